@@ -756,7 +756,7 @@ class RealModule(unittest.TestCase):
             command = ['ocloc', 'compile', '-file', 'nbody.cl', '-device', 'skl', '-output', name, '-out_dir', name]
             subprocess.run(command + (['-options', options] if options else []), cwd=B.scratch, check=True, timeout=120, stdout=subprocess.DEVNULL)
             binary = next(f for f in os.listdir(B.path(name)) if f.endswith('.bin'))
-            subprocess.run([ZESCOPE, 'annotate', '--quiet', '--html', B.path(name + '.html'), B.path(name + '/' + binary)], check=True, timeout=60)
+            subprocess.run([ZESCOPE, 'annotate', '--quiet', '--html', B.path(name + '.html'), B.path(name + '/' + binary)], check=True, timeout=240)
 
     def setUp(self):
         B.complaints()

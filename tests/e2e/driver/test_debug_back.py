@@ -255,7 +255,7 @@ class Back(unittest.TestCase):
         for line, until in ((b'', b'(zescope) '), (b'tbr nbody.cl:24\n', b'pending'), (b'run\n', b'24\t'), (b'n\n', b'25\t'),
                             (b'rn\n', b'24\t'), (b'\n', b'23\t'), (b'who-wrote tile[0]\n', b'so far'), (b'q\n', None)):
             os.write(fd, line)
-            part, end = b'', time.monotonic() + 60
+            part, end = b'', time.monotonic() + 240
             while until is None or until not in part:
                 if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
                     self.fail((line, part))

@@ -493,7 +493,7 @@ class Panes(Session):
 
     def test_no_panes(self):
         r = subprocess.run([ZESCOPE, 'debug', '--', 'true'], input='tui enable\nlayout src\ntui disable\nrefresh\n', text=True,
-                           env=dict(os.environ, TERM='xterm'), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                           env=dict(os.environ, TERM='xterm'), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240)
         self.assertEqual(r.stderr, 'no panes can be shown: stdout is no terminal\n' * 2)
         self.assertEqual(r.stdout, '')
         with Terminal('--batch', '--eval-command', 'tui enable') as t:

@@ -32,12 +32,12 @@ class Run(unittest.TestCase):
         """What zescope cannot write is an error, not its end; the application has the signal as it was."""
         with tempfile.TemporaryDirectory() as folder:
             r = subprocess.run(['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', ZESCOPE, 'record', '-o', os.path.join(folder, 'r'), '--',
-                                'true'], text=True, capture_output=True, timeout=60)
+                                'true'], text=True, capture_output=True, timeout=240)
             self.assertEqual(r.returncode, 1, r.stderr)
             self.assertIn('File too large', r.stderr)
         for before, ignored in ('', 0), ('trap "" XFSZ; ', 1):
             r = subprocess.run(['sh', '-c', before + 'exec "$@"', 'sh', ZESCOPE, 'run', '--', 'grep', 'SigIgn', '/proc/self/status'],
-                               text=True, capture_output=True, timeout=60)
+                               text=True, capture_output=True, timeout=240)
             self.assertEqual(int(r.stdout.split()[1], 16) >> 24 & 1, ignored)
 
     def test_good_program(self):
@@ -77,7 +77,7 @@ class Run(unittest.TestCase):
         self.assertNotRegex(r.stderr, r'_start at misbehave')
         with tempfile.TemporaryDirectory() as folder:  # of symbols alone
             plain = os.path.join(folder, 'plain')
-            subprocess.run(['strip', '-g', '-o', plain, MISBEHAVE], check=True, timeout=60)
+            subprocess.run(['strip', '-g', '-o', plain, MISBEHAVE], check=True, timeout=240)
             r = run('--check', app=[plain, 'bounds'])
             self.assertEqual(r.returncode, 99)
             self.assertRegex(r.stderr, r'    #\d main in plain \(/')

@@ -16,7 +16,7 @@ DEVICES = {'skl': '9', 'icllp': '11', 'tgllp': '12p1', 'dg2': '12p71', 'pvc': '1
 
 
 def run(*words, data=None, check=0):
-    p = subprocess.run(words, input=data, capture_output=True, timeout=60)
+    p = subprocess.run(words, input=data, capture_output=True, timeout=240)
     if p.returncode != check:
         raise AssertionError(f'{words}: exit {p.returncode}\n{p.stderr.decode()}')
     return p
@@ -31,7 +31,7 @@ def compile_for(device, folder):
     for _ in range(3):
         try:
             subprocess.run(['ocloc', 'compile', '-q', '-file', KERNELS, '-device', device, '-output', device,
-                            '-out_dir', folder], capture_output=True, timeout=60)
+                            '-out_dir', folder], capture_output=True, timeout=240)
         except subprocess.TimeoutExpired:
             continue
         found = [f for f in os.listdir(folder) if f.startswith(device) and f.endswith('.bin')]

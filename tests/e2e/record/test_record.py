@@ -280,7 +280,7 @@ class RecordTest(unittest.TestCase):
             self.assertEqual(p.stdout.readline(), b'ready\n')
             p.terminate()
             self.assertEqual(p.stdout.read(), b'got\n')
-            self.assertEqual(p.wait(timeout=60), 5)
+            self.assertEqual(p.wait(timeout=240), 5)
         self.assertTrue(Recording(out).meta['finished'])
 
     def test_zescope_itself_is_killed(self):

@@ -151,7 +151,7 @@ class Trace(unittest.TestCase):
         os.close(writer)
         os.read(reader, 10)
         os.close(reader)
-        self.assertEqual((p.communicate(timeout=60)[1], p.returncode), (b'', 0))
+        self.assertEqual((p.communicate(timeout=240)[1], p.returncode), (b'', 0))
 
     def test_no_trace(self):
         self.record(1, 5, 'return', 7, '--no-trace')
