@@ -30,7 +30,8 @@ def analysis():
         attainable = 441.6 if bound == 'compute' else 220.8 * intensity
         return {'name': name, 'module': '', 'quantities': {'time_total': time, 'occupancy': 50}, 'limiter': 'local memory', 'findings': findings, 'not_judged': [],
                 'roofline': {'operations': 'flop', 'precision': 'single precision', 'rate': rate, 'peak': 441.6, 'attainable': attainable, 'bound': bound,
-                             'roofs': [{'name': 'L3', 'bytes': 1e6, 'intensity': intensity, 'rate': 20, 'peak_rate': 220.8, 'attainable': attainable}]}}
+                             'roofs': [{'name': 'L3', 'bytes': 1e6, 'intensity': intensity, 'rate': 20, 'peak_rate': 220.8, 'attainable': attainable},
+                                       {'name': 'local memory', 'bytes': 1e5, 'intensity': 10 * intensity, 'rate': 2, 'peak_rate': 220.8, 'attainable': attainable}]}}
     finding = {'rule': 'uncoalesced', 'title': 'uncoalesced access', 'severity': .5, 'text': 'messages touch 8 times the lines', 'advice': 'change the layout',
                'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}], 'places': [{'path': '/src/force.cl', 'line': 12, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
     bare = {'name': 'bare', 'module': '', 'quantities': {'time_total': 5}, 'roofline': {'count': None, 'rate': None, 'roofs': []}, 'limiter': 'nothing', 'findings': [],

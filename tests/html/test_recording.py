@@ -5,6 +5,7 @@ usage: test_recording.py HTML_PAGE_TOOL [unittest arguments]
 
 With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
 """
+import math
 import os
 import sys
 import unittest
@@ -451,7 +452,12 @@ class Roofline(Page):
     def test_marks_lie_under_their_roofs(self):
         marks, roofs = self.marks(), self.roofs()
         self.assertEqual(set(marks), {'force', 'solve of rank-3'})
-        self.assertEqual(set(roofs), {'L3', 'single precision'})
+        self.assertEqual(set(roofs), {'L3', 'local memory', 'single precision'})
+        # roofs of the same rate lie on each other: one name for both, along them
+        self.assertEqual(B.texts('.roof-name'), ['local memory, L3 221 GB/s', 'single precision 442'])
+        turn = float(B.run("return document.querySelector('.roof-name').getAttribute('transform')").split('rotate(')[1].split(')')[0])
+        x1, y1, x2, y2 = roofs['L3']
+        self.assertAlmostEqual(math.tan(math.radians(turn)), (y2 - y1) / (x2 - x1), places=3)
         x1, y1, x2, y2 = roofs['L3']
         peak = roofs['single precision'][1]
         # the memory's roof ends where it meets the peak

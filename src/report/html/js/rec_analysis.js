@@ -92,17 +92,23 @@ class Analysis {
         return nodes;
     }
 
-    /* A memory's roof rises until it meets the highest peak. */
+    /* A memory's roof rises until it meets the highest peak. Its name lies on it; those of the same rate share one. */
     roofs(s) {
-        const nodes = [];
+        const nodes = [], named = new Map();
         for (const [name, rate] of s.rates) {
             const from = Math.max(10 ** s.x[0], 10 ** s.y[0] / rate), to = s.highest ? Math.min(10 ** s.x[1], s.highest / rate) : 10 ** s.x[1];
             if (to <= from)
                 continue;
-            const middle = Math.sqrt(from * to);
-            nodes.push(attrs(svg('line', {x1: s.atX(from), y1: s.atY(from * rate), x2: s.atX(to), y2: s.atY(to * rate), class: 'roof-line'}),
-                {'data-roof': name}), this.label(s.atX(middle) - 6, s.atY(middle * rate) - 6, `${name} ${shortNumber(rate)} GB/s`, 'roof-name', 'end'));
+            const [x1, y1, x2, y2] = [s.atX(from), s.atY(from * rate), s.atX(to), s.atY(to * rate)];
+            nodes.push(attrs(svg('line', {x1, y1, x2, y2, class: 'roof-line'}), {'data-roof': name}));
+            const text = `${shortNumber(rate)} GB/s`, other = named.get(text);
+            if (other)
+                other.textContent = `${name}, ${other.textContent}`;
+            else
+                named.set(text, attrs(this.label(0, -6, `${name} ${text}`, 'roof-name'),
+                    {transform: `translate(${x1} ${y1}) rotate(${Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI}) translate(8 0)`}));
         }
+        nodes.push(...named.values());
         for (const [name, peak] of s.peaks)
             nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}),
                 {'data-roof': name}), this.label(ROOF.width - ROOF.right + 6, s.atY(peak) + 4, `${name} ${shortNumber(peak)}`, 'roof-name'));
