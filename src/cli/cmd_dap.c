@@ -28,7 +28,7 @@ static const struct zs_option options_table[] = {
     {"socket", 0, ZS_OPTION_STRING, OPTION(socket), "PATH", "wait for clients at a socket"},
     {"once", 0, ZS_OPTION_FLAG, OPTION(once), NULL, "end after the first client"},
     {"device", 'd', ZS_OPTION_STRING, OPTION(devices), "NAME",
-     "device that applications find: skl, kbl, icllp, tgllp ... (skl)"},
+     "device that applications find: skl, icllp, tgllp, dg2, pvc ... (skl)"},
     {"system", 0, ZS_OPTION_FLAG, OPTION(system), NULL,
      "use the system's Level Zero driver instead of the software GPU"},
 };

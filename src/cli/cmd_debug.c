@@ -17,7 +17,7 @@ struct debug_options {
     struct zs_common_options common;
     struct zs_string_list commands, source_path;
     const char *script, *device;
-    uint64_t pid;
+    uint64_t pid, number;
     bool batch, system, history;
 };
 
@@ -31,6 +31,8 @@ static const struct zs_option options_table[] = {
      "attach to a process that was started with ZET_ENABLE_PROGRAM_DEBUGGING=1"},
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME",
      "device that the application finds: skl, icllp, tgllp, dg2, pvc ... (skl)"},
+    {"device-number", 0, ZS_OPTION_U64, OPTION(number), "N",
+     "debug this one of several devices, counted from 0 (0)"},
     {"system", 0, ZS_OPTION_FLAG, OPTION(system), NULL,
      "use the system's Level Zero driver instead of the software GPU"},
     {"command", 'x', ZS_OPTION_STRING, OPTION(script), "FILE", "execute commands of a file first"},
@@ -118,6 +120,7 @@ static int open_session(const struct debug_options *o, char driver[PATH_MAX],
     struct zs_debug_options options = {
         .size_B = sizeof(options),
         .devices = o->device,
+        .device = (uint32_t)o->number,
         .sources = {.size_B = sizeof(options.sources),
                     .search_dirs = (const char *const *)o->source_path.items,
                     .search_dir_count = o->source_path.count}};
@@ -144,6 +147,8 @@ static int check_usage(const struct debug_options *o, int operand_count)
         return zs_cli_usage(&zs_command_debug, "either an application or --pid");
     if (has_pid && (!o->pid || o->pid > INT32_MAX))
         return zs_cli_usage(&zs_command_debug, "--pid: there is no process %" PRIu64, o->pid);
+    if (o->number > UINT32_MAX)
+        return zs_cli_usage(&zs_command_debug, "--device-number: there are not so many devices");
     return ZS_EXIT_OK;
 }
 

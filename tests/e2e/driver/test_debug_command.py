@@ -562,6 +562,17 @@ int main(void)
         self.assertRegex(r.stdout, r'of kernel nbody_step at \+0x[1-9a-f]')
         self.assertEqual((r.returncode, r.stderr), (0, ''), r.stdout)
 
+    def test_one_of_several_devices(self):
+        for number, is_used in ((0, True), (1, False)):  # the program works on the first one
+            r = debug('tbreak nbody_step', 'run', 'info frame', 'continue' if is_used else 'info breakpoints',
+                      options=['-d', 'dg2,skl', '--device-number', str(number)])
+            self.assertEqual('Breakpoint 1, thread 1' in r.stdout, is_used, r.stdout)
+            self.assertEqual('Breakpoint 1 was not reached' in r.stdout, not is_used, r.stdout)
+            self.assertIn('ended with status 0', r.stdout)
+        r = debug('run', options=['-d', 'dg2,skl', '--device-number', '2'])
+        self.assertEqual((r.returncode, r.stdout), (1, ''))
+        self.assertRegex(r.stderr, 'device.*2')
+
     def test_first_and_last_line(self):
         """In front of where threads of XeHPG begin is code of the kernel's head, and of its end: it is not executed."""
         with open(os.path.join(FOLDER, 'nbody.cl'), encoding='utf-8') as f:
