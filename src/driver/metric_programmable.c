@@ -209,8 +209,9 @@ ze_result_t ZE_APICALL zetMetricProgrammableGetParamInfoExp(
 {
     ZS_OBJECT(metric_programmable, p, hMetricProgrammable);
     ZS_CHECK_POINTER(pParameterCount);
-    ZS_CHECK_POINTER(pParameterInfo);
     const struct parameter *parameter = p->parameter;
+    if (*pParameterCount) /* tools pass the data of an empty vector where there are none */
+        ZS_CHECK_POINTER(pParameterInfo);
     ZS_CHECK(*pParameterCount || !parameter, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "*pParameterCount is 0; zetMetricProgrammableGetPropertiesExp tells how many there "
              "are");
@@ -305,7 +306,8 @@ ze_result_t ZE_APICALL zetMetricCreateFromProgrammableExp2(
     const char *pDescription, uint32_t *pMetricHandleCount, zet_metric_handle_t *phMetricHandles)
 {
     ZS_OBJECT(metric_programmable, p, hMetricProgrammable);
-    ZS_CHECK_POINTER(pParameterValues);
+    if (parameterCount) /* as above */
+        ZS_CHECK_POINTER(pParameterValues);
     ZS_CHECK_POINTER(pName);
     ZS_CHECK_POINTER(pDescription);
     ZS_CHECK_POINTER(pMetricHandleCount);

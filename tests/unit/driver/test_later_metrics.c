@@ -446,6 +446,9 @@ static void test_programmables(void **state)
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetMetricProgrammableGetParamInfoExp(bytes, &zero, &info),
           ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zetMetricProgrammableGetParamInfoExp(programmable(e, "AvgGpuCoreFrequencyMHz", 0), &zero,
+                                            NULL));
+    assert_int_equal(zero, 0);
     OK(zetMetricProgrammableGetParamInfoExp(bytes, &many, &info));
     assert_int_equal(many, 1);
     assert_string_equal(info.name, "Rate");
@@ -480,8 +483,11 @@ static void test_made_metrics(void **state)
     text[sizeof(text) - 1] = 0;
     FAILS(zetMetricCreateFromProgrammableExp2(NULL, 0, value, "a", "b", &one, &metric),
           ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, NULL, "a", "b", &one, &metric),
+    FAILS(zetMetricCreateFromProgrammableExp2(bytes, 1, NULL, "a", "b", &one, &metric),
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    /* no parameters need no memory */
+    OK(zetMetricCreateFromProgrammableExp2(bytes, 0, NULL, "a", "b", &one, &metric));
+    OK(zetMetricDestroyExp(metric));
     FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, value, NULL, "b", &one, &metric),
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetMetricCreateFromProgrammableExp2(bytes, 0, value, "a", NULL, &one, &metric),
