@@ -62,14 +62,22 @@ static bool close_group(struct zs_ze_metric_group *group)
     return ok;
 }
 
+/* They may be destroyed now. Queries and lists hold a group that is gone, and its metrics with it.
+ */
+static void release_members(struct zs_metric_user_group *user)
+{
+    for (uint32_t i = 0; i < user->count; i++)
+        atomic_fetch_sub(&user->items[i]->made->uses, 1);
+}
+
 void zs_metric_user_group_fini(struct zs_ze_metric_group *group)
 {
     struct zs_metric_user_group *user = group->user;
     open_group(group);
-    for (uint32_t i = 0; i < user->count; i++) {
-        atomic_fetch_sub(&user->items[i]->made->uses, 1);
+    if (!user->destroyed)
+        release_members(user);
+    for (uint32_t i = 0; i < user->count; i++)
         zs_object_unref(user->items[i]);
-    }
     free(user);
 }
 
@@ -87,8 +95,8 @@ static const char *add_member(struct zs_ze_metric_group *group, struct zs_ze_met
     struct zs_metric_user_group *user = group->user;
     if (metric->made->device != group->device)
         return "the metric is of another device";
-    if (!metric->object.handle)
-        return "the metric was destroyed";
+    if (!metric->object.handle || user->destroyed)
+        return "the metric or the group was destroyed";
     if (place_of(user, metric) < user->count)
         return NULL;
     if (user->count && metric->made->domain != group->domain)
@@ -333,7 +341,7 @@ ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t h
     struct zs_metric_user_group *user = group->user;
     pthread_mutex_lock(&m->lock);
     bool active = is_active(group);
-    uint32_t at = place_of(user, metric), count = user->count;
+    uint32_t count = user->count, at = user->destroyed ? count : place_of(user, metric);
     if (!active && at < count) {
         open_group(group);
         memmove(&user->items[at], &user->items[at + 1], (count - at - 1) * sizeof(user->items[0]));
@@ -370,6 +378,10 @@ ze_result_t ZE_APICALL zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetri
     struct zs_metrics *m = group->device->metrics;
     pthread_mutex_lock(&m->lock);
     bool active = is_active(group), gone = !active && zs_object_retract(group);
+    if (gone) {
+        release_members(group->user);
+        group->user->destroyed = true;
+    }
     pthread_mutex_unlock(&m->lock);
     ZS_CHECK(!active, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "the group is active");
     if (!gone)

@@ -26,7 +26,8 @@ enum { ZS_METRIC_USER_MOST = 256 }; /* metrics of a group, made ones */
 
 /* Members of a group; the lock is the device's. */
 struct zs_metric_user_group {
-    bool closed; /* `metrics` has what every group has, too */
+    bool closed;    /* `metrics` has what every group has, too */
+    bool destroyed; /* by the program: what holds it still keeps no metric from being destroyed */
     uint32_t count;
     struct zs_ze_metric *items[ZS_METRIC_USER_MOST];
     char name[ZET_MAX_METRIC_GROUP_NAME], description[ZET_MAX_METRIC_GROUP_DESCRIPTION];

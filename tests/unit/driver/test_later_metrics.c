@@ -715,12 +715,18 @@ static void test_group_by_hand(void **state)
     FAILS(zetContextActivateMetricGroups(e->context, e->device, 1, &group),
           ZE_RESULT_ERROR_INVALID_ARGUMENT); /* changed, not closed */
     OK(zetMetricGroupCloseExp(group));
+    const zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                               .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
+                                               .count = 1};
+    zet_metric_query_pool_handle_t pool;
     OK(zetContextActivateMetricGroups(e->context, e->device, 1, &group));
+    OK(zetMetricQueryPoolCreate(e->context, e->device, group, &desc, &pool));
     OK(zetContextActivateMetricGroups(e->context, e->device, 0, NULL));
     OK(zetMetricGroupDestroyExp(group));
     FAILS(zetMetricGroupDestroyExp(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    for (uint32_t i = 1; i < MADE; i++)
+    for (uint32_t i = 1; i < MADE; i++) /* the pool is no use of them */
         OK(zetMetricDestroyExp(made[i]));
+    OK(zetMetricQueryPoolDestroy(pool));
 }
 
 /* ---- Threads -----------------------------------------------------------------------------------
