@@ -160,7 +160,7 @@ static bool add_own(struct zs_timing_census *c, struct table *t, const uint32_t 
 static bool add_stream(struct zs_timing_census *c, struct table *t, struct table *own,
                        const struct zs_timing_stream *s, uint32_t group)
 {
-    for (uint32_t i = 0; i < s->count;) {
+    for (uint32_t i = s->messages_from; i < s->messages_until;) {
         uint32_t word = s->words[i];
         uint32_t lines = word >> 30 == ZS_TIMING_WORD_MESSAGE ? word >> 20 & 1023 : 0;
         const uint32_t *at = s->words + i + 2;

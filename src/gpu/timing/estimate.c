@@ -34,6 +34,10 @@ enum {
     GROUPS_SETTLING = 1,
     THREADS_SETTLING = 2,
     WINDOWS_MOST = 8, /* of a phase */
+    /* While the threads that fit begin there is no pace, but where so many windows have been as the
+     * one before them, of launches of so many waves of recorded groups. */
+    ALIKE_WINDOWS = 2,
+    FILL_WAVES = 6,
     FIRST_GAP = 6,    /* times the first phase */
     LONGER = 4,       /* times the gap before */
     STEADY = 2,       /* phases one after the other whose pace is the same: nearly all may go */
@@ -42,8 +46,9 @@ enum {
     RUN_PHASES = 3,   /* of which something is known of a run of groups alone */
     FEW_LINES = 2,    /* of a message: a thread's say next to nothing of the caches */
 };
-static const double AGREE = 0.05; /* of a pace: windows that agree */
-static const double FEW = 0.1;    /* of the mean of issues: an instruction that was hardly seen */
+static const double AGREE = 0.05;  /* of a pace: windows that agree */
+static const double ALIKE = 0.015; /* ... so well that few of them are enough */
+static const double FEW = 0.1;     /* of the mean of issues: an instruction that was hardly seen */
 static const double SYNC_SHARE = 0.15; /* of thread cycles: barriers matter */
 /* of the time that memory is busy: it begins to decide about the pace, and does alone */
 static const double BUSY_SOME = 0.7, BUSY_FULL = 0.95;
@@ -142,6 +147,8 @@ struct zs_timing_estimate {
     bool exact, in_groups;             /* gaps are whole groups */
     bool sure;                         /* the last pace was found by windows that agree */
     uint32_t settling, windows;        /* of this phase: until it has a pace, then */
+    uint32_t alike;                    /* windows until now that were as the one before them */
+    double last_pace;                  /* of the window before */
     uint32_t phases, steady;           /* steady: the last ones, whose pace is the same */
     bool waits;                        /* much of the time goes by at barriers */
     uint64_t first_release, round;     /* of the phase; until that it has no pace */
@@ -484,6 +491,19 @@ static void next_window(struct zs_timing_machine *m)
                                                                         : 1);
 }
 
+/* The window, which is not yet of the phase, tells its pace. One alone does where phases have been
+ * the same, and it is, too; or, while threads begin, those before it. */
+static bool is_sure(const struct zs_timing_estimate *e)
+{
+    double pace = pace_of(&e->window);
+    if (e->window.issues <= 0)
+        return false;
+    if (e->windows > 1)
+        return apart(pace, pace_of(&e->before)) <= AGREE;
+    return e->phases ? e->steady && apart(pace, pace_of(&e->phase)) <= ALIKE
+                     : e->alike >= ALIKE_WINDOWS;
+}
+
 void zs_timing_end_window(struct zs_timing_machine *m)
 {
     struct zs_timing_estimate *e = m->estimate;
@@ -494,15 +514,18 @@ void zs_timing_end_window(struct zs_timing_machine *m)
     }
     take(m, &e->window);
     e->settling -= e->settling > 0;
-    if (e->settling || m->releases < e->round || m->frontier < m->filled + WINDOW_CYCLES) {
+    bool many = m->group_count >= FILL_WAVES * (uint64_t)m->resident_groups;
+    e->alike = many && apart(pace_of(&e->window), e->last_pace) <= ALIKE ? e->alike + 1 : 0;
+    e->last_pace = pace_of(&e->window);
+    bool fills = m->frontier < m->filled + WINDOW_CYCLES && e->alike < ALIKE_WINDOWS;
+    if (e->settling || m->releases < e->round || fills) {
         add(m, &e->all, &e->window, 1); /* it leads to a pace */
         e->first_release = m->releases;
         next_window(m);
         return;
     }
     e->windows++;
-    e->sure = e->windows > 1 && e->window.issues > 0 &&
-              apart(pace_of(&e->window), pace_of(&e->before)) <= AGREE;
+    e->sure = is_sure(e);
     add(m, &e->before, &e->window, 1);
     if (!in_round(m) && (e->sure || e->windows >= WINDOWS_MOST)) {
         found(m);
@@ -782,7 +805,9 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     t->doubt = rounded(ZS_MIN(doubt_of(m, others), (double)t->cycles));
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded); /* EUs are ahead of each other */
-    bool whole = m->issues >= instructions;            /* counted, not estimated */
+    /* a phase has what its pipes were busy with together since before it began */
+    t->fpu_both_active = ZS_MIN(t->fpu_both_active, ZS_MIN(t->fpu0_active, t->fpu1_active));
+    bool whole = m->issues >= instructions; /* counted, not estimated */
     int error = keep_stalls(m, whole ? 1 : no_more_than_loaded(m, t), seen, heard, &growth, t);
     if (error)
         return error;

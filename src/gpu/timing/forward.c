@@ -196,7 +196,8 @@ static void wake_all(struct zs_timing_machine *m)
 /* All messages of a thread; how often its other instructions were is known without looking. */
 static void hear_thread(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
-    const uint32_t *words = th->stream->words, *end = words + th->stream->count;
+    const uint32_t *words = th->stream->words + th->stream->messages_from;
+    const uint32_t *end = th->stream->words + th->stream->messages_until;
     while (words < end) {
         uint32_t word = words[0], inst = word & 0xfffff, lines = 0;
         if (word >> 30 == ZS_TIMING_WORD_MESSAGE && inst < m->code->op_count) {

@@ -147,12 +147,15 @@ struct zs_timing_stream {
     uint32_t window_count, window_capacity;
     uint32_t stride;                    /* windows whose number is a multiple are recorded */
     uint32_t window, blocks;            /* number of the current one, blocks in it */
+    uint32_t window_blocks;             /* ... with which it ends */
+    uint32_t window_room;               /* words: with more it ends early */
     uint32_t barriers, window_barriers; /* so far; at which the next window begins */
     uint32_t mask;
     bool recording, full;
-    uint64_t recorded, executed; /* instructions */
-    uint32_t messages, lines;    /* that were recorded */
-    uint64_t *ranges;            /* where they start; ordinals below RANGE_FIRST have none */
+    uint64_t recorded, executed;            /* instructions */
+    uint32_t messages, lines;               /* that were recorded */
+    uint32_t messages_from, messages_until; /* words: between these they are; until 0: none is */
+    uint64_t *ranges; /* where they start; ordinals below RANGE_FIRST have none */
     uint32_t range_count, range_capacity;
     struct zs_timing_found found[ZS_TIMING_FOUND];
     uint32_t found_next;       /* number of the one that gives way */

@@ -21,7 +21,7 @@
 
 enum {
     WHOLE_WAVES = 8,   /* launches of so many times what the device holds are recorded whole */
-    BARRIER_WAVES = 4, /* ... with barriers: groups mostly do the same, and records are dear */
+    BARRIER_WAVES = 3, /* ... with barriers: groups mostly do the same, and records are dear */
     RUN_WAVES = 2,     /* the least length of a run */
     SHARE = 4,         /* of the groups, as long as there is room */
     THREADS_MOST = 16 << 10,
@@ -211,6 +211,8 @@ static void thin_out(struct zs_timing_stream *s)
     s->count = at;
     s->window_count = kept;
     s->stride *= 2;
+    s->messages_from = 0;
+    s->messages_until = at;
 }
 
 static bool add_window(struct zs_timing_stream *s)
@@ -254,6 +256,7 @@ static void set_stride(struct zs_timing_stream *s, uint32_t stride)
         s->window_count = 1;
         s->count = s->windows[1];
         s->recorded = instructions_in(s->words, s->count);
+        s->messages_until = s->messages_from < s->count ? ZS_MIN(s->messages_until, s->count) : 0;
     }
     s->stride = stride;
 }
@@ -264,6 +267,8 @@ static void begin_window(struct zs_timing_stream *s, uint32_t mask)
 {
     s->blocks = 0;
     s->window++;
+    s->window_blocks =
+        s->trace->launch.has_barriers ? UINT32_MAX : (uint32_t)ZS_TIMING_WINDOW_BLOCKS;
     s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
     if (s->window <= 2 && s->stride == 1 && may_leave_out(s->trace))
         set_stride(s, stride_for(s));
@@ -276,20 +281,13 @@ static void begin_window(struct zs_timing_stream *s, uint32_t mask)
     if (!s->recording)
         return;
     s->full = !add_window(s);
+    s->window_room = s->count + s->trace->words_max;
     uint32_t *at = s->full ? NULL : room(s, 2);
     s->recording = at != NULL;
     if (!at)
         return;
     at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_WINDOW, s->barriers & 0x3fffffff);
     at[1] = s->mask = mask;
-}
-
-/* A window that alone outgrows the room ends early. */
-static bool goes_on(struct zs_timing_stream *s)
-{
-    uint32_t start = s->windows[s->window_count - 1];
-    s->recording = s->count - start <= s->trace->words_max;
-    return s->recording;
 }
 
 static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
@@ -300,14 +298,16 @@ static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
 static void on_block(struct zs_eu_thread *t, uint32_t first, uint32_t count)
 {
     struct zs_timing_stream *s = stream_of(t);
-    bool ends = s->trace->launch.has_barriers ? (int32_t)(s->barriers - s->window_barriers) >= 0
-                                              : s->blocks == ZS_TIMING_WINDOW_BLOCKS;
-    if (ends || s->window == UINT32_MAX)
+    if (ZS_UNLIKELY(s->blocks >= s->window_blocks))
         begin_window(s, t->ce);
     s->blocks++;
     s->executed += count;
-    if (!s->recording || count == 0 || !goes_on(s))
+    if (!s->recording || count == 0)
         return;
+    if (ZS_UNLIKELY(s->count > s->window_room)) { /* one alone outgrows the room */
+        s->recording = false;
+        return;
+    }
     uint32_t changed = t->ce != s->mask ? 2 : 0, *at = room(s, 2 + changed);
     if (!at)
         return;
@@ -443,6 +443,8 @@ static inline void keep_message(struct zs_timing_stream *s, const struct zs_port
     uint32_t lines = (uint32_t)(at - start) / 2 - 1;
     s->lines += lines;
     s->messages++;
+    s->messages_from = s->messages_until ? s->messages_from : (uint32_t)(start - s->words);
+    s->messages_until = s->count;
     start[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (inst & 0xfffff));
     start[1] = event_word(m, row, touch);
 }
@@ -476,7 +478,9 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     if (!m || lane_mask == 0)
         return;
-    s->barriers += m->space == ZS_PORT_SPACE_GATEWAY;
+    if (m->space == ZS_PORT_SPACE_GATEWAY && ++s->barriers == s->window_barriers &&
+        s->trace->launch.has_barriers)
+        s->window_blocks = 0; /* with the next block another window begins */
     if (s->recording)
         (m->gather ? record_joined : record_message)(s, t, send, m, row, lane_mask);
 }

@@ -925,6 +925,7 @@ static void test_census_of_few_groups(void **state)
         }
         streams[i] = (struct zs_timing_stream){.words = words[i][0],
                                                .count = MESSAGES * WORDS,
+                                               .messages_until = MESSAGES * WORDS,
                                                .executed = 2000,
                                                .recorded = 1000,
                                                .ranges = &ordinal,
