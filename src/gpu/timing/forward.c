@@ -47,11 +47,15 @@ static inline void warm(struct zs_timing_machine *m, struct zs_timing_thread *th
 /* Up to instruction `stop` of the block. */
 static void go_to(struct zs_timing_machine *m, struct zs_timing_thread *th, uint32_t stop)
 {
-    int64_t left_out = !m->hears, unheard = m->hears ? -1 : m->silent;
-    m->left_out[th->inst] += left_out;
-    m->left_out[stop] -= left_out;
-    m->unheard_of[th->inst] += unheard;
-    m->unheard_of[stop] -= unheard;
+    if (!m->hears) {
+        m->left_out[th->inst]++;
+        m->left_out[stop]--;
+    }
+    if (m->hears || m->silent) {
+        int64_t unheard = m->hears ? -1 : 1;
+        m->unheard_of[th->inst] += unheard;
+        m->unheard_of[stop] -= unheard;
+    }
     while (th->at < th->end) {
         uint32_t word = th->stream->words[th->at], inst = word & 0xfffff;
         uint32_t ahead = (inst - th->inst) & 0xfffff; /* the word has the low bits */

@@ -200,7 +200,7 @@ static bool next_window(struct zs_timing_machine *m, struct zs_timing_thread *th
     return true;
 }
 
-bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
+bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
     while (th->inst >= th->inst_end) {
         if (th->at >= th->end) {

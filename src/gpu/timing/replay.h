@@ -154,7 +154,20 @@ void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store 
 /* The thread's next instruction: unit, dep, next, blocked. */
 void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th);
 /* To the next instruction; false: there is none. */
-bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th);
+bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *th);
+static inline bool zs_timing_advance(struct zs_timing_machine *m, struct zs_timing_thread *th)
+{
+    if (th->inst < th->inst_end)
+        return true;
+    const uint32_t *words = th->stream->words + th->at;
+    if (ZS_UNLIKELY(th->at >= th->end) || words[0] >> 30 != ZS_TIMING_WORD_BLOCK)
+        return zs_timing_find_block(m, th);
+    th->inst = words[0]; /* it follows, mostly */
+    th->inst_end = ZS_MIN(th->inst + words[1], m->code->op_count);
+    th->at += 2;
+    m->seen += words[1];
+    return th->inst < th->inst_end || zs_timing_find_block(m, th);
+}
 /* A thread of the group has reached more barriers, or ended. */
 void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, uint64_t cycle);
 
