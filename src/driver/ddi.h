@@ -20,6 +20,8 @@
 
 /* Logs which function the program wanted; returns ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. */
 ze_result_t zs_ddi_unsupported(const char *function);
+/* Of the extensions, and of later specifications; NULL: there is none of this name. */
+void *zs_ddi_function(const char *name);
 /* Whether a table of that version can be filled. */
 ze_result_t zs_ddi_check(ze_api_version_t version, const void *table);
 

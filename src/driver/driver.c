@@ -363,6 +363,8 @@ ze_result_t ZE_APICALL zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hD
         *ppFunctionAddress = zs_debug_function(name);
     if (!*ppFunctionAddress)
         *ppFunctionAddress = zs_metrics_function(name);
+    if (!*ppFunctionAddress)
+        *ppFunctionAddress = zs_ddi_function(name);
     /* programs try names of many drivers: no message */
     return *ppFunctionAddress ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

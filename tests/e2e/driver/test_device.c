@@ -39,6 +39,21 @@ static void test_extensions(void **state)
     void *function = NULL;
     OK(zeDriverGetExtensionFunctionAddress(e->driver, "zescopeKernelGetCounts", &function));
     assert_non_null(function);
+    /* the API's own extensions and functions that the loader may not know */
+    static const char *const names[] = {
+        "zeKernelSetGlobalOffsetExp", "zeImageGetAllocPropertiesExt",
+        "zeCommandListImmediateAppendCommandListsExp", "zeCommandListHostSynchronize"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        function = NULL;
+        OK(zeDriverGetExtensionFunctionAddress(e->driver, names[i], &function));
+        assert_non_null(function);
+    }
+    ze_result_t(ZE_APICALL * properties)(ze_context_handle_t, ze_image_handle_t,
+                                         ze_image_allocation_ext_properties_t *) = NULL;
+    OK(zeDriverGetExtensionFunctionAddress(e->driver, names[1], (void **)&properties));
+    FAILS(properties(e->context, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    FAILS(zeDriverGetExtensionFunctionAddress(e->driver, "zeKernelCreate", &function),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
     FAILS(zeDriverGetExtensionFunctionAddress(e->driver, "zexNoSuchThing", &function),
           ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(function);
