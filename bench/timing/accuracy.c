@@ -117,6 +117,8 @@ static void compare_timing(const char *file, const char *model)
         ROW("stages", 1200, 128, IN, OUT, LAB_I(4)),
         ROW("column", 120, 128, IN, OUT, LAB_I(64)),
         ROW("column", 1000, 128, IN, OUT, LAB_I(64)),
+        ROW("parts", 120, 128, IN, OUT, LAB_I(32)),
+        ROW("parts", 1000, 128, IN, OUT, LAB_I(32)),
 #undef IN
 #undef OUT
 #undef ROW

@@ -356,3 +356,15 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void column(global const f
         sum += in[(i * 1024 + k) & 0xfffff];
     out[i] = sum;
 }
+
+/* loops one behind the other, each with loads of its own, of a line for each lane */
+__attribute__((intel_reqd_sub_group_size(16))) kernel void parts(global const uint *in, global uint *out, int n)
+{
+    int i = get_global_id(0);
+    uint sum = 0;
+#define PART(number)                                                                               \
+    for (int k = 0; k < n; k++)                                                                    \
+        sum = sum * 5 + in[(i * 32 + k + number * 0x20000) & 0xfffff];
+    PART(0) PART(1) PART(2) PART(3) PART(4) PART(5) PART(6) PART(7)
+    out[i] = sum;
+}

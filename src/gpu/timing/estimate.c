@@ -811,9 +811,9 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     int error = keep_stalls(m, whole ? 1 : no_more_than_loaded(m, t), seen, heard, &growth, t);
     if (error)
         return error;
+    uint64_t given_up = t->memory_write_sectors;
     keep_messages(m, t);
-    if (m->params->l3_flushed)
-        zs_timing_hierarchy_flush(&m->hierarchy, growth.lines);
+    zs_timing_hierarchy_end(&m->hierarchy, whole ? NULL : growth.lines, given_up);
     return 0;
 }
 

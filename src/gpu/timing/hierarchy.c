@@ -161,13 +161,14 @@ static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cy
 {
     uint64_t written;
     h->writes[bank_of(h, line) % ZS_TIMING_BANKS]++;
+    h->written_back++;
     cycle = serve(h, &h->gti_write_free, cycle, h->gti_write_cost,
                   &h->busy[ZS_TIMING_BUSY_GTI_WRITE], warm);
     if (!h->caches->llc.set_count) {
         memory_write(h, cycle, warm);
         return;
     }
-    (void)zs_timing_cache_touch(&h->caches->llc, line, true, &written);
+    h->llc_new += !zs_timing_cache_touch(&h->caches->llc, line, true, &written);
     if (written)
         memory_write(h, cycle, warm);
 }
@@ -251,32 +252,106 @@ double zs_timing_hierarchy_llc_lines(const struct zs_timing_hierarchy *h)
     return lines_of(&h->caches->llc);
 }
 
-void zs_timing_hierarchy_flush(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES])
+/* Lines that L3 has and that were written, by bank, as the launch has them; it gives them up where
+ * it is flushed. How many it were without `times`. */
+static double written_lines(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES],
+                            double ret_lines[ZS_TIMING_BANKS])
 {
-    struct zs_gpu_timing *t = h->totals;
-    uint64_t *const totals[] = {&t->gti_write_bank0, &t->gti_write_bank1, &t->gti_write_bank2,
-                                &t->gti_write_bank3};
-    double lines[ZS_TIMING_BANKS] = {0}, all = 0;
-    uint64_t before = t->memory_write_sectors, written = 0;
+    double count = 0;
     for (uint32_t s = 0; s < h->slices; s++) {
         struct zs_timing_walk at = {0};
         while (zs_timing_cache_next(&h->caches->l3[s], &at)) {
             if (!at.written)
                 continue;
-            lines[bank_of(h, at.line) % ZS_TIMING_BANKS] +=
+            ret_lines[bank_of(h, at.line) % ZS_TIMING_BANKS] +=
                 times ? times[zs_timing_class_of(at.line)] : 1;
-            write_back(h, at.line, 0, true);
-            written++;
+            if (h->params->l3_flushed)
+                write_back(h, at.line, 0, true);
+            count++;
         }
     }
+    return count;
+}
+
+static double sum_of(const double values[ZS_TIMING_BANKS])
+{
+    return values[0] + values[1] + values[2] + values[3];
+}
+
+/* Of so many lines that the launch writes, those that are still in a cache as it ends, where all
+ * that it takes in is so many; now: that it holds, and whether it has no more room. */
+static double written_kept(double lines, double taken_in, double room, double now, bool full)
+{
+    if (full)
+        return ZS_MIN(now, lines);
+    return taken_in > room ? lines * room / taken_in : lines;
+}
+
+static bool is_full(const struct zs_timing_cache *c)
+{
+    return room_in(c) < 1;
+}
+
+/* What the LLC writes to memory follows from what came to it; given_up: in the replay. */
+static void end_llc(const struct zs_timing_hierarchy *h, double from_l3, double given_up)
+{
+    const struct zs_timing_cache *llc = &h->caches->llc;
+    struct zs_gpu_timing *t = h->totals;
+    double grown = h->written_back ? from_l3 / (double)h->written_back : 1;
+    double taken_in = (double)t->memory_read_sectors + grown * (double)h->llc_new, now = 0;
+    if (taken_in <= lines_of(llc) && given_up <= 0)
+        return;
+    struct zs_timing_walk at = {0};
+    while (zs_timing_cache_next(llc, &at))
+        now += at.written;
+    double lines = grown * (now + given_up);
+    double kept = written_kept(lines, taken_in, lines_of(llc), now, is_full(llc));
+    t->memory_write_sectors = (uint64_t)(ZS_MAX(lines - kept, given_up) + 0.5);
+}
+
+/* Of an L3 that is not flushed, by bank: lines of the launch that were written and had to leave it
+ * besides those that are counted. */
+static void end_l3(struct zs_timing_hierarchy *h, double now, double lines[ZS_TIMING_BANKS])
+{
+    double before = (double)h->totals->memory_write_sectors, there = sum_of(lines);
+    double room = zs_timing_hierarchy_l3_lines(h);
+    bool full = true;
+    for (uint32_t i = 0; i < h->slices; i++)
+        full = full && is_full(&h->caches->l3[i]);
+    double taken_in = (double)h->totals->memory_read_sectors + before + there;
+    double kept = written_kept(before + there, taken_in, room, now, full);
+    double left = ZS_MAX(before + there - kept, before) - before;
+    for (uint32_t i = 0; i < ZS_TIMING_BANKS; i++)
+        lines[i] *= there > 0 ? left / there : 0;
+}
+
+void zs_timing_hierarchy_end(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES],
+                             uint64_t given_up)
+{
+    struct zs_gpu_timing *t = h->totals;
+    uint64_t *const totals[] = {&t->gti_write_bank0, &t->gti_write_bank1, &t->gti_write_bank2,
+                                &t->gti_write_bank3};
+    double lines[ZS_TIMING_BANKS] = {0}, from_l3 = 0;
+    bool has_llc = h->caches->llc.set_count, flushed = h->params->l3_flushed;
+    uint64_t before = t->memory_write_sectors;
+    if (!flushed && !times)
+        return; /* all was counted */
+    /* as rarely as it matters: such caches are large */
+    if (!flushed &&
+        (double)(t->memory_read_sectors + t->l3_writes) <= zs_timing_hierarchy_l3_lines(h))
+        return;
+    double now = written_lines(h, times, lines);
+    if (!flushed)
+        end_l3(h, now, lines);
     for (uint32_t i = 0; i < ZS_TIMING_BANKS; i++) {
         *totals[i] += (uint64_t)(lines[i] + 0.5);
-        all += lines[i];
+        from_l3 += (double)*totals[i];
         h->writes[i] = 0; /* they are counted */
     }
-    double to_memory = (double)(t->memory_write_sectors - before);
-    t->memory_write_sectors =
-        before + (written ? (uint64_t)(to_memory * all / (double)written + 0.5) : 0);
+    if (!has_llc)
+        t->memory_write_sectors = before + (uint64_t)(sum_of(lines) + 0.5);
+    else if (times)
+        end_llc(h, from_l3, (double)(given_up + t->memory_write_sectors - before));
 }
 
 void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,

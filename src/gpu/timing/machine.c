@@ -186,8 +186,9 @@ void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store 
 static bool next_window(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
     const struct zs_timing_stream *s = th->stream;
-    uint32_t step = m->groups[th->group].stride / ZS_MAX(s->stride, 1u);
-    th->window += th->window == UINT32_MAX ? 1 : step; /* those that no thread gave up */
+    uint32_t stride = m->groups[th->group].stride, own = ZS_MAX(s->stride, 1u);
+    /* those that no thread of the group gave up */
+    th->window = th->window == UINT32_MAX ? s->turn % stride / own : th->window + stride / own;
     if (th->window >= s->window_count || m->now > CYCLES_MOST)
         return false;
     th->at = s->windows[th->window];

@@ -71,7 +71,7 @@ struct zs_timing_eu {
 struct zs_timing_group {
     uint32_t subslice, live;
     uint32_t released; /* barriers that all have reached */
-    uint32_t stride;   /* windows whose number is a multiple are replayed */
+    uint32_t stride;   /* of windows that are replayed */
     uint64_t release_cycle;
     struct zs_timing_thread **threads; /* NULL: ended */
 };

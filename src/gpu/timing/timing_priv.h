@@ -83,7 +83,8 @@ struct zs_timing_code {
  *            line: its range in the stream's table << 24 | bits 32 and up, and the low 32 bits
  *
  * Windows are WINDOW_BLOCKS long, those of kernels with barriers WINDOW_BARRIERS. A stream that
- * outgrows its room gives up every other window, and records every other one from there on.
+ * outgrows its room gives up every other window, and records every other one from there on. Which
+ * of them follows from its turn.
  */
 enum {
     ZS_TIMING_WORD_BLOCK,
@@ -145,7 +146,8 @@ struct zs_timing_stream {
     bool own;          /* words: by malloc() */
     uint32_t *windows; /* where they begin */
     uint32_t window_count, window_capacity;
-    uint32_t stride;                    /* windows whose number is a multiple are recorded */
+    uint32_t stride, turn;              /* windows whose number is turn + a multiple are recorded */
+    bool waits;                         /* for its turn: what it has is window 0 until then */
     uint32_t window, blocks;            /* number of the current one, blocks in it */
     uint32_t window_blocks;             /* ... with which it ends */
     uint32_t window_room;               /* words: with more it ends early */
@@ -307,6 +309,7 @@ struct zs_timing_hierarchy {
     /* not yet in the totals: lookups of L3 (reads, writes, by bank), lines read and written back */
     uint64_t lookups[2], bank_lookups[ZS_TIMING_BANKS], reads[ZS_TIMING_BANKS],
         writes[ZS_TIMING_BANKS];
+    uint64_t written_back, llc_new; /* lines that L3 gave up; of these, that the LLC had not */
     /* lines that a run of groups is the first to touch; NULL: all groups were recorded */
     const struct zs_timing_census *census;
     uint64_t now;        /* when the message was sent */
@@ -341,10 +344,12 @@ double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h);
 /* All that L3, the LLC has room for. */
 double zs_timing_hierarchy_l3_lines(const struct zs_timing_hierarchy *h);
 double zs_timing_hierarchy_llc_lines(const struct zs_timing_hierarchy *h);
-/* The launch ends: what it wrote leaves L3. times: by allocation, of as many lines as are there,
- * NULL: as they are. Into the totals. */
-void zs_timing_hierarchy_flush(struct zs_timing_hierarchy *h,
-                               const double times[ZS_TIMING_CLASSES]);
+/* The launch ends: what it wrote leaves L3, where that is flushed. times: by allocation, of as many
+ * lines as are there, and what the replay did not see has left the caches, too; NULL: as they are.
+ * given_up: lines that memory was written in the replay. Into the totals, which are the launch's.
+ */
+void zs_timing_hierarchy_end(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES],
+                             uint64_t given_up);
 /* When the response of a message that leaves its EU at `cycle` has arrived. */
 uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                                   uint64_t cycle);

@@ -7,9 +7,10 @@
  * spread evenly from the first group to the last: neighbours share lines, and what differs along
  * the launch is seen. Which groups these are follows from numbers of the launch alone.
  *
- * Of a thread that outgrows its room every other window stays, again and again. Windows of kernels
- * with barriers begin behind barriers, behind the same ones in all threads of a group: what is left
- * out is left out of all of them, and those that wait for each other in what stays did so.
+ * Of a thread that outgrows its room every other window stays, again and again: the same ones in
+ * most threads, others in some. Windows of kernels with barriers begin behind barriers, behind the
+ * same ones in all threads of a group: what is left out is left out of all of them, and those that
+ * wait for each other in what stays did so.
  */
 #include "gpu/timing/timing_priv.h"
 
@@ -31,7 +32,9 @@ enum {
     CHATTY = 12, /* messages of 100 instructions, and at most so many lines each: one of four */
     FEW_LINES = 2,
     CHATTY_STRIDE = 4,
-    EXACT = 16, /* times as many threads, and so many times the words: */
+    OTHERS = 4,  /* one thread in so many keeps other windows, */
+    TURNS = 128, /* ... of so many */
+    EXACT = 16,  /* times as many threads, and so many times the words: */
     EXACT_WORDS = 8,
     BLOCK_B = 1 << 20, /* of an arena */
     MORE_WORDS = 64,
@@ -195,12 +198,19 @@ static uint64_t instructions_in(const uint32_t *words, uint32_t count)
     return sum;
 }
 
-/* Every other window goes. */
+/* The thread keeps windows whose number is its turn plus or less a multiple of the stride. */
+static bool is_kept(const struct zs_timing_stream *s, uint32_t window)
+{
+    return (window - s->turn) % s->stride == 0; /* a power of two */
+}
+
+/* Of windows that were kept every other one goes: the first, unless it is still the thread's turn.
+ */
 static void thin_out(struct zs_timing_stream *s)
 {
     uint32_t kept = 0, at = 0;
     s->recorded = 0;
-    for (uint32_t w = 0; w < s->window_count; w += 2) {
+    for (uint32_t w = (s->turn & s->stride) != 0; w < s->window_count; w += 2) {
         uint32_t start = s->windows[w];
         uint32_t end = w + 1 < s->window_count ? s->windows[w + 1] : s->count;
         memmove(s->words + at, s->words + start, (end - start) * sizeof(*s->words));
@@ -248,17 +258,37 @@ static uint32_t stride_for(const struct zs_timing_stream *s)
     return s->window == 2 && s->count > instructions * DENSE / 100 ? 2 : 1;
 }
 
-/* Once a thread knows its stride, of the windows until then the first one alone is a multiple: with
- * the others those that stay when every other one goes would not be. */
+/* Of the windows so far this one alone. */
+static void keep_one(struct zs_timing_stream *s, uint32_t window)
+{
+    uint32_t start = s->windows[window];
+    s->count = (window + 1 < s->window_count ? s->windows[window + 1] : s->count) - start;
+    memmove(s->words, s->words + start, s->count * sizeof(*s->words));
+    s->windows[0] = 0;
+    s->window_count = 1;
+    s->recorded = instructions_in(s->words, s->count);
+    s->messages_from = 0;
+    s->messages_until = s->count;
+}
+
+/* Once a thread knows its stride: of its first windows the one whose turn it is stays; until that
+ * comes another one does, so that no thread is without any. */
 static void set_stride(struct zs_timing_stream *s, uint32_t stride)
 {
-    if (stride > 1 && s->window_count > 1) {
-        s->window_count = 1;
-        s->count = s->windows[1];
-        s->recorded = instructions_in(s->words, s->count);
-        s->messages_until = s->messages_from < s->count ? ZS_MIN(s->messages_until, s->count) : 0;
-    }
+    uint32_t turn = s->turn % stride;
     s->stride = stride;
+    s->waits = stride > 1 && turn >= s->window_count;
+    if (stride > 1 && s->window_count)
+        keep_one(s, s->waits ? 0 : turn);
+}
+
+/* Its turn has come. */
+static void start_turn(struct zs_timing_stream *s)
+{
+    s->waits = false;
+    s->count = s->window_count = 0;
+    s->messages_from = s->messages_until = 0;
+    s->recorded = 0;
 }
 
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask);
@@ -272,9 +302,11 @@ static void begin_window(struct zs_timing_stream *s, uint32_t mask)
     s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
     if (s->window <= 2 && s->stride == 1 && may_leave_out(s->trace))
         set_stride(s, stride_for(s));
-    if (s->count > s->trace->words_max && s->window % s->stride == 0)
+    if (s->waits && is_kept(s, s->window))
+        start_turn(s);
+    if (s->count > s->trace->words_max && is_kept(s, s->window))
         thin_out(s);
-    s->recording = !s->full && s->window % s->stride == 0;
+    s->recording = !s->full && is_kept(s, s->window);
     /* barriers are counted always */
     bool hears = s->recording || s->trace->launch.has_barriers;
     s->hooks.message = hears ? on_message : NULL;
@@ -539,6 +571,18 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
     free(t);
 }
 
+/* Most threads keep windows that are multiples of the stride: the same ones, so that it is seen
+ * what they share. One of four keeps others: what is left out of most is heard of these. All
+ * threads of a group are as one where they wait for each other. */
+static uint32_t turn_of(const struct zs_timing_trace *t, uint64_t sample, uint32_t thread)
+{
+    uint64_t number = sample;
+    if (!t->launch.has_barriers)
+        number = sample * t->launch.threads_per_group + thread;
+    uint32_t mixed = (uint32_t)((number + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    return mixed % OTHERS ? 0 : 1 + mixed / OTHERS % TURNS;
+}
+
 const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint32_t worker,
                                                  uint64_t group, uint32_t thread)
 {
@@ -553,6 +597,7 @@ const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint
     s->ranges = s->first_ranges;
     s->range_capacity = ZS_ARRAY_LEN(s->first_ranges);
     s->stride = 1;
+    s->turn = turn_of(t, sample, thread);
     s->window = UINT32_MAX; /* the first block begins window 0 */
     s->arena = &t->arenas[worker];
     place_stream(s, s->arena, thread);

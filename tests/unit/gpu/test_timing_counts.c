@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What launches of which parts are replayed count, beside the same ones of which all is: accesses
+ * of each instruction, lines that are written to memory. */
+#include "../test.h"
+
+#include <math.h>
+
+#include "../../../bench/timing/device.h"
+
+static const char *file;
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return (double)a / (double)b;
+}
+
+/* ---- instructions ------------------------------------------------------------------------------
+ */
+
+enum { INSTS = 64 };
+
+struct accesses {
+    uint32_t count; /* instructions with lines */
+    int64_t offset_B[INSTS];
+    uint64_t sectors[INSTS];
+    uint64_t misses; /* of L3 */
+};
+
+static struct accesses run_parts(struct lab *lab, uint32_t groups, uint32_t flags,
+                                 const struct lab_arg args[LAB_ARGS])
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    struct accesses ret = {0};
+    lab->flags = flags;
+    lab_run(lab, "parts", groups, 128, args);
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        uint64_t sectors = t->stalls[i].accesses[ZS_GPU_ACCESS_global_sectors];
+        if (!sectors)
+            continue;
+        assert_true(ret.count < INSTS);
+        ret.offset_B[ret.count] = t->stalls[i].offset_B;
+        ret.sectors[ret.count++] = sectors;
+    }
+    ret.misses = t->l3_misses;
+    return ret;
+}
+
+/* Threads keep some of their windows. An instruction that is in one window of each thread is heard
+ * of all the same, as often as it was: of those threads that keep others than most. */
+static void test_instructions_in_few_windows(void **state)
+{
+    static const uint32_t groups[] = {120, 1000};
+    struct lab lab;
+    lab_open(&lab, file, "skl", 2);
+    void *in = lab_alloc(&lab, 4 << 20), *out = lab_alloc(&lab, 4 << 20);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(32)};
+    for (size_t g = 0; g < ZS_ARRAY_LEN(groups); g++) {
+        struct accesses sampled = run_parts(&lab, groups[g], 0, args);
+        assert_true(lab.result.timing.replayed < lab.result.timing.instructions / 10);
+        struct accesses whole = run_parts(&lab, groups[g], ZS_GPU_LAUNCH_TIME_EXACT, args);
+        assert_int_equal(whole.count, 9); /* eight loops, and what they found */
+        assert_int_equal(sampled.count, whole.count);
+        for (uint32_t i = 0; i < whole.count; i++) {
+            assert_int_equal(sampled.offset_B[i], whole.offset_B[i]);
+            if (fabs(ratio(sampled.sectors[i], whole.sectors[i]) - 1) > 0.02)
+                fail_msg("%u groups, instruction at %lld: %llu sectors, and %llu when all is "
+                         "replayed",
+                         groups[g], (long long)whole.offset_B[i],
+                         (unsigned long long)sampled.sectors[i],
+                         (unsigned long long)whole.sectors[i]);
+        }
+    }
+    lab_close(&lab);
+}
+
+/* ---- what is written to memory -----------------------------------------------------------------
+ */
+
+/* 16 bytes by each lane, one line behind the other: what a cache of `kept` lines has not, as the
+ * launch ends, has been written to memory. */
+static void check_written(struct lab *lab, uint32_t groups, uint64_t kept)
+{
+    const struct zs_gpu_timing *t = &lab->result.timing;
+    uint64_t lines = (uint64_t)groups * 128 * 16 / 64;
+    void *out = lab_alloc(lab, lines * 64);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(out), LAB_I(1)};
+    uint64_t wanted = lines > kept ? lines - kept : 0, sampled = 0;
+    for (uint32_t exact = 0; exact < 2; exact++) {
+        lab->flags = exact ? ZS_GPU_LAUNCH_TIME_EXACT : 0;
+        lab_run(lab, "store", groups, 128, args);
+        assert_true((t->replayed == t->instructions) == exact);
+        double off = fabs((double)t->memory_write_sectors - (double)wanted);
+        if (off > (double)lines * 0.02)
+            fail_msg("%s, %u groups%s: %llu lines written to memory of %llu, not %llu",
+                     lab->model->target, groups, exact ? ", all replayed" : "",
+                     (unsigned long long)t->memory_write_sectors, (unsigned long long)lines,
+                     (unsigned long long)wanted);
+        sampled = exact ? sampled : t->memory_write_sectors;
+        uint64_t by_l3 =
+            t->gti_write_bank0 + t->gti_write_bank1 + t->gti_write_bank2 + t->gti_write_bank3;
+        assert_true(by_l3 + 4 >= t->memory_write_sectors);
+    }
+    lab_forget(lab);
+}
+
+static void test_writes_beyond_the_llc(void **state)
+{
+    struct lab lab;
+    lab_open(&lab, file, "skl", 2);
+    uint64_t llc = (8 << 20) / 64;
+    check_written(&lab, 2000, llc);  /* 4 MB: it has room */
+    check_written(&lab, 10000, llc); /* the part that is recorded has room, the launch has not */
+    lab_close(&lab);
+}
+
+/* Where L3 is the last cache, and keeps what was written as a launch ends. */
+static void test_writes_beyond_l3(void **state)
+{
+    static const uint32_t L3_B = 4 << 20;
+    struct lab lab;
+    char path[4096];
+    (void)snprintf(path, sizeof(path), "%s.pvc", file);
+    lab_open(&lab, path, "pvc", 2);
+    struct zs_gpu_model small = *lab.model;
+    small.l3_cache_B = L3_B;
+    zs_gpu_device_destroy(lab.device);
+    assert_int_equal(zs_gpu_device_create(&small, 2, &lab.device), 0);
+    lab.model = &small;
+    check_written(&lab, 24000, L3_B / 64);
+    lab_close(&lab);
+}
+
+int main(void)
+{
+    file = getenv("ZS_TEST_KERNELS");
+    if (!file)
+        return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instructions_in_few_windows),
+        cmocka_unit_test(test_writes_beyond_the_llc),
+        cmocka_unit_test(test_writes_beyond_l3),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
