@@ -139,11 +139,16 @@ static double part_of_threads(const struct source *s)
     return part(sum(s), (double)zs_gpu_model_threads(s->model) * (double)s->report->cycles);
 }
 
-static double stall(const struct source *s)
+static double stall_cycles(const struct source *s)
 {
     const uint64_t *c = s->report->counters;
     uint64_t loaded = c[ZS_METRIC_eu_loaded_cycles], active = c[ZS_METRIC_eu_active_cycles];
-    return part(loaded > active ? (double)(loaded - active) : 0, all_eus(s));
+    return loaded > active ? (double)(loaded - active) : 0;
+}
+
+static double stall(const struct source *s)
+{
+    return part(stall_cycles(s), all_eus(s));
 }
 
 static double hundred(const struct source *s)
@@ -286,6 +291,7 @@ static const struct {
     [ZS_HOW_PART_OF_EUS] = {part_of_eus, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_PART_OF_THREADS] = {part_of_threads, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_STALL] = {stall, hundred, ZET_VALUE_TYPE_FLOAT32},
+    [ZS_HOW_STALL_CYCLES] = {stall_cycles, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_LANES] = {lanes, lanes_max, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_SECTORS] = {sectors, sum_max, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_PART_OF_SLICES] = {part_of_slices, hundred, ZET_VALUE_TYPE_FLOAT32},

@@ -115,7 +115,7 @@ static zs_metric_mask lacking(const struct zs_gpu_model *model)
     for (uint32_t i = model->subslices_per_slice; i < ZS_ARRAY_LEN(of_subslice); i++)
         mask |= of_subslice[i];
     if (model->platform < ZS_ISA_XE_HP)
-        mask |= M(xmx_active);
+        mask |= M(xmx_active) | M(fpu0_xmx_active);
     if (!model->loads_payload)
         mask |= M(argument_messages) | M(argument_bytes_read) | M(argument_sectors);
     if (model->no_images)

@@ -68,6 +68,7 @@ enum zs_metric_how {
     ZS_HOW_PART_OF_EUS,
     ZS_HOW_PART_OF_THREADS,
     ZS_HOW_STALL,
+    ZS_HOW_STALL_CYCLES,
     ZS_HOW_LANES,
     ZS_HOW_SECTORS, /* bytes of the sectors that it sums */
     ZS_HOW_PART_OF_SLICES,
@@ -150,7 +151,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 11,
+    ZS_RAW_VERSION = 12,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */

@@ -151,16 +151,40 @@ static struct cost dpas_cost(const struct zs_timing_params *p, const struct zs_i
     return (struct cost){.latency = p->dpas_latency + more};
 }
 
-/* What a pipe is busy with. */
-static void set_totals(struct zs_timing_op *op, bool is_math, uint32_t sources)
-{
 #define AT(id) (uint16_t) offsetof(struct zs_gpu_timing, id)
+/* Of a pipe that has floats or integers alone. */
+static uint16_t total_of_type(const struct zs_isa_inst *inst)
+{
+    if (is_float(inst))
+        return has_type(inst, ZS_TYPE_DF)                                ? AT(double_active)
+               : has_type(inst, ZS_TYPE_F) || has_type(inst, ZS_TYPE_VF) ? AT(single_active)
+                                                                         : AT(half_active);
+    uint32_t size_B = element_B(inst);
+    return size_B > 4 ? AT(int64_active) : size_B > 2 ? AT(int32_active) : AT(int16_active);
+}
+
+static uint16_t total_of_dpas(const struct zs_isa_inst *inst)
+{
+    uint32_t type = inst->src[1].type; /* of the matrices */
+    return type == ZS_TYPE_HF                           ? AT(xmx_half)
+           : type == ZS_TYPE_BF                         ? AT(xmx_bfloat)
+           : type == ZS_TYPE_TF32 || type == ZS_TYPE_DF ? AT(xmx_other)
+                                                        : AT(xmx_int8);
+}
+
+/* What a pipe is busy with. */
+static void set_totals(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
+                       struct zs_timing_op *op, bool is_math)
+{
+    uint32_t sources = inst->source_count;
+    bool by_type = p->float_pipe == 1 && p->integer_pipe == 2;
     static const uint16_t by_sources[2][4] = {
         {AT(fpu0_move), AT(fpu0_move), AT(fpu0_binary), AT(fpu0_ternary)},
         {AT(fpu1_move), AT(fpu1_move), AT(fpu1_binary), AT(fpu1_ternary)}};
     for (uint32_t pipe = 0; pipe < ZS_ARRAY_LEN(op->totals); pipe++)
-        op->totals[pipe] = is_math ? AT(math_active) : by_sources[pipe][ZS_MIN(sources, 3u)];
-#undef AT
+        op->totals[pipe] = is_math   ? AT(math_active)
+                           : by_type ? total_of_type(inst)
+                                     : by_sources[pipe][ZS_MIN(sources, 3u)];
 }
 
 static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
@@ -178,16 +202,18 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         op->unit = ZS_TIMING_UNIT_CONTROL;
     } else if (flags & ZS_OPF_DPAS && p->dpas_row_cycles) {
         c = dpas_cost(p, inst, op);
+        op->totals[0] = total_of_dpas(inst);
     } else {
         bool is_math = flags & ZS_OPF_MATH;
         c = is_math ? math_cost(p, inst) : pipe_cost(p, inst);
         op->unit = (uint8_t)c.unit;
         op->ahead = (uint8_t)(is_math ? p->math_ahead : 0);
         set_pipe(p, inst, &c, op);
-        set_totals(op, is_math, inst->source_count);
+        set_totals(p, inst, op, is_math);
     }
     return c;
 }
+#undef AT
 
 /* ---- registers ---------------------------------------------------------------------------------
  */

@@ -69,11 +69,14 @@ static const double DOUBT_FITTED = 0.8; /* of all these: so 95 % of launches are
 /* What is scaled with the time. */
 static const size_t by_time[] = {
 #define AT(id) offsetof(struct zs_gpu_timing, id)
-    AT(eu_loaded),   AT(port_stalled0), AT(port_stalled1),   AT(port_stalled2), AT(eu_active),
-    AT(fpu0_active), AT(fpu1_active),   AT(fpu_both_active), AT(fpu0_move),     AT(fpu1_move),
-    AT(fpu0_binary), AT(fpu1_binary),   AT(fpu0_ternary),    AT(fpu1_ternary),  AT(math_active),
-    AT(send_active), AT(xmx_active),    AT(control_issued),  AT(dispatching0),  AT(dispatching1),
-    AT(dispatching2)};
+    AT(eu_loaded),     AT(port_stalled0),   AT(port_stalled1), AT(port_stalled2),
+    AT(eu_active),     AT(fpu0_active),     AT(fpu1_active),   AT(fpu_both_active),
+    AT(fpu0_move),     AT(fpu1_move),       AT(fpu0_binary),   AT(fpu1_binary),
+    AT(fpu0_ternary),  AT(fpu1_ternary),    AT(math_active),   AT(send_active),
+    AT(xmx_active),    AT(control_issued),  AT(dispatching0),  AT(dispatching1),
+    AT(dispatching2),  AT(fpu0_xmx_active), AT(half_active),   AT(single_active),
+    AT(double_active), AT(int16_active),    AT(int32_active),  AT(int64_active),
+    AT(xmx_int8),      AT(xmx_half),        AT(xmx_bfloat),    AT(xmx_other)};
 /* the first WITH_CYCLES of them grow as the cycles do, the others as what is done */
 enum { FPU0 = 5, FPU1 = 6, WITH_CYCLES = 4 };
 /* What messages count besides enum zs_gpu_access, and which of these (one or two) grow as it does.

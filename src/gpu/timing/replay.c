@@ -199,7 +199,10 @@ write_slots(const struct zs_timing_code *code, const struct zs_timing_thread *th
 static void issue_dpas(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                        struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
 {
+    uint64_t fpu0_until = eu->unit_free[ZS_TIMING_UNIT_FPU0] >> ZS_TIMING_ORDER_BITS;
     occupy(m, eu, ZS_TIMING_UNIT_DPAS, at, op->full_cycles);
+    *zs_timing_total_at(m->totals, op->totals[0]) += op->full_cycles;
+    m->totals->fpu0_xmx_active += less(ZS_MIN(fpu0_until, at + op->full_cycles), at);
     charge(m, th->inst, ZS_TIMING_ACTIVE, 1);
     th->eligible = at + 1;
     write_slots(m->code, th, op, at, ZS_TIMING_READY_SEND, false);
@@ -312,8 +315,10 @@ void zs_timing_settle(struct zs_timing_machine *m)
 {
     struct zs_gpu_timing *t = m->totals;
     uint64_t now = m->frontier;
-    t->fpu0_active = t->fpu0_move + t->fpu0_binary + t->fpu0_ternary;
-    t->fpu1_active = t->fpu1_move + t->fpu1_binary + t->fpu1_ternary + t->math_active;
+    t->fpu0_active = t->fpu0_move + t->fpu0_binary + t->fpu0_ternary + t->half_active +
+                     t->single_active + t->double_active;
+    t->fpu1_active = t->fpu1_move + t->fpu1_binary + t->fpu1_ternary + t->int16_active +
+                     t->int32_active + t->int64_active + t->math_active;
     for (uint32_t i = 0; i < m->eu_count; i++) {
         struct zs_timing_eu *eu = &m->eus[i];
         if (eu->live && eu->loaded_since < now) {
@@ -353,7 +358,7 @@ static inline uint64_t pick(const struct zs_timing_slot *slots, uint32_t count,
 static inline __attribute__((always_inline)) bool
 issue_pipe(const struct zs_timing_code *code, struct zs_gpu_timing *totals, struct zs_timing_eu *eu,
            struct zs_timing_thread *th, struct zs_timing_slot *slot, struct zs_timing_tally *tally,
-           uint64_t at)
+           uint64_t at, bool has_xmx)
 {
     const struct zs_timing_op *op = &code->ops[th->inst], *next = op + 1;
     const uint64_t *free_at = eu->unit_free;
@@ -364,6 +369,9 @@ issue_pipe(const struct zs_timing_code *code, struct zs_gpu_timing *totals, stru
     account(th, tally, at, ZS_TIMING_PIPE);
     *zs_timing_total_at(totals, op->totals[pipe]) += cycles;
     occupy_fpu(totals, eu, pipe, at, cycles);
+    if (has_xmx && pipe == 0)
+        totals->fpu0_xmx_active +=
+            less(ZS_MIN(free_at[ZS_TIMING_UNIT_DPAS] >> ZS_TIMING_ORDER_BITS, at + cycles), at);
     uint64_t front = cycles > op->ahead ? cycles - op->ahead : 1, eligible = at + front;
     tally->stalls[ZS_TIMING_ACTIVE] += front;
     tally->issues++;
@@ -380,7 +388,7 @@ issue_pipe(const struct zs_timing_code *code, struct zs_gpu_timing *totals, stru
 /* Until the EU comes to something that others see and that happens later than `until`, or that
  * others may change: when a barrier lets threads go it takes a while until they can. */
 static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uint64_t until,
-                               uint32_t count)
+                               uint32_t count, bool has_xmx)
 {
     struct zs_timing_eu *eu = &m->eus[number];
     struct zs_timing_slot *slots = m->slots + (size_t)number * m->threads_per_eu;
@@ -399,7 +407,7 @@ static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uin
         if (ZS_LIKELY(is_pipe && at <= last)) {
             set_order(slot, ++issues);
             now = ZS_MAX(now, at);
-            if (issue_pipe(code, totals, eu, th, slot, &tallies[th->inst], at))
+            if (issue_pipe(code, totals, eu, th, slot, &tallies[th->inst], at, has_xmx))
                 continue;
             m->now = now;
             zs_timing_prepare(m, th);
@@ -423,15 +431,15 @@ static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uin
     }
 }
 
-/* In versions for how many threads devices have. */
+/* In versions for how many threads devices have; those with 7 have no systolic pipe. */
 static void run_eu(struct zs_timing_machine *m, uint32_t eu, uint64_t until)
 {
     if (m->threads_per_eu == 7)
-        run_threads(m, eu, until, 7);
+        run_threads(m, eu, until, 7, false);
     else if (m->threads_per_eu == 8)
-        run_threads(m, eu, until, 8);
+        run_threads(m, eu, until, 8, true);
     else
-        run_threads(m, eu, until, m->threads_per_eu);
+        run_threads(m, eu, until, m->threads_per_eu, true);
 }
 
 /* ---- walker ------------------------------------------------------------------------------------

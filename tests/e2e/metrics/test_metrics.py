@@ -441,7 +441,8 @@ class Metrics(unittest.TestCase):
         gen11 = {'ComputeBasic', 'ComputeL3Cache', 'TestOa', 'RenderBasic', 'Sampler_1', 'TDL_2', 'GpuBusyness', 'AsyncCompute'}
         xe_lp = {'ComputeBasic', 'TestOa', 'RenderBasic', 'HDCAndSF', 'Sampler_1', 'TDL_1'}
         l1 = {'L1ProfileReads', 'L1ProfileWrites', 'L1ProfileSlmBankConflicts'}
-        xe_hpg = l1 | {'ComputeBasic', 'ComputeOverview', 'GpuBusyness', 'TestOa', 'RenderBasic', 'AsyncCompute'}
+        xe_hpg = l1 | {'ComputeBasic', 'ComputeOverview', 'GpuBusyness', 'TestOa', 'RenderBasic', 'AsyncCompute', 'Ext1000', 'Ext1005'}
+        xe_hpc = l1 | {'ComputeBasic', 'TestOa', 'GpuOffload', 'MemProfile', 'DataportProfile', 'Ext9', 'Ext10', 'Ext1000'}
         expected = {
             'acm-g11': (xe_hpg, 'AsyncCompute', {'FpuActive', 'CsFpuActive', 'CsEmActive'}, {'PsFpuActive', 'AsyncCsFpuActive'}),
             'skl': (one_slice, 'ComputeBasic', {'EuActive', 'Fpu0Active', 'UntypedBytesRead'}, {'XveActive', 'XVE_ACTIVE'}),
@@ -457,11 +458,11 @@ class Metrics(unittest.TestCase):
             'tgllp': (xe_lp, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
             'dg2': (xe_hpg, 'ComputeOverview',
                     {'XVE_ACTIVE', 'XVE_STALL', 'XVE_THREADS_OCCUPANCY_ALL', 'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION'}, {'EuActive'}),
-            'pvc': ({'ComputeBasic', 'TestOa', 'GpuOffload', 'MemProfile', 'DataportProfile'} | l1, 'ComputeBasic',
-                    {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ', 'AvgGpuSliceFrequencyMHz'},
-                    {'EuActive', 'XveActive'}),
-            'pvc-sdv': ({'ComputeBasic', 'TestOa', 'GpuOffload', 'MemProfile', 'DataportProfile'} | l1, 'MemProfile',
-                        {'GPU_MEMORY_BYTE_READ', 'XVE_STALL', 'XVE_COMPUTE_THREAD_COUNT'}, {'SCALEUP_DATA_BYTE_RECEIVE'}),
+            'pvc': (xe_hpc, 'ComputeBasic',
+                    {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ', 'AvgGpuSliceFrequencyMHz',
+                     'XVE_PIPE_ALU0_AND_XMX_ACTIVE'}, {'EuActive', 'XveActive', 'SCALEUP_DATA_BYTE_RECEIVE'}),
+            'pvc-sdv': (xe_hpc, 'Ext10', {'XVE_ACTIVE_CCS', 'XVE_STALL_CYCLES_CCS', 'COMMAND_PARSER_COMPUTE_ENGINE_BUSY_CCS0'},
+                       {'XVE_ACTIVE_CCCS', 'COMMAND_PARSER_COMPUTE_ENGINE_BUSY_CCS1'}),
         }
         for device, (groups, group, names, others) in expected.items():
             def list_groups(*options):
@@ -499,15 +500,28 @@ class Metrics(unittest.TestCase):
         self.assertGreater(basic['Fpu1Active'], 0)
         self.assertEqual(found['GpuBusyness']['RenderBusy'], 100)
 
-    def test_groups_of_xehpg_agree_with_our_own(self):
-        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'dg2', '-output', 'later', cwd=self.folder)
-        binary, path = glob.glob(os.path.join(self.folder, 'later*.bin'))[0], os.path.join(self.folder, 'rec-dg2')
-        run(ZESCOPE, 'run', '-d', 'dg2', '--', ZESCOPE, 'record', '--no-last', '--metrics', 'ComputeOverview,ZscopeMemory',
-            '-o', path, '--', PROGRAM, binary, 'immediate', '3', check=9)
-        document = self.show(path)
-        totals = {}
+    def totals_on(self, device, groups, launches=3):
+        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', device, '-output', f'later-{device}', cwd=self.folder)
+        binary, path = glob.glob(os.path.join(self.folder, f'later-{device}*.bin'))[0], os.path.join(self.folder, f'rec-{device}')
+        run(ZESCOPE, 'run', '-d', device, '--', ZESCOPE, 'record', '--no-last', '--metrics', groups,
+            '-o', path, '--', PROGRAM, binary, 'immediate', str(launches), check=9)
+        document, totals = self.show(path), {}
         for row in document['kernels']:
             totals.update(zip([m['name'] for m in document['groups'][row['group']]['metrics']], row['values']))
+        return path, totals
+
+    def test_pipes_of_xehpc_by_type_of_data(self):
+        _, totals = self.totals_on('pvc', 'Ext1000,Ext9', 2) # the same launch, one with each
+        executed = lambda name: totals['XVE_INST_EXECUTED_' + name]
+        self.assertEqual(executed('FP16') + executed('FP32') + executed('FP64'), executed('ALU0_ALL'))
+        self.assertLessEqual(executed('INT16') + executed('INT32') + executed('MATH'), executed('ALU1_ALL'))
+        self.assertGreater(executed('INT32'), 0)
+        self.assertEqual(executed('ALU2_ALL'), 0)
+        self.assertGreater(totals['XVE_ACTIVE_CYCLES'], 0)
+        self.assertAlmostEqual(totals['XVE_STALL_CYCLES'] / totals['XVE_ACTIVE_CYCLES'], totals['XVE_STALL'] / totals['XVE_ACTIVE'], 4)
+
+    def test_groups_of_xehpg_agree_with_our_own(self):
+        path, totals = self.totals_on('dg2', 'ComputeOverview,ZscopeMemory')
         self.assertEqual(totals['L3_BYTE_READ'] + totals['L3_BYTE_WRITE'], 64 * (totals['L3Hits'] + totals['L3Misses']))
         self.assertEqual(totals['GPU_MEMORY_BYTE_READ'], totals['MemoryBytesRead'])
         self.assertGreaterEqual(totals['XVE_COMPUTE_THREAD_COUNT'], 3 * GROUPS)

@@ -130,6 +130,58 @@ static void test_writes_beyond_l3(void **state)
     lab_close(&lab);
 }
 
+/* ---- pipes by type -----------------------------------------------------------------------------
+ */
+
+/* What a pipe worked on is the whole of its time, on devices where each has floats or integers. */
+static void check_types(const struct zs_gpu_timing *t)
+{
+    assert_int_equal(t->half_active + t->single_active + t->double_active, t->fpu0_active);
+    assert_int_equal(t->int16_active + t->int32_active + t->int64_active + t->math_active,
+                     t->fpu1_active);
+    assert_int_equal(t->xmx_int8 + t->xmx_half + t->xmx_bfloat + t->xmx_other, t->xmx_active);
+    assert_true(t->fpu0_xmx_active <= t->fpu0_active && t->fpu0_xmx_active <= t->xmx_active);
+}
+
+static void test_pipes_by_type(void **state)
+{
+    char path[4096];
+    struct lab lab;
+    (void)snprintf(path, sizeof(path), "%s.pvc", file);
+    lab_open(&lab, path, "pvc", 2);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    void *out = lab_alloc(&lab, 8 << 20);
+    lab.flags = ZS_GPU_LAUNCH_TIME_EXACT; /* what is scaled is rounded each */
+    const struct {
+        const char *kernel;
+        uint32_t groups;
+        struct lab_arg a, b;
+        size_t total; /* that has nearly all of the time of these */
+    } rows[] = {
+#define AT(id) offsetof(struct zs_gpu_timing, id)
+        {"rate_fp32", 16, LAB_F(1), LAB_F(2), AT(single_active)},
+        {"rate_fp16", 16, LAB_F(1), LAB_F(2), AT(half_active)},
+        {"rate_fp64", 16, LAB_F(1), LAB_F(2), AT(double_active)},
+        {"rate_int_add", 16, LAB_I(1), LAB_I(2), AT(int32_active)},
+        {"rate_math", 16, LAB_F(1), LAB_F(2), AT(math_active)},
+        {"rate_dpas", 3000, LAB_I(1), LAB_I(2), AT(xmx_half)},
+#undef AT
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        const struct lab_arg args[LAB_ARGS] = {LAB_BUF(out), LAB_I(8), rows[i].a, rows[i].b};
+        lab_run(&lab, rows[i].kernel, rows[i].groups, 64, args);
+        check_types(t);
+        uint64_t here, all = t->fpu0_active + t->fpu1_active + t->xmx_active;
+        memcpy(&here, (const uint8_t *)t + rows[i].total, sizeof(here));
+        if (here * 10 < all * 6)
+            fail_msg("%s: %llu cycles of its kind, of %llu", rows[i].kernel,
+                     (unsigned long long)here, (unsigned long long)all);
+        /* threads that begin convert numbers while others multiply */
+        assert_true((t->fpu0_xmx_active > 0) == (strcmp(rows[i].kernel, "rate_dpas") == 0));
+    }
+    lab_close(&lab);
+}
+
 int main(void)
 {
     file = getenv("ZS_TEST_KERNELS");
@@ -139,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_instructions_in_few_windows),
         cmocka_unit_test(test_writes_beyond_the_llc),
         cmocka_unit_test(test_writes_beyond_l3),
+        cmocka_unit_test(test_pipes_by_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
