@@ -39,12 +39,17 @@ def cell(numbers):
     return f'{replayed:.0f}: {off:+.1f} ({says:.0f})' if replayed < 100 else 'whole'
 
 
+def error(numbers):
+    """In percent of the time that it tells, as what it says of itself; cells have percent of the whole launch's."""
+    return 100 * abs(numbers[2]) / (100 + numbers[2])
+
+
 def summary(rows):
     sampled = [r for r in rows.values() if r[0] < 100]
     off = sorted(abs(r[2]) for r in sampled)
     if not off:
         return 'none is sampled'
-    more = [(k, r) for k, r in rows.items() if r[0] < 100 and abs(r[2]) > r[3]]
+    more = [(k, r) for k, r in rows.items() if r[0] < 100 and error(r) > r[3]]
     text = (f'{len(off)} sampled of {len(rows)}; off: median {off[len(off) // 2]:.1f} %, 90 % of them less than '
             f'{off[len(off) * 9 // 10]:.1f} %, most {off[-1]:.1f} %; more than it says: {len(more)}; says {SUSPECT} % or more: '
             f'{sum(r[3] >= SUSPECT for r in sampled)}')
@@ -52,7 +57,7 @@ def summary(rows):
     misses = sorted(abs(r[4]) for r in sampled)
     text += (f"; L3's misses off: median {misses[len(misses) // 2]:.1f} %, most {misses[-1]:.0f} %; lines read from memory: "
              f'median {lines[len(lines) // 2]:.1f} %, most {lines[-1]:.0f} %')
-    return text + ''.join(f'; {k[0]} {k[1]}: {r[2]:+.1f} %, says {r[3]:.0f} %' for k, r in more)
+    return text + ''.join(f'; {k[0]} {k[1]}: {error(r):.1f} % of its time, says {r[3]:.0f} %' for k, r in more)
 
 
 def main():

@@ -4,7 +4,7 @@
  * bench/gpu, and of bench/timing regular and irregular ones. TIMING, GPU: native binaries of their
  * kernels. Prints a line for each launch: kernel, groups, instructions replayed in percent, cycles,
  * what they are off in percent of the whole launch, what the estimate says of itself; and by how
- * much lines that L3 and memory were asked for are off.
+ * much lines that L3 and memory were asked for are off. KERNEL: of this one alone.
  */
 #include "../gpu/work.h"
 #include "device.h"
@@ -64,7 +64,7 @@ static void fill(const void *data)
         b->in[i] = b->other[i] = b->mixed ? i * 2654435761u : i;
 }
 
-static void compare_timing(const char *file, const char *model)
+static void compare_timing(const char *file, const char *model, const char *only)
 {
     struct lab lab;
     lab_open(&lab, file, model, 0);
@@ -124,6 +124,8 @@ static void compare_timing(const char *file, const char *model)
 #undef ROW
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (only && strcmp(only, rows[i].shape.kernel) != 0)
+            continue;
         b.mixed = strcmp(rows[i].shape.kernel, "rows") == 0;
         compare(&lab, &rows[i].shape, rows[i].args, fill, &b);
     }
@@ -176,15 +178,16 @@ static void compare_work(struct lab *lab, const struct work *work)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        give_up("usage: timing_accuracy TIMING GPU [MODEL]");
-    const char *model = argc > 3 ? argv[3] : "skl";
+        give_up("usage: timing_accuracy TIMING GPU [MODEL [KERNEL]]");
+    const char *model = argc > 3 ? argv[3] : "skl", *only = argc > 4 ? argv[4] : NULL;
     struct lab lab;
     lab_open(&lab, argv[2], model, 0);
     for (size_t i = 0; work_at(i); i++) {
-        if (strcmp(work_at(i)->name, "empty") != 0)
+        bool named = strcmp(work_at(i)->name, only ? only : "empty") == 0;
+        if (named == (only != NULL))
             compare_work(&lab, work_at(i));
     }
     lab_close(&lab);
-    compare_timing(argv[1], model);
+    compare_timing(argv[1], model, only);
     return 0;
 }
