@@ -10,11 +10,29 @@ from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common import utils
 from selenium.webdriver.common.action_chains import ActionChains
 
 FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
          '--disable-component-update --disable-sync --hide-scrollbars --disable-dev-shm-usage').split()
 WAIT_S = 120
+
+
+class Driver(Service):
+    """At an address, as a bare machine may not know the name localhost; a busy one is slow to start it."""
+
+    @property
+    def service_url(self):
+        return f'http://127.0.0.1:{self.port}'
+
+    def is_connectable(self):
+        end = time.monotonic() + WAIT_S
+        while not utils.is_connectable(self.port, '127.0.0.1'):
+            self.assert_process_still_running()
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
 
 
 class Browser:
@@ -25,9 +43,9 @@ class Browser:
             options.add_argument(flag)
         options.binary_location = shutil.which('chromium')
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-        service = Service(shutil.which('chromedriver'), env={**os.environ, 'HOME': self.scratch})
+        service = Driver(shutil.which('chromedriver'), env={**os.environ, 'HOME': self.scratch})
         self.driver = webdriver.Chrome(service=service, options=options)
-        self.driver.set_page_load_timeout(60)
+        self.driver.set_page_load_timeout(240)
         self.size(1280, 800)
         self.scheme('light')
 
