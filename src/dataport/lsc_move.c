@@ -343,22 +343,29 @@ bool RUN(lsc_vector)(struct zs_port *port, const struct zs_port_message *m, uint
 
 /* ---- dwords ------------------------------------------------------------------------------------
  *
- * Vectors of a few dwords that all lanes, or each sixteen of 32, load from one place. (Single
- * dwords: lsc_rows.c.)
+ * Vectors of a few dwords that all lanes, or each sixteen of 32, load from one place, or by 64-bit
+ * address from places a dword apart: a lane's second is the next one's first. (Single dwords:
+ * lsc_rows.c.)
  */
 
-/* Where sixteen lanes lead; NULL: not all to one place inside. */
+/* Where sixteen lanes lead; NULL: not all to one place inside, or to such neighbours. */
 ZS_PORT_KERNEL_ACCESS static inline __attribute__((always_inline)) const uint8_t *
-one_place(struct zs_port *port, const struct zs_port_message *m, const uint8_t *addresses)
+one_place(struct zs_port *port, const struct zs_port_message *m, const uint8_t *addresses,
+          uint32_t *ret_step_B)
 {
     struct zs_port_quick area;
     uint32_t size_B = 4u * m->elements;
+    *ret_step_B = 0;
     if (is_a64(m)) {
         const struct zs_port_range *range = &port->cache[m->cache_slot];
-        uint64_t first = zs_port_load64(addresses);
+        uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
+        if (step != 0 && step != 4)
+            return NULL;
+        size_B += (uint32_t)step * (LANES_MAX - 1);
+        *ret_step_B = (uint32_t)step;
         bool inside = first >= range->start && first < range->end && size_B <= range->end - first;
-        return inside && rises64(addresses, 0, LANES_MAX) ? (const uint8_t *)(uintptr_t)first
-                                                          : NULL;
+        return inside && rises64(addresses, step, LANES_MAX) ? (const uint8_t *)(uintptr_t)first
+                                                             : NULL;
     }
     if (!zs_port_quick(port, m, false, &area) || !shaped(addresses, NULL, LANES_MAX))
         return NULL;
@@ -371,19 +378,24 @@ ZS_PORT_KERNEL_ACCESS static bool load_dwords(struct zs_port *port, const struct
                                               uint8_t *dst, const uint8_t *src0, uint32_t mask)
 {
     const uint8_t *from[LSC_LANES_MAX / LANES_MAX];
+    uint32_t step_B[LSC_LANES_MAX / LANES_MAX];
     if (!ZS_PORT_CHECKED || m->element_B != 4 || m->channels != 15 ||
         (m->lanes != LANES_MAX && m->lanes != LSC_LANES_MAX) ||
         mask != zs_port_lane_mask(m->lanes) || zs_port_tracks(port))
         return false;
     for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++) {
-        from[i] = one_place(port, m, src0 + (size_t)i * LANES_MAX * m->address_B);
+        from[i] = one_place(port, m, src0 + (size_t)i * LANES_MAX * m->address_B, &step_B[i]);
         if (!from[i])
             return false;
     }
     for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++, dst += LANES_MAX * 4)
-        for (uint32_t e = 0; e < m->elements; e++)
-            splat32(dst + (size_t)e * m->component_B,
-                    zs_port_load32_shared(from[i] + (size_t)e * 4), LANES_MAX);
+        for (uint32_t e = 0; e < m->elements; e++) {
+            uint8_t *row = dst + (size_t)e * m->component_B;
+            if (step_B[i])
+                copy_row(row, from[i] + (size_t)e * 4, LANES_MAX * 4);
+            else
+                splat32(row, zs_port_load32_shared(from[i] + (size_t)e * 4), LANES_MAX);
+        }
     return true;
 }
 

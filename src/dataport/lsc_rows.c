@@ -125,6 +125,93 @@ LSC(local_32, LOCAL, 32)
 LSC(surface_16, BY_SURFACE, 16)
 LSC(surface_32, BY_SURFACE, 32)
 
+/* ---- by index ----------------------------------------------------------------------------------
+ *
+ * What the sums of an index and a base would be is known without making them, where indices rise
+ * by one or are one.
+ */
+
+static const uint32_t steps_of_1[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* An index as 64 bits. */
+ALWAYS uint64_t extended(uint32_t index, bool is_signed)
+{
+    return is_signed ? (uint64_t)(int64_t)(int32_t)index : index;
+}
+
+ALWAYS bool row_by_index(const struct zs_port_range *range, const struct zs_port_indices *indices,
+                         uint32_t lane, struct row *ret)
+{
+    const uint8_t *at = indices->dwords + (size_t)lane * 4;
+    uint32_t index = zs_port_load32(at), step = zs_port_load32(at + 4) - index;
+    uint64_t wide = extended(index, indices->is_signed), first = indices->base + wide * 4;
+    uint64_t size_B = (uint64_t)step * 4 * (LANES_MAX - 1) + 4;
+    *ret = (struct row){(uint8_t *)(uintptr_t)first, step == 0};
+    if (first < range->start || first >= range->end || size_B > range->end - first)
+        return false;
+    if (step == 0)
+        return shaped(at, NULL, LANES_MAX);
+    /* without a step over the greatest index */
+    return step == 1 && shaped(at, steps_of_1, LANES_MAX) &&
+           extended(index + LANES_MAX - 1, indices->is_signed) == wide + LANES_MAX - 1;
+}
+
+ALWAYS bool rows_by_index(struct zs_port *port, const struct zs_port_message *m,
+                          const struct zs_port_indices *indices, bool is_write, uint32_t count,
+                          struct row rows[2])
+{
+    const struct zs_port_range *range = &port->cache[m->cache_slot];
+    return !zs_port_tracks(port) && !(is_write && range->read_only) &&
+           row_by_index(range, indices, 0, &rows[0]) &&
+           (count == 1 || row_by_index(range, indices, LANES_MAX, &rows[1]));
+}
+
+/* Otherwise: the payload is made, and goes its way. */
+static void __attribute__((noinline))
+make_addresses(const struct zs_port_indices *indices, uint32_t lanes, uint64_t ret[2 * LANES_MAX])
+{
+    for (uint32_t lane = 0; lane < lanes; lane++)
+        ret[lane] =
+            indices->base +
+            extended(zs_port_load32(indices->dwords + (size_t)lane * 4), indices->is_signed) * 4;
+}
+
+#define INDEXED(lanes)                                                                             \
+    static bool load_indexed_##lanes(struct zs_port *port, const struct zs_port_message *m,        \
+                                     uint8_t *dst, const struct zs_port_indices *indices,          \
+                                     const uint8_t *src1, uint32_t mask)                           \
+    {                                                                                              \
+        struct row rows[2];                                                                        \
+        uint64_t addresses[2 * LANES_MAX];                                                         \
+        (void)src1;                                                                                \
+        if (mask == UINT32_MAX >> (32 - (lanes)) &&                                                \
+            rows_by_index(port, m, indices, false, (lanes) / LANES_MAX, rows)) {                   \
+            for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                     \
+                load_row(dst + i * LANES_MAX * 4, &rows[i]);                                       \
+            return true;                                                                           \
+        }                                                                                          \
+        make_addresses(indices, lanes, addresses);                                                 \
+        return RUN(lsc_vector)(port, m, dst, (const uint8_t *)addresses, NULL, mask);              \
+    }                                                                                              \
+    static bool store_indexed_##lanes(struct zs_port *port, const struct zs_port_message *m,       \
+                                      uint8_t *dst, const struct zs_port_indices *indices,         \
+                                      const uint8_t *src1, uint32_t mask)                          \
+    {                                                                                              \
+        struct row rows[2];                                                                        \
+        uint64_t addresses[2 * LANES_MAX];                                                         \
+        (void)dst;                                                                                 \
+        if (mask == UINT32_MAX >> (32 - (lanes)) &&                                                \
+            rows_by_index(port, m, indices, true, (lanes) / LANES_MAX, rows)) {                    \
+            for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                     \
+                store_row(&rows[i], src1 + i * LANES_MAX * 4);                                     \
+            return true;                                                                           \
+        }                                                                                          \
+        make_addresses(indices, lanes, addresses);                                                 \
+        return RUN(lsc_vector)(port, m, NULL, (const uint8_t *)addresses, src1, mask);             \
+    }
+INDEXED(16)
+INDEXED(32)
+
 /* The data port's own messages of sixteen dwords: the same. */
 #define UNTYPED(name, where)                                                                       \
     ROWS(name, where, 16, zs_port_data(m, src0, src1, LANES_MAX * 4 / GRF_B),                      \
@@ -196,4 +283,14 @@ zs_port_run_fn *RUN(lsc_pick)(const struct zs_port_message *m, bool is_write)
         return NULL;
     enum where where = m->address_B == 8 ? BY_ADDRESS : m->bti == BTI_SLM ? LOCAL : BY_SURFACE;
     return rows[where][is_write][m->lanes == 2 * LANES_MAX];
+}
+
+zs_port_indexed_fn *RUN(lsc_indexed)(const struct zs_port_message *m, bool is_write)
+{
+    zs_port_run_fn *run = RUN(lsc_pick)(m, is_write);
+    if (run == load_addresses_16 || run == store_addresses_16)
+        return is_write ? store_indexed_16 : load_indexed_16;
+    if (run == load_addresses_32 || run == store_addresses_32)
+        return is_write ? store_indexed_32 : load_indexed_32;
+    return NULL;
 }

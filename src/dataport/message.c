@@ -291,6 +291,16 @@ zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
     return own ? own : avx2 ? row->run_avx2 : row->run;
 }
 
+zs_port_indexed_fn *zs_port_message_indexed(const struct zs_port_message *message,
+                                            const struct zs_port_message_row *row, bool avx2)
+{
+    bool is_store = row->run == zs_port_run_lsc_store;
+    if (!is_store && row->run != zs_port_run_lsc_load)
+        return NULL;
+    return avx2 ? zs_port_run_lsc_indexed_avx2(message, is_store)
+                : zs_port_run_lsc_indexed(message, is_store);
+}
+
 int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint32_t data_grf,
                     uint32_t response_grf)
 {

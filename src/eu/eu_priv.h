@@ -123,6 +123,12 @@ struct zs_eu_links {
 };
 extern const struct zs_eu_links zs_eu_links_avx2, zs_eu_links_avx512;
 
+/* math.exp of sixteen and of 32 lanes, all on (exec_exp.c). */
+struct zs_eu_exp {
+    zs_eu_op_fn *of[2];
+};
+extern const struct zs_eu_exp zs_eu_exp_avx2, zs_eu_exp_avx512;
+
 /* ---- systolic multiplications (dpas.c) ---- */
 
 enum { ZS_EU_DPAS_DEPTH = 8, ZS_EU_DPAS_ROWS = 8, ZS_EU_DPAS_LANES = 16 };
@@ -193,9 +199,20 @@ struct zs_eu_program_fault {
     char text[160];
 };
 
+/* What a message's addresses are made from, when nothing else does: offsets in the thread of the
+ * indices and the base. */
+struct zs_port_indices;
+struct zs_eu_send_indices {
+    bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
+                const struct zs_port_indices *indices, const uint8_t *src1, uint32_t mask);
+    uint32_t dwords, base;
+    bool is_signed;
+};
+
 /* A send as it stands in the program; exec is NULL when its descriptor comes from a0. */
 struct zs_eu_program_send {
     struct zs_eu_send send;
+    struct zs_eu_send_indices indices; /* run NULL: the payload has addresses */
     bool desc_is_reg, ex_desc_is_reg;
     bool sfid_in_ex_desc;        /* where that is in a register */
     uint8_t desc_a0, ex_desc_a0; /* dwords of a0 */
@@ -342,6 +359,8 @@ extern zs_eu_op_fn zs_eu_op_block_counting, zs_eu_op_block_full, zs_eu_op_block_
     zs_eu_op_block_hooked;
 /* in place of zs_eu_op_send: a known message to all its lanes that does not end the thread */
 extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
+/* ... by indices in place of addresses */
+extern zs_eu_op_fn zs_eu_op_send_indexed;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send);

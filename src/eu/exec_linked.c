@@ -246,6 +246,7 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     IF_1_WORD(TD, TA, MODE)(SHAPES(UN_LIST, UN_FIRST, UN_BOTH, id, TD, TA, MODE, EXPR))
+#define ZS_EU_UN_APART(...)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
     IF_1_WORD(TD, TA, MODE)(UN_V_LIST(UN_FIRST, UN_BOTH, F, id, TD, TA, MODE, EXPR))
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
@@ -290,6 +291,7 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
 const struct zs_eu_links ZS_EU_LINKS = {.row = {
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     IF_1_WORD(TD, TA, MODE)(ROW(id, SHAPES(UN_LIST, UN_X, UN_Y, id)))
+#define ZS_EU_UN_APART(...)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
     IF_1_WORD(TD, TA, MODE)(ROW(id, UN_V_LIST(UN_X, UN_Y, F, id)))
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \

@@ -56,6 +56,8 @@ WIDE_TYPE(f32);
 #define lanes_gt_f32                lanes_gt_u32
 #define lanes_ge_f32                lanes_ge_u32
 #define lanes_fma_f32(a, b, c, csr) ((f32x16)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define lanes_rol_u32(a, b)         ((u32x16)_mm512_rolv_epi32((__m512i)(a), (__m512i)(b)))
+#define lanes_ror_u32(a, b)         ((u32x16)_mm512_rorv_epi32((__m512i)(a), (__m512i)(b)))
 #define LANES_PICK_WIDE(T, m, a, b) ((T##x16)(((u32x16)(a) & (m)) | ((u32x16)(b) & ~(m))))
 #undef LANES_PICK
 #define LANES_PICK LANES_PICK_WIDE

@@ -30,6 +30,22 @@ LANES_FN u32x8 lanes_bfrev(u32x8 a)
     a = (a >> 8 & 0x00ff00ffu) | (a & 0x00ff00ffu) << 8;
     return a >> 16 | a << 16;
 }
+LANES_FN u32x8 lanes_rol_u32(u32x8 a, u32x8 b)
+{
+#ifdef __AVX512VL__
+    return (u32x8)_mm256_rolv_epi32((__m256i)a, (__m256i)b);
+#else
+    return a << (b & 31) | a >> (-b & 31);
+#endif
+}
+LANES_FN u32x8 lanes_ror_u32(u32x8 a, u32x8 b)
+{
+#ifdef __AVX512VL__
+    return (u32x8)_mm256_rorv_epi32((__m256i)a, (__m256i)b);
+#else
+    return a >> (b & 31) | a << (-b & 31);
+#endif
+}
 LANES_FN u32x8 lanes_lzd(u32x8 a)
 {
     u32x8 r;

@@ -572,6 +572,17 @@ static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, 
     return false;
 }
 
+/* What the slot has written is not what was widened before. */
+static void forget_written(struct zs_eu_lowering *l, const struct zs_eu_slot *slot)
+{
+    if (!l->keeps) /* nothing was, and what it touches is not known */
+        return;
+    if (slot->touch.unknown || l->failed)
+        zs_eu_forget_kept(l, NULL, 0);
+    else
+        zs_eu_forget_kept(l, slot->touch.written, ZS_ARRAY_LEN(slot->touch.written));
+}
+
 static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
 {
     const struct zs_eu_slot *slot = &w->slots[index];
@@ -582,11 +593,19 @@ static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, u
         count_lanes_of(l, w, index);
         return;
     }
-    if (slot->is_rewritten && lower_whole(l, w, index))
+    if (slot->is_rewritten && lower_whole(l, w, index)) {
+        forget_written(l, slot);
         return;
+    }
+    l->sum = slot->indices ? &w->slots[slot->indices - 1].whole : NULL;
     lower_one(l, &slot->inst, w->first + index);
-    for (unsigned i = 0; i < slot->half_count; i++)
+    l->sum = NULL;
+    forget_written(l, slot);
+    for (unsigned i = 0; i < slot->half_count; i++) {
+        zs_eu_forget_kept(l, NULL, 0);
         lower_one(l, &w->slots[slot->halves[i]].inst, w->first + slot->halves[i]);
+        zs_eu_forget_kept(l, NULL, 0);
+    }
 }
 
 static void lower_blocks(struct zs_eu_lowering *l, struct zs_eu_window *w)
@@ -595,12 +614,15 @@ static void lower_blocks(struct zs_eu_lowering *l, struct zs_eu_window *w)
     uint32_t block = 0;
 
     zs_eu_merge_begin(l, w);
+    l->keeps = w->is_merging;
     for (uint32_t i = 0; i < p->inst_count && !l->no_memory; i++) {
         if (p->block_inst[block] == i) {
             l->index = i;
             emit_block(l, block);
             block++;
         }
+        if (p->block_inst[p->insts[i].block] == i)
+            zs_eu_forget_kept(l, NULL, 0);
         if (i >= w->first + w->count)
             zs_eu_merge_window(l, w, i, p->block_inst[block]);
         lower_slot(l, w, w->order[i - w->first]);
@@ -630,13 +652,15 @@ static const struct {
     const char *name;
     const struct zs_eu_handlers *handlers, *wide;
     const struct zs_eu_links *links;
+    const struct zs_eu_exp *exp;
     const struct zs_eu_dpas_handlers *dpas;
 } hosts[ZS_EU_HOST_COUNT] = {
-    [ZS_EU_HOST_BEST] = {"best", NULL, NULL, NULL, NULL},
-    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, NULL, NULL, &zs_eu_dpas_base},
-    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, NULL, &zs_eu_links_avx2, &zs_eu_dpas_avx2},
+    [ZS_EU_HOST_BEST] = {"best", NULL, NULL, NULL, NULL, NULL},
+    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, NULL, NULL, NULL, &zs_eu_dpas_base},
+    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, NULL, &zs_eu_links_avx2, &zs_eu_exp_avx2,
+                         &zs_eu_dpas_avx2},
     [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_handlers_avx512,
-                           &zs_eu_links_avx512, &zs_eu_dpas_avx512},
+                           &zs_eu_links_avx512, &zs_eu_exp_avx512, &zs_eu_dpas_avx512},
 };
 
 const char *zs_eu_host_name(enum zs_eu_host host)
@@ -813,6 +837,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.wide_dwords = (params->flags & ZS_EU_LOWER_WIDE) || has_wide_units();
     /* they take steps of 32 bytes: loads of 64 would wait for what two of them stored */
     l.links = l.wide && l.wide_dwords ? NULL : hosts[l.host].links;
+    l.exp = hosts[l.host].exp;
     l.dpas = hosts[l.host].dpas;
     l.platform = zs_eu_platform_of(platform_of(params));
     if (params->registers)

@@ -46,6 +46,7 @@ struct zs_eu_lowering {
     const struct zs_eu_handlers *handlers;
     const struct zs_eu_handlers *wide; /* steps of 64 bytes; NULL: there are none */
     const struct zs_eu_links *links;   /* NULL: there are none */
+    const struct zs_eu_exp *exp;       /* NULL: there are none */
     bool wide_dwords;                  /* ... also for operations that have no 64-bit elements */
     const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
@@ -53,6 +54,15 @@ struct zs_eu_lowering {
     unsigned chain;     /* operations since the last one that returns to the loop */
     bool has_acc;       /* some instruction reads or writes an accumulator */
     uint32_t block_end; /* the first instruction behind the current block */
+
+    bool keeps; /* widened words, which instructions of a block share */
+    struct {
+        uint32_t at; /* of the words; 0: none */
+        uint16_t row;
+        uint8_t n;
+    } kept[ZS_EU_KEPT_COUNT];
+    unsigned kept_next;
+    const struct zs_isa_inst *sum; /* of a message by indices: what would add the base */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */
@@ -135,6 +145,8 @@ struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
 /* Convert packed elements; returns where they are then. */
 struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned from,
                                unsigned to, bool clamp);
+/* These bytes of the thread were written; NULL: any. */
+void zs_eu_forget_kept(struct zs_eu_lowering *l, const struct zs_eu_bytes *written, unsigned count);
 
 /*
  * Compute row on sources and put the result, of type `type`, where the instruction's destination

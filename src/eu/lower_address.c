@@ -9,12 +9,16 @@
  *   add (16) r17.0<1>:q  r50.0<1;1,0>:q  r4.4<0;1,0>:q
  *
  * The shift is given what the move has read, and the sum what the shift reads then, with its count:
- * it is one operation. The move and the shift are left out if nobody else may read what they write:
- * behind them in their block it is overwritten first, or the block ends, and no block of the
- * program reads these registers where it has not written them itself.
+ * it is one operation. Where a message of a dword for each lane takes such sums of dwords' indices
+ * for its addresses, it is given index and base instead: that indices rise by one is seen sooner
+ * than that addresses do. The move, the shift and the sum are left out if nobody else may read what
+ * they write: behind them in their block it is overwritten first, or the block ends, and no block
+ * of the program reads these registers where it has not written them itself.
  */
+#include "dataport/dataport.h"
 #include "eu/lower_merge.h"
 #include "eu/lower_operand.h"
+#include "eu/send_lower.h"
 
 static bool is_plain(const struct zs_isa_inst *inst)
 {
@@ -129,11 +133,11 @@ static bool is_kept(const struct zs_eu_window *w, uint32_t first, uint32_t later
 {
     const struct zs_eu_touch *touch = &w->slots[first].touch;
 
-    if (overlap(touch->written[0], touch->read[0]))
+    if (overlap(touch->written[0], touch->read[0]) || overlap(touch->written[0], touch->read[1]))
         return false;
     for (uint32_t i = first + 1; i < later; i++)
         if (w->slots[i].touch.unknown || writes(&w->slots[i], touch->read[0]) ||
-            writes(&w->slots[i], touch->written[0]))
+            writes(&w->slots[i], touch->read[1]) || writes(&w->slots[i], touch->written[0]))
             return false;
     return true;
 }
@@ -183,6 +187,58 @@ static void forward_shifts(const struct zs_eu_lowering *l, struct zs_eu_window *
     }
 }
 
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+enum { DWORD_SHIFT = 2 };
+
+/* A message whose payload's first part is what the sum has written; its handler by indices. */
+static zs_port_indexed_fn *takes_indices(struct zs_eu_lowering *l, const struct zs_eu_window *w,
+                                         uint32_t sum, uint32_t index)
+{
+    const struct zs_eu_slot *first = &w->slots[sum], *slot = &w->slots[index];
+    struct zs_eu_bytes made = first->touch.written[0], read = slot->touch.read[0];
+    const struct zs_port_message_row *row = NULL;
+    struct zs_eu_send send;
+
+    if (!(zs_isa_op_flags((enum zs_isa_op)slot->inst.op) & ZS_OPF_SEND) || slot->inst.pred ||
+        slot->touch.stays || slot->indices || read.begin_B != made.begin_B ||
+        read.end_B != made.end_B || !same_channels(first, slot) || !is_kept(w, sum, index) ||
+        !zs_eu_known_send(l, &slot->inst, w->first + index, &send) || !zs_eu_send_is_direct(&send))
+        return NULL;
+    const struct zs_port_message *m = zs_eu_send_message(&send, &row);
+    return m && m->lanes == slot->inst.exec_size
+               ? zs_port_message_indexed(m, row, l->host >= ZS_EU_HOST_AVX2)
+               : NULL;
+}
+
+static void index_messages(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32_t sum)
+{
+    const struct zs_eu_slot *first = &w->slots[sum];
+
+    if (first->shift != 1 + DWORD_SHIFT || l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES)
+        return;
+    for (uint32_t i = sum + 1; i < w->count && !w->slots[i].touch.unknown; i++) {
+        struct zs_eu_slot *slot = &w->slots[i];
+        if (!takes_indices(l, w, sum, i))
+            continue;
+        slot->indices = (uint8_t)(1 + sum);
+        slot->touch.read[0] = first->touch.read[0];
+        slot->touch.read[2] = first->touch.read[1];
+    }
+}
+
+void zs_eu_find_indices(const struct zs_eu_lowering *l, const struct zs_isa_inst *sum,
+                        struct zs_eu_send_indices *ret)
+{
+    uint32_t grf_B = l->program->regs.grf_B;
+    const struct zs_isa_operand *index = &sum->src[0], *base = &sum->src[1];
+
+    ret->dwords = ZS_EU_OFFSET(grf) + index->reg * grf_B + index->subreg_B;
+    ret->base = ZS_EU_OFFSET(grf) + base->reg * grf_B + base->subreg_B;
+    ret->is_signed = index->type == ZS_TYPE_D;
+}
+
 /* ---- leaving out -------------------------------------------------------------------------------
  */
 
@@ -210,6 +266,15 @@ static bool is_carried(const struct zs_eu_lowering *l, const struct zs_eu_window
     return false;
 }
 
+/* To messages, as index and base. */
+static bool is_given(const struct zs_eu_window *w, uint32_t sum)
+{
+    for (uint32_t i = sum + 1; i < w->count && w->slots[sum].shift; i++)
+        if (w->slots[i].indices == 1 + sum)
+            return true;
+    return false;
+}
+
 /* at_end: the window ends with its block. */
 static bool is_idle(const struct zs_eu_lowering *l, const struct zs_eu_window *w, uint32_t index,
                     bool at_end)
@@ -225,7 +290,7 @@ static bool is_idle(const struct zs_eu_lowering *l, const struct zs_eu_window *w
     return at_end && !is_carried(l, w, slot->touch.written[0]);
 }
 
-void zs_eu_find_addresses(const struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end)
+void zs_eu_find_addresses(struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end)
 {
     for (uint32_t i = 0; i < w->count; i++)
         if (is_widening(l, &w->slots[i]))
@@ -233,9 +298,13 @@ void zs_eu_find_addresses(const struct zs_eu_lowering *l, struct zs_eu_window *w
     for (uint32_t i = 0; i < w->count; i++)
         if (is_shift(l, &w->slots[i], 4))
             forward_shifts(l, w, i);
+    for (uint32_t i = 0; i < w->count; i++)
+        if (w->slots[i].shift)
+            index_messages(l, w, i);
     for (uint32_t i = w->count; i-- > 0;) {
         struct zs_eu_slot *slot = &w->slots[i];
-        if ((is_widening(l, slot) || is_shift(l, slot, 4)) && is_idle(l, w, i, at_end))
+        bool makes_part = is_widening(l, slot) || is_shift(l, slot, 4) || is_given(w, i);
+        if (makes_part && is_usable(slot) && is_idle(l, w, i, at_end))
             slot->state = ZS_EU_SLOT_DROPPED;
     }
 }

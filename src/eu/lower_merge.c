@@ -175,6 +175,23 @@ static bool touch_operands(const struct zs_eu_lowering *l, const struct zs_isa_i
                              : bytes_of(l, inst, &inst->dst, &ret->written[0]));
 }
 
+/* Whatever else it touches: no accumulator. (State registers have no place among the bytes here.)
+ */
+static bool leaves_acc(const struct zs_isa_inst *inst)
+{
+    if (!zs_eu_touches_operands_alone(inst) || inst->flags & ZS_INST_ACCWREN ||
+        kinds[inst->op] & (ACC_READ | ACC_WRITTEN))
+        return false;
+    for (unsigned i = 0; i <= inst->source_count && i <= 3; i++) {
+        const struct zs_isa_operand *op = i < inst->source_count ? &inst->src[i] : &inst->dst;
+        if ((op->kind != ZS_OPERAND_NONE && op->kind != ZS_OPERAND_IMM &&
+             op->kind != ZS_OPERAND_REG) ||
+            (op->kind == ZS_OPERAND_REG && op->file == ZS_FILE_ACC))
+            return false;
+    }
+    return true;
+}
+
 /* Everything that may be in an accumulator. */
 static void touch_all_of_acc(const struct zs_eu_lowering *l, struct zs_eu_touch *touch)
 {
@@ -204,7 +221,7 @@ static void touch_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *i
                          : zs_eu_touches_operands_alone(inst);
     if (!is_plain || !known || !touch_operands(l, inst, ret)) {
         *ret = (struct zs_eu_touch){.stays = true, .unknown = true};
-        if (!is_send)
+        if (!is_send && !leaves_acc(inst))
             touch_all_of_acc(l, ret);
         return;
     }
@@ -560,7 +577,7 @@ static void fill(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32_t firs
         struct zs_eu_slot *slot = &w->slots[i];
         w->order[i] = (uint8_t)i;
         zs_eu_decode(l, l->program->insts[first + i].offset_B, &slot->inst);
-        slot->half_count = slot->shift = 0;
+        slot->half_count = slot->shift = slot->indices = 0;
         slot->is_rewritten = slot->is_forwarded = slot->is_product = false;
         slot->state = ZS_EU_SLOT_OWN;
         if (!w->is_merging)

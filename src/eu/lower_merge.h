@@ -29,6 +29,7 @@ struct zs_eu_slot {
     uint8_t halves[3];        /* slots that are part of it, ... */
     uint8_t half_count;       /* ... itself not counted */
     uint8_t shift;            /* of an add whose first source is shifted before: 1 + how far */
+    uint8_t indices;          /* of a message by indices: 1 + the slot that would add the base */
     uint8_t state;            /* enum zs_eu_slot_state */
     bool is_rewritten;        /* `whole` is not `inst` */
     bool is_forwarded;        /* its first source is another one's, which may be dropped */
@@ -65,7 +66,10 @@ void zs_eu_touch_again(const struct zs_eu_lowering *l, struct zs_eu_slot *slot);
 
 /* ---- lower_address.c ---- */
 /* Addresses that are made in several instructions. at_end: the window ends with its block. */
-void zs_eu_find_addresses(const struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end);
+void zs_eu_find_addresses(struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end);
+/* What the addresses are made from of a message whose slot has `indices`; its `run` stays. */
+void zs_eu_find_indices(const struct zs_eu_lowering *l, const struct zs_isa_inst *sum,
+                        struct zs_eu_send_indices *ret);
 
 /* ---- lower_order.c ---- */
 /* Change w->order so that results can be passed on. */

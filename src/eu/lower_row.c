@@ -123,9 +123,35 @@ static struct zs_eu_op *emit_uniform(struct zs_eu_lowering *l, enum zs_eu_row ro
     return zs_eu_emit_row(l, move_row_of_size(zs_eu_row_infos[row].dst_B), dst, &one, 1, masked);
 }
 
+/* One element to two channels, whatever the mask: each by itself. (A vector under a mask would be
+ * loaded, from stores that hosts cannot join: `mov (2|M0) r4.10:ub r0.11<0>:ub` in a barrier's
+ * payload.) */
+static bool is_pair_of_one(const struct zs_eu_lowering *l, enum zs_eu_row row,
+                           const struct zs_eu_loc *src, unsigned count)
+{
+    return l->n == 2 && l->inst && l->inst->exec_size == 2 && l->inst->flags & ZS_INST_NOMASK &&
+           !l->inst->pred && l->lanes == UINT32_MAX && count == 1 && src->scalar &&
+           zs_eu_row_infos[row].form == ZS_EU_FORM_PLAIN && !zs_eu_is_general(l);
+}
+
+static struct zs_eu_op *emit_pair(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
+                                  const struct zs_eu_loc *src)
+{
+    unsigned n = l->n, chunks = l->chunks;
+
+    l->n = l->chunks = 1;
+    zs_eu_emit_row(l, row, dst, src, 1, false);
+    struct zs_eu_op *op = zs_eu_emit_row(l, row, dst + zs_eu_row_infos[row].dst_B, src, 1, false);
+    l->n = n;
+    l->chunks = chunks;
+    return op;
+}
+
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                                 const struct zs_eu_loc *src, unsigned count, bool masked)
 {
+    if (masked && is_pair_of_one(l, row, src, count))
+        return emit_pair(l, row, dst, src);
     struct zs_eu_loc in[3] = {{0}};
     unsigned scalars = 0;
 
@@ -317,12 +343,52 @@ void zs_eu_plan_convert(struct zs_eu_plan *plan, unsigned from, unsigned to, boo
     }
 }
 
+/* Words of general registers, which many instructions read (numbers of work-items), are widened
+ * once in a block, as long as nothing writes them. */
+static bool may_be_kept(const struct zs_eu_lowering *l, const struct zs_eu_plan *plan,
+                        struct zs_eu_loc loc)
+{
+    return l->keeps && plan->count == 1 && l->n >= 16 && !loc.scalar &&
+           loc.at >= ZS_EU_OFFSET(grf) && loc.at < ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program) &&
+           (plan->rows[0] == ZS_EU_ROW_U16_U32 || plan->rows[0] == ZS_EU_ROW_S16_S32);
+}
+
+static struct zs_eu_loc widen_and_keep(struct zs_eu_lowering *l, enum zs_eu_row row,
+                                       struct zs_eu_loc in)
+{
+    for (unsigned i = 0; i < ZS_EU_KEPT_COUNT; i++)
+        if (l->kept[i].at == in.at && l->kept[i].row == row && l->kept[i].n >= l->n)
+            return (struct zs_eu_loc){ZS_EU_OFFSET(kept) + i * ZS_EU_KEPT_B, false};
+    unsigned place = l->kept_next++ % ZS_EU_KEPT_COUNT;
+    struct zs_eu_loc out = {ZS_EU_OFFSET(kept) + place * ZS_EU_KEPT_B, false};
+
+    zs_eu_emit_row(l, row, out.at, &in, 1, false);
+    l->kept[place].at = in.at;
+    l->kept[place].row = (uint16_t)row;
+    l->kept[place].n = (uint8_t)l->n;
+    return out;
+}
+
+void zs_eu_forget_kept(struct zs_eu_lowering *l, const struct zs_eu_bytes *written, unsigned count)
+{
+    for (unsigned i = 0; i < ZS_EU_KEPT_COUNT; i++) {
+        uint32_t begin = l->kept[i].at, end = begin + l->kept[i].n * 2u;
+        if (!written)
+            l->kept[i].at = 0;
+        for (unsigned k = 0; k < count; k++)
+            if (written[k].begin_B < end && begin < written[k].end_B)
+                l->kept[i].at = 0;
+    }
+}
+
 struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned from,
                                unsigned to, bool clamp)
 {
     struct zs_eu_plan plan = {.count = 0};
 
     zs_eu_plan_convert(&plan, from, to, clamp);
+    if (may_be_kept(l, &plan, loc))
+        return widen_and_keep(l, plan.rows[0], loc);
     for (unsigned i = 0; i < plan.count; i++)
         loc = zs_eu_to_temp(l, plan.rows[i], loc);
     return loc;

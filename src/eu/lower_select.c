@@ -69,6 +69,9 @@ static zs_eu_op_fn *of_row(const struct zs_eu_lowering *l, const struct zs_eu_op
 {
     zs_eu_op_fn *const(*row)[ZS_EU_CLASS_COUNT] = l->handlers->row[op->kind];
     enum zs_eu_shape shape = zs_eu_is_general(l) ? ZS_EU_SHAPE_ANY : shape_of(op, ce);
+    bool is_whole = shape == ZS_EU_SHAPE_FULL16 || shape == ZS_EU_SHAPE_FULL32;
+    if (op->kind == ZS_EU_ROW_EXP_F32 && op->cls == 0 && is_whole && l->exp)
+        return l->exp->of[shape == ZS_EU_SHAPE_FULL32];
     zs_eu_op_fn *fn = takes_wide_steps(l, op) ? l->wide->row[op->kind][shape][op->cls] : NULL;
 
     if (!fn)
@@ -117,6 +120,8 @@ static zs_eu_op_fn *of_send(const struct zs_eu_lowering *l, const struct zs_eu_o
 
     if (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES)
         return zs_eu_op_send_hooked;
+    if (send->indices.run)
+        return zs_eu_op_send_indexed;
     if (!dynamic && !op->arg && send->send.exec && known_mask(op, ce, true, &mask) &&
         mask == op->lanes && mask)
         return zs_eu_send_is_direct(&send->send) ? zs_eu_op_send_direct : zs_eu_op_send_full;
