@@ -67,7 +67,7 @@ static void choose_groups(struct zs_timing_trace *t)
     wanted = ZS_MAX(ZS_MIN(wanted, room), wave * RUN_WAVES);
     t->chunk_groups = t->sampled = all;
     t->chunk_count = 1;
-    if (all <= wanted)
+    if (all <= wanted || (all <= wanted + wave && all <= room)) /* two runs would cost more */
         return;
     t->chunk_count = ZS_MAX(ZS_MIN(wanted / (wave * RUN_WAVES), (uint64_t)ZS_TIMING_RUNS), 2u);
     t->chunk_groups = wanted / t->chunk_count;
