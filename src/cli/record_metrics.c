@@ -136,10 +136,12 @@ static const char *reason(const struct zs_metrics *metrics)
     return "no kernel launch was measured";
 }
 
-static bool shares_domain(const struct zs_metric_group *groups, uint32_t count, uint32_t g)
+/* With another group of the device that measured. */
+static bool shares_domain(const struct zs_metric_group *groups, uint32_t count,
+                          const bool *measured, uint32_t g)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (i != g && groups[i].domain == groups[g].domain &&
+        if (i != g && measured[i] && groups[i].domain == groups[g].domain &&
             groups[i].is_time_based == groups[g].is_time_based &&
             !strcmp(groups[i].device, groups[g].device))
             return true;
@@ -156,7 +158,7 @@ static void note_turns_of(const struct zs_common_options *common, const struct z
     for (uint32_t g = 0; g < count; g++) {
         size_t at = strlen(names);
         if (!measured[g] && groups[g].is_time_based == is_time_based &&
-            shares_domain(groups, count, g))
+            shares_domain(groups, count, measured, g))
             snprintf(names + at, sizeof(names) - at, "%s%.100s", at ? ", " : "", groups[g].name);
     }
     if (names[0])

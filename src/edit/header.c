@@ -93,6 +93,7 @@ static bool find_copy(const struct zs_edit_kernel *k, uint32_t grf, uint32_t *re
     }
     *ret_at = last;
     return last < changed && is_copy(zs_isa_inst(k->code, last)) &&
+           zs_isa_inst(k->code, last)->dst.reg == grf &&
            zs_isa_inst(k->code, last)->src[0].reg == 0 && is_passed(k, last);
 }
 

@@ -204,7 +204,7 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
         snprintf(ret->detail, sizeof(ret->detail), "%.150s", thread->fault.text);
     }
     /* what is sent once for all lanes is lane 0's, even where that does not run */
-    if (ret->has_lane && thread->ce && !(lane < 32 && thread->ce >> lane & 1))
+    if (ret->has_lane && !port->fault.lane && thread->ce && !(lane < 32 && thread->ce >> lane & 1))
         lane = (uint32_t)__builtin_ctz(thread->ce);
     set_lane(run, ret, thread_index, lane);
 }

@@ -810,6 +810,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded); /* EUs are ahead of each other */
     /* a phase has what its pipes were busy with together since before it began */
     t->fpu_both_active = ZS_MIN(t->fpu_both_active, ZS_MIN(t->fpu0_active, t->fpu1_active));
+    t->fpu0_xmx_active = ZS_MIN(t->fpu0_xmx_active, ZS_MIN(t->fpu0_active, t->xmx_active));
     bool whole = m->issues >= instructions; /* counted, not estimated */
     int error = keep_stalls(m, whole ? 1 : no_more_than_loaded(m, t), seen, heard, &growth, t);
     if (error)
