@@ -103,6 +103,8 @@ static int instrument_clocks(struct zs_tool_run *run, struct zs_edit_kernel *ker
             error = put_part(run, kernel, i, ZS_EDIT_JUMP, diag);
         error = error == -ENOTSUP ? 0 : error;
         if (!error && inst->flags & ZS_INST_EOT)
+            error = put_part(run, kernel, i, ZS_EDIT_BEFORE, diag); /* of the last block */
+        if (!error && inst->flags & ZS_INST_EOT)
             error = zs_tool_count(run, kernel, i, &whole, diag);
     }
     return error;
