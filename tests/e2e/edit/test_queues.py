@@ -36,7 +36,9 @@ def run(device, name, modules, rounds, groups, *options):
             offset_B = buffer_B - trace_B - SLACK_B
             kept_B = len(data) - struct.calcsize(HEAD) - offset_B
             units, = struct.unpack_from('<Q', data, struct.calcsize(HEAD) + offset_B - 64)
-            assert is_final and kept_B == units * 32, (entry.name, kept_B, units)
+            # a record that ends behind the room may have been in the file before it was known to
+            assert is_final and 0 <= kept_B - units * 32 < SLACK_B, (entry.name, kept_B, units)
+            kept_B = units * 32
             found.append((build, trace_B, kept_B, lost_units * 32))
     assert table['lost_bytes'] == sum(lost for *_, lost in found), (table, found)
     return table, [numbers[1:] for numbers in sorted(found)], done.stderr
