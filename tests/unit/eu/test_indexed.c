@@ -5,6 +5,7 @@
  * products; and exponentials, which have handlers of their own where all lanes are on.
  */
 #include "assembled.h"
+#include "drawn.h"
 
 #include "dataport/dataport.h"
 
@@ -13,19 +14,6 @@
 enum { GRF_B = 64, LANES = 32, DWORDS = 1024, MIDDLE = 512, ROUNDS = 400, TEXT_MAX = 6000 };
 enum { FIRST_REG = 10, VECTORS = 6, BASES = 42, WORDS = 50, SPREAD = 60, SHIFTED = 64, SUMS = 68 };
 enum { INDICES = 3 }; /* of the vectors: the first ones */
-
-static uint64_t seed;
-
-static uint32_t next(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33);
-}
-
-static uint32_t below(uint32_t limit)
-{
-    return next() % limit;
-}
 
 /* What a thread begins with, and what it leaves. */
 struct world {
