@@ -23,7 +23,7 @@ enum {
     OP_FCMPWR = OP_FLOAT + 3,
     OP_FADD,
     OP_FSUB,
-    OP_LOAD,
+    OP_LOAD = ZS_PORT_ATOMIC_LOAD,
     OP_COUNT
 };
 
@@ -62,21 +62,8 @@ typedef void plain_fn(const struct zs_port_lanes *lanes, const uint8_t *a_lanes,
 #define APPLY_ALL(name, expr)                                                                      \
     APPLY(name, 16, expr) APPLY(name, 32, expr) APPLY(name, 64, expr) APPLY_PLAIN(name, expr)
 
-APPLY_ALL(op_load, old)
-APPLY_ALL(op_and, old &a)
-APPLY_ALL(op_or, old | a)
-APPLY_ALL(op_xor, old ^ a)
-APPLY_ALL(op_mov, a)
-APPLY_ALL(op_inc, old + 1)
-APPLY_ALL(op_dec, old - 1)
-APPLY_ALL(op_add, old + a)
-APPLY_ALL(op_sub, old - a)
-APPLY_ALL(op_revsub, a - old)
-APPLY_ALL(op_imax, (sint)old > (sint)a ? old : a)
-APPLY_ALL(op_imin, (sint)old < (sint)a ? old : a)
-APPLY_ALL(op_umax, old > a ? old : a)
-APPLY_ALL(op_umin, old < a ? old : a)
-APPLY_ALL(op_cmpwr, old == a ? b : old)
+#define ZS_PORT_ATOMIC(number, name, operands, expr) APPLY_ALL(op_##name, expr)
+#include "dataport/atomic.def"
 
 /*
  * Floats are compared by their bits: the thread's treatment of denormals must not matter. In
@@ -187,32 +174,15 @@ struct operation {
 };
 
 static const struct operation operations[OP_COUNT] = {
-#define OPERATION(name, operands_)                                                                 \
-    {                                                                                              \
-        name##16, name##32, name##64, name##_plain, operands_                                      \
-    }
-    [1] = OPERATION(op_and, 1),
-    [2] = OPERATION(op_or, 1),
-    [3] = OPERATION(op_xor, 1),
-    [4] = OPERATION(op_mov, 1),
-    [5] = OPERATION(op_inc, 0),
-    [6] = OPERATION(op_dec, 0),
-    [7] = OPERATION(op_add, 1),
-    [8] = OPERATION(op_sub, 1),
-    [9] = OPERATION(op_revsub, 1),
-    [10] = OPERATION(op_imax, 1),
-    [11] = OPERATION(op_imin, 1),
-    [12] = OPERATION(op_umax, 1),
-    [13] = OPERATION(op_umin, 1),
-    [OP_CMPWR] = OPERATION(op_cmpwr, 2),
-#undef OPERATION
+#define ZS_PORT_ATOMIC(number, name, operands_, expr)                                              \
+    [number] = {op_##name##16, op_##name##32, op_##name##64, op_##name##_plain, operands_},
+#include "dataport/atomic.def"
     [OP_PREDEC] = {op_dec16, op_dec32, op_dec64, NULL, 0},
     [OP_FLOAT + 1] = {op_fmax16, op_fmax32, op_fmax64, NULL, 1},
     [OP_FLOAT + 2] = {op_fmin16, op_fmin32, op_fmin64, NULL, 1},
     [OP_FCMPWR] = {op_fcmpwr16, op_fcmpwr32, op_fcmpwr64, NULL, 2},
     [OP_FADD] = {op_fadd16, op_fadd32, op_fadd64, NULL, 1},
     [OP_FSUB] = {op_fsub16, op_fsub32, op_fsub64, NULL, 1},
-    [OP_LOAD] = {op_load16, op_load32, op_load64, op_load_plain, 0}, /* LSC alone */
 };
 
 /* ---- decode ------------------------------------------------------------------------------------

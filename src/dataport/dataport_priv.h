@@ -26,6 +26,8 @@ enum {
     /* IGC sets bit 28 of pointers to local memory, so that offset 0 is not a null pointer. The
      * hardware keeps 16 bits; keeping 28 finds overruns in both directions. */
     SLM_OFFSET_MASK = 0x0fffffff,
+    /* `op` of an atomic that only loads (atomic.def) */
+    ZS_PORT_ATOMIC_LOAD = 22,
 };
 
 /* Where a message's addresses lead, relative to one base. */
@@ -283,6 +285,11 @@ zs_port_run_fn *zs_port_run_lsc_pick(const struct zs_port_message *m, bool is_wr
 zs_port_run_fn *zs_port_run_lsc_pick_avx2(const struct zs_port_message *m, bool is_write);
 zs_port_indexed_fn *zs_port_run_lsc_indexed(const struct zs_port_message *m, bool is_write);
 zs_port_indexed_fn *zs_port_run_lsc_indexed_avx2(const struct zs_port_message *m, bool is_write);
+/* lsc_local.c: the same for local memory, atomics too. */
+zs_port_run_fn *zs_port_run_local_pick(const struct zs_port_message *m, bool is_write);
+zs_port_run_fn *zs_port_run_local_pick_avx2(const struct zs_port_message *m, bool is_write);
+zs_port_run_fn *zs_port_run_local_atomic(const struct zs_port_message *m);
+zs_port_run_fn *zs_port_run_local_atomic_avx2(const struct zs_port_message *m);
 zs_port_run_fn *zs_port_run_untyped_pick(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn *zs_port_run_untyped_pick_avx2(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;

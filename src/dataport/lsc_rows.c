@@ -120,8 +120,6 @@ ZS_PORT_KERNEL_ACCESS ALWAYS void store_row(const struct row *row, const uint8_t
          RUN(lsc_vector)(port, m, NULL, src0, src1, mask))
 LSC(addresses_16, BY_ADDRESS, 16)
 LSC(addresses_32, BY_ADDRESS, 32)
-LSC(local_16, LOCAL, 16)
-LSC(local_32, LOCAL, 32)
 LSC(surface_16, BY_SURFACE, 16)
 LSC(surface_32, BY_SURFACE, 32)
 
@@ -263,11 +261,9 @@ ZS_PORT_KERNEL_ACCESS static bool load_block(struct zs_port *port, const struct 
 
 zs_port_run_fn *RUN(lsc_pick)(const struct zs_port_message *m, bool is_write)
 {
-    static zs_port_run_fn *const rows[3][2][2] = {
-        [BY_ADDRESS] = {{load_addresses_16, load_addresses_32},
-                        {store_addresses_16, store_addresses_32}},
-        [LOCAL] = {{load_local_16, load_local_32}, {store_local_16, store_local_32}},
-        [BY_SURFACE] = {{load_surface_16, load_surface_32}, {store_surface_16, store_surface_32}},
+    static zs_port_run_fn *const rows[2][2][2] = {
+        {{load_addresses_16, load_addresses_32}, {store_addresses_16, store_addresses_32}},
+        {{load_surface_16, load_surface_32}, {store_surface_16, store_surface_32}},
     };
     bool is_block = !m->lanes && m->block_B && m->block_B % 16 == 0;
     if (!ZS_PORT_CHECKED || (!is_write && zs_port_is_prefetch(m)))
@@ -276,13 +272,13 @@ zs_port_run_fn *RUN(lsc_pick)(const struct zs_port_message *m, bool is_write)
         return load_arguments;
     if (is_block && !is_write && m->address_B == 8)
         return load_block;
+    if (m->bti == BTI_SLM)
+        return RUN(local_pick)(m, is_write);
     if (m->element_B != 4 || m->elements != 1 || m->channels != 15 ||
         (m->lanes != LANES_MAX && m->lanes != 2 * LANES_MAX) || m->strided || m->slot_B != 4 ||
-        (m->address_B != 4 && m->address_B != 8) ||
-        (m->address_B == 4 && m->bti != BTI_SLM && m->bti > BTI_LAST))
+        (m->address_B != 4 && m->address_B != 8) || (m->address_B == 4 && m->bti > BTI_LAST))
         return NULL;
-    enum where where = m->address_B == 8 ? BY_ADDRESS : m->bti == BTI_SLM ? LOCAL : BY_SURFACE;
-    return rows[where][is_write][m->lanes == 2 * LANES_MAX];
+    return rows[m->address_B == 4][is_write][m->lanes == 2 * LANES_MAX];
 }
 
 zs_port_indexed_fn *RUN(lsc_indexed)(const struct zs_port_message *m, bool is_write)

@@ -80,13 +80,17 @@ static uint8_t *memory_of(struct fixture *f, enum where where, uint32_t *ret_siz
     return is_local(where) ? f->slm : where == SCRATCH ? f->scratch + SCRATCH_SLOT_B : f->memory;
 }
 
-/* Half of the time the handler for hosts with AVX2. */
+/* Half of the time the handler for hosts with AVX2, and half of the time what a message has for
+ * itself. */
 static bool execute(struct fixture *f, uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
                     uint32_t mask, uint64_t *seed)
 {
     bool wide = __builtin_cpu_supports("avx2") && random_u32(seed) & 1;
+    bool own = random_u32(seed) & 1;
     memset(&f->port.fault, 0, sizeof(f->port.fault));
-    return (wide ? f->row->run_avx2 : f->row->run)(&f->port, &f->message, dst, src0, src1, mask);
+    return (own    ? zs_port_message_runner(&f->message, f->row, wide)
+            : wide ? f->row->run_avx2
+                   : f->row->run)(&f->port, &f->message, dst, src0, src1, mask);
 }
 
 static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32_t operands,
@@ -733,10 +737,14 @@ static void check_atomic(struct fixture *f, const struct shape *s, uint32_t op, 
             memcpy(before + offset[lane], &value, B);
         memcpy(want + lane * s->slot_B, &old, s->slot_B);
     }
-    memset(&f->port.fault, 0, sizeof(f->port.fault));
-    assert_true(f->row->run(&f->port, &f->message, dst, src0, src1, mask));
+    bool in_place = random_u32(seed) % 4 == 0; /* over the operands */
+    for (uint32_t lane = 0; in_place && lane < s->lanes; lane++)
+        if (!(mask >> lane & 1))
+            memcpy(want + lane * s->slot_B, src1 + lane * s->slot_B, s->slot_B);
+    size_t compared_B = in_place ? s->lanes * s->slot_B : sizeof(want);
+    assert_true(execute(f, in_place ? src1 : dst, src0, src1, mask, seed));
     assert_memory_equal(memory, before, size_B);
-    assert_memory_equal(dst, want, sizeof(want));
+    assert_memory_equal(in_place ? src1 : dst, want, compared_B);
 }
 
 static void atomics(void **state)
@@ -795,6 +803,46 @@ static void what_is_not_modelled(void **state)
     memset(addresses, 0x7f, sizeof(addresses)); /* outside local memory */
     assert_false(f->row->run(&f->port, &f->message, f->dst, addresses, f->src1, 0xffff));
     assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_SLM);
+    free(f);
+}
+
+/* Of local memory: the first lane that is on and reaches outside is named, or, of atomics, one that
+ * is not where an element may be; no other memory is touched. All sixteen lanes of a part are
+ * looked at before any is carried out. */
+static void outside_local_memory(void **state)
+{
+    static const uint32_t ops[] = {LOAD, STORE, 0x08, 0x0c, 0x12}, operands[] = {0, 1, 0, 1, 2};
+    static _Alignas(64) uint8_t src0[FILE_B], src1[FILE_B], dst[FILE_B], before[SLM_B];
+    uint64_t seed = 24;
+    struct fixture *f = calloc(1, sizeof(*f));
+    fixture_init(f, &seed);
+    for (uint32_t i = 0; i < 4000; i++) {
+        uint32_t kind = random_u32(&seed) % 5, lanes = random_u32(&seed) & 1 ? 16 : LANES;
+        struct shape s = lanes_shape(LOCAL, 0, 0, lanes, 64);
+        bool is_atomic = kind > 1, even = random_u32(&seed) & 1, misaligned = is_atomic && i & 1;
+        uint32_t mask = random_u32(&seed) | random_u32(&seed), wrong = random_u32(&seed) % lanes;
+        mask = (random_u32(&seed) & 1 ? UINT32_MAX : mask) & (UINT32_MAX >> (32 - lanes));
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            uint32_t at = even ? lane * 4 : random_u32(&seed) % (SLM_B / 4) * 4;
+            if (lane == wrong)
+                at = misaligned ? at | (1 + random_u32(&seed) % 3)
+                                : SLM_B - 3 + random_u32(&seed) % (is_atomic ? 1 : 5) * 4;
+            at |= random_u32(&seed) & 0x10000000; /* the bit that pointers have */
+            memcpy(src0 + lane * 4, &at, 4);
+        }
+        memcpy(before, f->slm, sizeof(before));
+        assert_int_equal(prepare(f, &s, ops[kind], operands[kind], kind != STORE), 0);
+        bool done = execute(f, dst, src0, src1, mask, &seed);
+        assert_int_equal(done, !(mask >> wrong & 1));
+        if (done)
+            continue;
+        assert_int_equal(f->port.fault.kind,
+                         misaligned ? ZS_PORT_FAULT_MISALIGNED : ZS_PORT_FAULT_SLM);
+        assert_true(f->port.fault.has_lane);
+        assert_int_equal(f->port.fault.lane, wrong);
+        if (wrong < 16)
+            assert_memory_equal(f->slm, before, sizeof(before));
+    }
     free(f);
 }
 
@@ -862,6 +910,7 @@ int main(void)
         cmocka_unit_test(blocks_that_are_not_allowed),
         cmocka_unit_test(atomics),
         cmocka_unit_test(what_is_not_modelled),
+        cmocka_unit_test(outside_local_memory),
         cmocka_unit_test(far_offsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
