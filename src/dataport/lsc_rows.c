@@ -164,6 +164,31 @@ ALWAYS bool rows_by_index(struct zs_port *port, const struct zs_port_message *m,
            (count == 1 || row_by_index(range, indices, LANES_MAX, &rows[1]));
 }
 
+/* Sixteen lanes inside, whose indices rise by one, without a step over the greatest one. */
+ALWAYS bool rising(const struct zs_port_range *range, const struct zs_port_indices *indices,
+                   uint32_t lane, uint8_t **ret_first)
+{
+    const uint8_t *at = indices->dwords + (size_t)lane * 4;
+    uint32_t index = zs_port_load32(at);
+    uint32_t limit = (indices->is_signed ? (uint32_t)INT32_MAX : UINT32_MAX) - (LANES_MAX - 1);
+    uint64_t first = indices->base + extended(index, indices->is_signed) * 4;
+    bool steps_over = indices->is_signed ? (int32_t)index > (int32_t)limit : index > limit;
+    *ret_first = (uint8_t *)(uintptr_t)first;
+    return first >= range->start && first < range->end && range->end - first >= LANES_MAX * 4 &&
+           !steps_over && shaped(at, steps_of_1, LANES_MAX);
+}
+
+/* All lanes in such rows. count: of sixteen lanes each, 1 or 2. */
+ALWAYS bool are_rising(struct zs_port *port, const struct zs_port_message *m,
+                       const struct zs_port_indices *indices, bool is_write, uint32_t mask,
+                       uint32_t count, uint8_t *ret_first[2])
+{
+    const struct zs_port_range *range = &port->cache[m->cache_slot];
+    return mask == zs_port_lane_mask(count * LANES_MAX) && !zs_port_tracks(port) &&
+           !(is_write && range->read_only) && rising(range, indices, 0, &ret_first[0]) &&
+           (count == 1 || rising(range, indices, LANES_MAX, &ret_first[1]));
+}
+
 /* Otherwise: the payload is made, and goes its way. */
 static void __attribute__((noinline))
 make_addresses(const struct zs_port_indices *indices, uint32_t lanes, uint64_t ret[2 * LANES_MAX])
@@ -174,38 +199,62 @@ make_addresses(const struct zs_port_indices *indices, uint32_t lanes, uint64_t r
             extended(zs_port_load32(indices->dwords + (size_t)lane * 4), indices->is_signed) * 4;
 }
 
+static __attribute__((noinline)) bool load_by_index(struct zs_port *port,
+                                                    const struct zs_port_message *m, uint8_t *dst,
+                                                    const struct zs_port_indices *indices,
+                                                    uint32_t mask)
+{
+    struct row rows[2];
+    uint64_t addresses[2 * LANES_MAX];
+    if (mask == zs_port_lane_mask(m->lanes) &&
+        rows_by_index(port, m, indices, false, m->lanes / LANES_MAX, rows)) {
+        for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++)
+            load_row(dst + (size_t)i * LANES_MAX * 4, &rows[i]);
+        return true;
+    }
+    make_addresses(indices, m->lanes, addresses);
+    return RUN(lsc_vector)(port, m, dst, (const uint8_t *)addresses, NULL, mask);
+}
+
+static __attribute__((noinline)) bool store_by_index(struct zs_port *port,
+                                                     const struct zs_port_message *m,
+                                                     const struct zs_port_indices *indices,
+                                                     const uint8_t *src1, uint32_t mask)
+{
+    struct row rows[2];
+    uint64_t addresses[2 * LANES_MAX];
+    if (mask == zs_port_lane_mask(m->lanes) &&
+        rows_by_index(port, m, indices, true, m->lanes / LANES_MAX, rows)) {
+        for (uint32_t i = 0; i < m->lanes / LANES_MAX; i++)
+            store_row(&rows[i], src1 + (size_t)i * LANES_MAX * 4);
+        return true;
+    }
+    make_addresses(indices, m->lanes, addresses);
+    return RUN(lsc_vector)(port, m, NULL, (const uint8_t *)addresses, src1, mask);
+}
+
 #define INDEXED(lanes)                                                                             \
-    static bool load_indexed_##lanes(struct zs_port *port, const struct zs_port_message *m,        \
-                                     uint8_t *dst, const struct zs_port_indices *indices,          \
-                                     const uint8_t *src1, uint32_t mask)                           \
+    ZS_PORT_KERNEL_ACCESS static bool load_indexed_##lanes(                                        \
+        struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,                       \
+        const struct zs_port_indices *indices, const uint8_t *src1, uint32_t mask)                 \
     {                                                                                              \
-        struct row rows[2];                                                                        \
-        uint64_t addresses[2 * LANES_MAX];                                                         \
-        (void)src1;                                                                                \
-        if (mask == UINT32_MAX >> (32 - (lanes)) &&                                                \
-            rows_by_index(port, m, indices, false, (lanes) / LANES_MAX, rows)) {                   \
-            for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                     \
-                load_row(dst + i * LANES_MAX * 4, &rows[i]);                                       \
-            return true;                                                                           \
-        }                                                                                          \
-        make_addresses(indices, lanes, addresses);                                                 \
-        return RUN(lsc_vector)(port, m, dst, (const uint8_t *)addresses, NULL, mask);              \
+        uint8_t *first[2];                                                                         \
+        if (!are_rising(port, m, indices, false, mask, (lanes) / LANES_MAX, first))                \
+            return load_by_index(port, m, dst, indices, mask);                                     \
+        for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                         \
+            copy_vectors(dst + i * LANES_MAX * 4, first[i], LANES_MAX / VECTOR_LANES);             \
+        return true;                                                                               \
     }                                                                                              \
-    static bool store_indexed_##lanes(struct zs_port *port, const struct zs_port_message *m,       \
-                                      uint8_t *dst, const struct zs_port_indices *indices,         \
-                                      const uint8_t *src1, uint32_t mask)                          \
+    ZS_PORT_KERNEL_ACCESS static bool store_indexed_##lanes(                                       \
+        struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,                       \
+        const struct zs_port_indices *indices, const uint8_t *src1, uint32_t mask)                 \
     {                                                                                              \
-        struct row rows[2];                                                                        \
-        uint64_t addresses[2 * LANES_MAX];                                                         \
-        (void)dst;                                                                                 \
-        if (mask == UINT32_MAX >> (32 - (lanes)) &&                                                \
-            rows_by_index(port, m, indices, true, (lanes) / LANES_MAX, rows)) {                    \
-            for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                     \
-                store_row(&rows[i], src1 + i * LANES_MAX * 4);                                     \
-            return true;                                                                           \
-        }                                                                                          \
-        make_addresses(indices, lanes, addresses);                                                 \
-        return RUN(lsc_vector)(port, m, NULL, (const uint8_t *)addresses, src1, mask);             \
+        uint8_t *first[2];                                                                         \
+        if (!are_rising(port, m, indices, true, mask, (lanes) / LANES_MAX, first))                 \
+            return store_by_index(port, m, indices, src1, mask);                                   \
+        for (uint32_t i = 0; i < (lanes) / LANES_MAX; i++)                                         \
+            copy_vectors(first[i], src1 + i * LANES_MAX * 4, LANES_MAX / VECTOR_LANES);            \
+        return true;                                                                               \
     }
 INDEXED(16)
 INDEXED(32)

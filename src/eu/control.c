@@ -13,6 +13,8 @@
  * is where the least waiting key lies when it has the running call depth: a block start compares
  * its number with it, and nothing else.
  */
+#include "eu/control.h"
+
 #include "dataport/dataport.h"
 #include "eu/send_lower.h"
 
@@ -97,12 +99,14 @@ const struct zs_eu_op *zs_eu_op_fault(struct zs_eu_thread *t, const struct zs_eu
 /* What block starts count while `ce` runs. */
 static void count_lanes(struct zs_eu_thread *t)
 {
-    uint64_t lanes[4];
+    uint32_t lanes = t->ce; /* of each byte how many are on */
 
-    for (unsigned i = 0; i < 4; i++)
-        lanes[i] = (unsigned)__builtin_popcount(t->ce >> i * 8 & 0xff);
-    t->block_count[0] = 1 | lanes[0] << ZS_EU_PACKED_LOW | lanes[1] << ZS_EU_PACKED_HIGH;
-    t->block_count[1] = lanes[2] | lanes[3] << 32;
+    lanes -= lanes >> 1 & 0x55555555;
+    lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
+    lanes = (lanes + (lanes >> 4)) & 0x0f0f0f0f;
+    t->block_count[0] = 1 | (uint64_t)(lanes & 0xff) << ZS_EU_PACKED_LOW |
+                        (uint64_t)(lanes >> 8 & 0xff) << ZS_EU_PACKED_HIGH;
+    t->block_count[1] = (lanes >> 16 & 0xff) | (uint64_t)(lanes >> 24) << 32;
 }
 
 /* Keys of four lanes from `lane` on; all ones for those that are not among `lanes`. */
@@ -287,6 +291,14 @@ const struct zs_eu_op *zs_eu_op_lane_count(struct zs_eu_thread *t, const struct 
     ZS_EU_NEXT(t, op);
 }
 
+/* dst: how many there are. */
+const struct zs_eu_op *zs_eu_op_lane_count_known(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (t->counters)
+        t->counters[op->aux] += op->dst;
+    ZS_EU_NEXT(t, op);
+}
+
 const struct zs_eu_op *zs_eu_op_hop(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     return op + 1;
@@ -334,6 +346,19 @@ const struct zs_eu_op *zs_eu_op_goto(struct zs_eu_thread *t, const struct zs_eu_
 const struct zs_eu_op *zs_eu_op_jump_uniform(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     return zs_eu_active(t, op) & 1 ? go(t, op) : op + 1;
+}
+
+/* The same of one whose channel is on, by its predicate alone, and always. */
+const struct zs_eu_op *zs_eu_op_jump_flag(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t taken = zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor;
+
+    return taken & 1 ? go(t, op) : op + 1;
+}
+
+const struct zs_eu_op *zs_eu_op_jump_always(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return go(t, op);
 }
 
 /* The block that starts at an address of the ip register's space, or NO_BLOCK after a fault. */
@@ -618,20 +643,26 @@ const struct zs_eu_op *zs_eu_op_send_full(struct zs_eu_thread *t, const struct z
     ZS_EU_NEXT(t, op);
 }
 
+/* The message was refused. */
+static const struct zs_eu_op *__attribute__((noinline))
+refused(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return stop_behind(t, op, zs_eu_send_failed(t, &op->send->send));
+}
+
 const struct zs_eu_op *zs_eu_op_send_direct(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     const struct zs_eu_send *send = &op->send->send;
     const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
 
     t->current = op;
-    bool done = send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
-                          t->grf + send->d.src1_B, op->lanes);
-    if (ZS_UNLIKELY(!done))
-        return stop_behind(t, op, zs_eu_send_failed(t, send));
+    if (ZS_UNLIKELY(!send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
+                               t->grf + send->d.src1_B, op->lanes)))
+        return refused(t, op);
     ZS_EU_NEXT(t, op);
 }
 
-const struct zs_eu_op *zs_eu_op_send_indexed(struct zs_eu_thread *t, const struct zs_eu_op *op)
+static inline bool send_indexed(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active)
 {
     const struct zs_eu_program_send *from = op->send;
     const struct zs_eu_send *send = &from->send;
@@ -641,12 +672,25 @@ const struct zs_eu_op *zs_eu_op_send_indexed(struct zs_eu_thread *t, const struc
         .base = load_qword(t, from->indices.base),
         .is_signed = from->indices.is_signed,
     };
-    uint32_t active = zs_eu_active(t, op);
 
     t->current = op;
-    if (active && !from->indices.run(t->env, m, t->grf + send->d.dst_B, &indices,
-                                     t->grf + send->d.src1_B, active))
-        return stop_behind(t, op, zs_eu_send_failed(t, send));
+    return from->indices.run(t->env, m, t->grf + send->d.dst_B, &indices, t->grf + send->d.src1_B,
+                             active);
+}
+
+const struct zs_eu_op *zs_eu_op_send_indexed(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    uint32_t active = zs_eu_active(t, op);
+
+    if (active && !send_indexed(t, op, active))
+        return refused(t, op);
+    ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_send_indexed_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    if (ZS_UNLIKELY(!send_indexed(t, op, op->lanes)))
+        return refused(t, op);
     ZS_EU_NEXT(t, op);
 }
 

@@ -189,13 +189,16 @@ uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B)
     return p->insts[inst].block;
 }
 
-static int allocate(struct zs_eu_program *p, size_t slots)
+static int allocate(struct zs_eu_lowering *l, size_t slots)
 {
+    struct zs_eu_program *p = l->program;
+
     p->insts = calloc(slots, sizeof(*p->insts));
     p->inst_at = malloc(slots * sizeof(*p->inst_at));
+    l->lane_counters = calloc(slots, sizeof(*l->lane_counters));
     /* operations start with room for some: without memory for more, zs_eu_emit reuses these */
     p->ops = malloc(OPS_START * sizeof(*p->ops));
-    if (!p->insts || !p->inst_at || !p->ops)
+    if (!p->insts || !p->inst_at || !p->ops || !l->lane_counters)
         return -ENOMEM;
     p->op_capacity = OPS_START;
     memset(p->inst_at, 0xff, slots * sizeof(*p->inst_at));
@@ -261,6 +264,7 @@ static void find_instructions(struct zs_eu_lowering *l)
         row->no_mask = inst.flags & ZS_INST_NOMASK;
         row->counter = UINT32_MAX;
         row->modelled = true;
+        zs_eu_lane_counter_of(&inst, &l->lane_counters[p->inst_count - 1]);
         l->has_acc |= uses_acc(&inst);
     }
     p->code_B = at; /* a truncated last one is outside */
@@ -430,33 +434,6 @@ static void set_predicate(struct zs_eu_lowering *l)
     l->predicate = (uint16_t)ZS_EU_OFFSET(predicate);
 }
 
-static bool is_branch(const struct zs_isa_inst *inst)
-{
-    uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
-
-    return (flags & ZS_OPF_BRANCH) && inst->op != ZS_OP_RET;
-}
-
-/* Active lanes that the counters of the block do not tell. */
-static void emit_lane_count(struct zs_eu_lowering *l)
-{
-    const struct zs_isa_inst *inst = l->inst;
-    struct zs_eu_program *p = l->program;
-    bool predicated = inst->pred != ZS_PRED_NONE && inst->op != ZS_OP_SEL && !is_branch(inst);
-    bool few = !(inst->flags & ZS_INST_NOMASK) && (inst->exec_size < 8 || inst->channel_offset % 8);
-
-    if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || !(predicated || few))
-        return;
-    p->insts[l->index].counter = 1 + p->block_count * ZS_EU_BLOCK_COUNTERS + p->lane_counters++;
-    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_LANE_COUNT);
-    zs_eu_mask(l, op);
-    if (!predicated)
-        op->predicate = (uint16_t)ZS_EU_OFFSET(all_ones);
-    if (!predicated)
-        op->pred_xor = 0;
-    op->aux = p->insts[l->index].counter;
-}
-
 static int compare_offsets(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -520,7 +497,7 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
         set_predicate(l);
         if (p->scores)
             zs_eu_lower_score(l, inst, index);
-        emit_lane_count(l);
+        zs_eu_count_lanes(l);
         start = p->op_count;
         if (!l->failed && !zs_eu_lower_flow(l))
             zs_eu_lower_inst(l);
@@ -537,7 +514,7 @@ static void count_lanes_of(struct zs_eu_lowering *l, const struct zs_eu_window *
 {
     begin_inst(l, &w->slots[slot].inst, w->first + slot);
     set_predicate(l);
-    emit_lane_count(l);
+    zs_eu_count_lanes(l);
 }
 
 /* An instruction together with others; false: they cannot be, and nothing was done. One that reads
@@ -547,7 +524,6 @@ static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, 
     const struct zs_eu_slot *slot = &w->slots[index];
     struct zs_eu_program *p = l->program;
     size_t first = p->op_count;
-    uint32_t lane_counters = p->lane_counters;
 
     begin_inst(l, &slot->whole, w->first + index);
     if (check_flags(l) && check_access_mode(l)) {
@@ -568,7 +544,6 @@ static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, 
         return true;
     }
     p->op_count = first;
-    p->lane_counters = lane_counters;
     return false;
 }
 
@@ -636,6 +611,7 @@ static int lower_all(struct zs_eu_lowering *l)
 
     if (!window)
         return -ENOMEM;
+    zs_eu_number_counters(l);
     lower_blocks(l, window);
     l->index = p->inst_count;
     l->inst = NULL;
@@ -771,7 +747,7 @@ static int lower_program(struct zs_eu_lowering *l, struct zs_diag *diag)
 {
     struct zs_eu_program *p = l->program;
     const struct zs_eu_lower_params *params = l->params;
-    int error = allocate(p, params->code.size_B / 8 + 1);
+    int error = allocate(l, params->code.size_B / 8 + 1);
 
     if (error)
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory");
@@ -849,6 +825,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     error = copy_segments(params, l.program)
                 ? zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory")
                 : lower_program(&l, diag);
+    free(l.lane_counters);
     if (error)
         zs_eu_program_destroy(l.program);
     else
@@ -884,70 +861,4 @@ bool zs_eu_program_inst(const struct zs_eu_program *program, uint32_t index,
     if (inst->is_send)
         ret->send = program->sends.items[inst->send].send.d;
     return true;
-}
-
-/* ---- counters ---- */
-
-size_t zs_eu_program_counter_count(const struct zs_eu_program *program)
-{
-    return 1 + (size_t)program->block_count * ZS_EU_BLOCK_COUNTERS + program->lane_counters;
-}
-
-/* Executions and lanes by quarters of a block. */
-static void read_block(const struct zs_eu_program *p, const uint64_t *counters, uint32_t block,
-                       uint64_t ret[ZS_EU_SUM_COUNTERS])
-{
-    const uint64_t field = (1u << (ZS_EU_PACKED_HIGH - ZS_EU_PACKED_LOW)) - 1;
-    const uint64_t *packed = counters + 1 + (size_t)block * ZS_EU_PACKED_COUNTERS;
-    const uint64_t *sums = counters + 1 + (size_t)p->block_count * ZS_EU_PACKED_COUNTERS +
-                           (size_t)block * ZS_EU_SUM_COUNTERS;
-
-    ret[0] = sums[0] + (packed[0] & ((1u << ZS_EU_PACKED_LOW) - 1));
-    ret[1] = sums[1] + (packed[0] >> ZS_EU_PACKED_LOW & field);
-    ret[2] = sums[2] + (packed[0] >> ZS_EU_PACKED_HIGH & field);
-    ret[3] = sums[3] + (packed[1] & UINT32_MAX);
-    ret[4] = sums[4] + (packed[1] >> 32);
-}
-
-void zs_eu_program_counters_settle(const struct zs_eu_program *program, uint64_t *counters)
-{
-    uint64_t *packed = counters + 1;
-    uint64_t *sums = packed + (size_t)program->block_count * ZS_EU_PACKED_COUNTERS;
-
-    for (uint32_t block = 0; block < program->block_count; block++) {
-        if (packed[0]) {
-            read_block(program, counters, block, sums);
-            packed[0] = packed[1] = 0;
-        }
-        packed += ZS_EU_PACKED_COUNTERS;
-        sums += ZS_EU_SUM_COUNTERS;
-    }
-    counters[0] = 0;
-}
-
-static uint64_t masked_lanes(const struct zs_eu_inst *inst, const uint64_t *block)
-{
-    uint64_t lanes = 0;
-
-    for (unsigned lane = inst->chan_offset; lane < inst->chan_offset + inst->exec_size && lane < 32;
-         lane += 8)
-        lanes += block[1 + lane / 8];
-    return lanes;
-}
-
-void zs_eu_program_counters_expand(const struct zs_eu_program *program, const uint64_t *counters,
-                                   uint64_t *ret_executions, uint64_t *ret_lanes)
-{
-    for (uint32_t i = 0; i < program->inst_count; i++) {
-        const struct zs_eu_inst *inst = &program->insts[i];
-        uint64_t block[ZS_EU_SUM_COUNTERS];
-        read_block(program, counters, inst->block, block);
-        ret_executions[i] = block[0];
-        if (inst->counter != UINT32_MAX)
-            ret_lanes[i] = counters[inst->counter];
-        else if (inst->no_mask)
-            ret_lanes[i] = ret_executions[i] * inst->exec_size;
-        else
-            ret_lanes[i] = masked_lanes(inst, block);
-    }
 }

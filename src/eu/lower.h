@@ -37,8 +37,22 @@ struct zs_eu_platform {
 /* NULL: threads of it are not modelled. */
 const struct zs_eu_platform *zs_eu_platform_of(enum zs_isa_platform platform);
 
+/* How the active lanes of an instruction follow from those of its block. */
+enum zs_eu_lanes_apart {
+    ZS_EU_LANES_OF_BLOCK,   /* eight by eight, or all of its channels */
+    ZS_EU_LANES_FEW,        /* by its channels alone */
+    ZS_EU_LANES_PREDICATED, /* they do not */
+};
+
+struct zs_eu_lane_counter {
+    uint32_t number; /* not of OF_BLOCK */
+    uint8_t apart;   /* enum zs_eu_lanes_apart */
+    bool counts;     /* the instruction adds to it; others have the number of another's */
+};
+
 struct zs_eu_lowering {
     struct zs_eu_program *program;
+    struct zs_eu_lane_counter *lane_counters; /* for each instruction */
     const struct zs_eu_platform *platform;
     const struct zs_eu_lower_params *params;
     const struct zs_isa_model *model;
@@ -78,6 +92,17 @@ struct zs_eu_lowering {
     bool failed;
     struct zs_eu_program_fault fault;
 };
+
+/* ---- count.c ---- */
+void zs_eu_lane_counter_of(const struct zs_isa_inst *inst, struct zs_eu_lane_counter *ret);
+/* Counters of lanes, for all instructions, once their blocks are known. */
+void zs_eu_number_counters(struct zs_eu_lowering *l);
+/* The current instruction counts its active lanes, if it has to. */
+void zs_eu_count_lanes(struct zs_eu_lowering *l);
+
+/* ---- exec_words.c: for hosts with AVX2 ---- */
+/* The handler that widens packed words; NULL: it is another row, or shape. */
+zs_eu_op_fn *zs_eu_widening(enum zs_eu_row row, enum zs_eu_shape shape);
 
 /* ---- lower.c ---- */
 /* The instruction at a byte offset of the code; false: fewer bytes remain than it has. */

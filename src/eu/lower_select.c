@@ -6,6 +6,7 @@
  * In the first version the channel enables are a constant, so an operation without a predicate that
  * writes whole chunks needs no look at the mask. The same holds in both versions for NoMask.
  */
+#include "eu/control.h"
 #include "eu/lower.h"
 #include "eu/lower_operand.h"
 #include "eu/send_lower.h"
@@ -74,6 +75,8 @@ static zs_eu_op_fn *of_row(const struct zs_eu_lowering *l, const struct zs_eu_op
         return l->exp->of[shape == ZS_EU_SHAPE_FULL32];
     zs_eu_op_fn *fn = takes_wide_steps(l, op) ? l->wide->row[op->kind][shape][op->cls] : NULL;
 
+    if (!fn && op->cls == 0 && l->host >= ZS_EU_HOST_AVX2)
+        fn = zs_eu_widening(op->kind, shape);
     if (!fn)
         fn = row[shape][op->cls];
     return fn ? fn : row[ZS_EU_SHAPE_ANY][op->cls];
@@ -120,16 +123,34 @@ static zs_eu_op_fn *of_send(const struct zs_eu_lowering *l, const struct zs_eu_o
 
     if (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES)
         return zs_eu_op_send_hooked;
+    bool full = known_mask(op, ce, true, &mask) && mask == op->lanes && mask;
     if (send->indices.run)
-        return zs_eu_op_send_indexed;
-    if (!dynamic && !op->arg && send->send.exec && known_mask(op, ce, true, &mask) &&
-        mask == op->lanes && mask)
+        return full ? zs_eu_op_send_indexed_full : zs_eu_op_send_indexed;
+    if (!dynamic && !op->arg && send->send.exec && full)
         return zs_eu_send_is_direct(&send->send) ? zs_eu_op_send_direct : zs_eu_op_send_full;
     return zs_eu_op_send;
 }
 
-static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, const struct zs_eu_op *op,
-                               uint32_t ce)
+static zs_eu_op_fn *of_jump(const struct zs_eu_op *op)
+{
+    if (op->enables != ZS_EU_OFFSET(all_ones) || op->chan_offset || !(op->lanes & 1))
+        return zs_eu_op_jump_uniform;
+    return op->predicate != ZS_EU_OFFSET(all_ones) ? zs_eu_op_jump_flag
+           : op->pred_xor                          ? zs_eu_op_jump_uniform
+                                                   : zs_eu_op_jump_always;
+}
+
+static zs_eu_op_fn *of_lane_count(struct zs_eu_op *op, uint32_t ce)
+{
+    uint32_t mask;
+
+    if (!known_mask(op, ce, true, &mask))
+        return zs_eu_op_lane_count;
+    op->dst = (uint32_t)__builtin_popcount(mask);
+    return zs_eu_op_lane_count_known;
+}
+
+static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, struct zs_eu_op *op, uint32_t ce)
 {
     if (op->kind < ZS_EU_ROW_COUNT)
         return of_row(l, op, ce);
@@ -143,6 +164,10 @@ static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, const struct zs_e
         return of_block(l, ce);
     case ZS_EU_KIND_SEND:
         return of_send(l, op, ce);
+    case ZS_EU_KIND_JUMP_UNIFORM:
+        return of_jump(op);
+    case ZS_EU_KIND_LANE_COUNT:
+        return of_lane_count(op, ce);
     default:
         return kinds[op->kind].fn;
     }

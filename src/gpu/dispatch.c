@@ -248,7 +248,7 @@ static uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_
 static uint32_t spread(uint32_t number, uint32_t mask)
 {
     uint32_t bits = 0;
-    for (; mask; mask &= mask - 1, number >>= 1)
+    for (; mask && number; mask &= mask - 1, number >>= 1)
         bits |= number & 1 ? mask & -mask : 0;
     return bits;
 }

@@ -25,7 +25,7 @@ static inline struct zs_eu_program *assembled(enum zs_isa_platform platform, con
 {
     char whole[8200];
     uint8_t *code = NULL;
-    struct zs_isa_asm_error where = {0};
+    struct zs_isa_asm_error where = {.size_B = sizeof(where)};
     struct zs_eu_program *program = NULL;
     struct zs_diag diag = {0};
 

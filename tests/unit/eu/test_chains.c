@@ -454,6 +454,42 @@ static void counts_of_what_is_dropped(void **state)
     assert_int_equal(counts.lanes[1], 2);
 }
 
+/* Instructions of few channels share what counts their lanes within a block; those with a predicate
+ * have their own. */
+static void counts_of_few_channels(void **state)
+{
+    static const char text[] = "sync.nop null\n"
+                               "mov (4|M0) r20.0<1>:d r10.0<1;1,0>:d\n"
+                               "sync.nop null\n"
+                               "(f0.0) mov (1|M0) r21.0<1>:d r10.0<0;1,0>:d\n"
+                               "mov (4|M8) r22.0<1>:d r10.8<1;1,0>:d\n"
+                               "sync.nop null\n"
+                               "mov (4|M8) r23.0<1>:d r10.8<1;1,0>:d\n"
+                               "(f0.0) mov (1|M0) r24.0<1>:d r10.0<0;1,0>:d\n"
+                               "(W) mov (1|M0) r25.0<1>:d r10.0<0;1,0>:d\n"
+                               "jmpi L1\n"
+                               "L1:\n"
+                               "sync.nop null\n"
+                               "mov (4|M8) r22.0<1>:d r10.8<1;1,0>:d\n";
+    static const uint32_t channels[] = {1, 15, 1, 1, 0xf00, 1, 0xf00, 1, 1, 1, 1, 0xf00};
+    static const uint32_t masks[] = {UINT32_MAX, 1, 0xfffffffe, 0x10, 0x5a5a5a5a, 0x80000031};
+    static struct counts counts;
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * ZS_ARRAY_LEN(masks); i++) {
+        struct state s = {.flag = i & 1, .ce = masks[i / 2]};
+        check_counts(text, &s, &counts);
+        for (unsigned k = 0; k < ZS_ARRAY_LEN(channels); k++) {
+            uint32_t lanes = k == 8 ? channels[k] : channels[k] & s.ce;
+            if (k == 3 || k == 7)
+                lanes &= s.flag;
+            assert_int_equal(counts.executions[k], 1);
+            if (k != 9) /* the whole thread jumps */
+                assert_int_equal(counts.lanes[k], __builtin_popcount(lanes));
+        }
+    }
+}
+
 /* ---- addresses whose shift is none by one number ---- */
 
 static void shifts_by_other_immediates(void **state)
@@ -605,6 +641,7 @@ static void chains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(counts_of_what_is_dropped),
+                                       cmocka_unit_test(counts_of_few_channels),
                                        cmocka_unit_test(shifts_by_other_immediates),
                                        cmocka_unit_test(what_is_chosen), cmocka_unit_test(chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
