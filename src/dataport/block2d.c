@@ -45,9 +45,8 @@ static int decode(struct zs_port_message *m, uint32_t desc, bool is_write)
 {
     uint32_t size = zs_port_bits(desc, 11, 9), grf_B = m->component_B;
     bool transposed = zs_port_bits(desc, 15, 15), vnni = zs_port_bits(desc, 7, 7);
-    if (size > 3 || (transposed && (vnni || size < 2)) || (vnni && size > 1) ||
-        (is_write && (transposed || vnni)))
-        return -ENOTSUP;
+    if (size > 3) /* zs_port_block2d_load_B() has any descriptor */
+        return -EINVAL;
     m->lanes = 0;
     m->element_B = (uint8_t)(1u << size);
     m->op = (uint8_t)((transposed ? TRANSPOSED : 0) | (vnni ? VNNI : 0));

@@ -30,6 +30,7 @@ enum zs_port_fault_kind {
     ZS_PORT_FAULT_SCRATCH, /* outside the thread's scratch memory */
     ZS_PORT_FAULT_BLOCK2D, /* a surface or a block of two dimensions that messages cannot have */
     ZS_PORT_FAULT_BARRIER, /* a named barrier that there is none of */
+    ZS_PORT_FAULT_SAMPLER_HANDLE, /* a sampler that a handle names: no argument has one */
 };
 
 struct zs_port_fault {
@@ -126,22 +127,23 @@ enum zs_port_space {
 /* A decoded message. Small: it is kept in every send instruction. */
 struct zs_port_message {
     uint8_t bti;
-    uint8_t lanes;        /* elements: 8 or 16, LSC: up to 32; 0: a block message (see `masked`) */
-    uint8_t header_grf;   /* registers before the addresses: 0 or 1 */
-    uint8_t rlen;         /* registers that may be written */
-    uint8_t element_B;    /* bytes of one element in memory */
-    uint8_t elements;     /* elements per lane */
-    uint8_t channels;     /* untyped, typed: mask of enabled channels */
-    uint8_t op;           /* atomics: operation; gateway: function; fences: it is a near one */
-    uint8_t returns;      /* atomics: the old value is wanted */
-    uint8_t coordinates;  /* typed, sampler: parameters per lane */
-    uint8_t sampler;      /* index of the sampler state */
-    uint8_t block_shift;  /* unit of a block's offset: 16 bytes is 4, bytes is 0 */
-    uint8_t block_upper;  /* one OWord, in the upper half of the register */
-    uint8_t cache_slot;   /* into port->cache: any number below ZS_PORT_CACHE */
-    uint8_t data_in_src1; /* payload data starts at src1; else behind the addresses in src0 */
-    uint8_t masked;       /* scratch writes: lanes that are off keep their dwords */
-    uint8_t gather;       /* an operand straddles src0 and src1: join them first */
+    uint8_t lanes;         /* elements: 8 or 16, LSC: up to 32; 0: a block message (see `masked`) */
+    uint8_t header_grf;    /* registers before the addresses: 0 or 1 */
+    uint8_t rlen;          /* registers that may be written */
+    uint8_t element_B;     /* bytes of one element in memory */
+    uint8_t elements;      /* elements per lane */
+    uint8_t channels;      /* untyped, typed: mask of enabled channels */
+    uint8_t op;            /* atomics: operation; gateway: function; fences: it is a near one */
+    uint8_t returns;       /* atomics: the old value is wanted */
+    uint8_t coordinates;   /* typed, sampler: parameters per lane */
+    uint8_t sampler;       /* index of the sampler state */
+    uint8_t may_be_handle; /* sampler: bit 0 of the header's state pointer says that it is one */
+    uint8_t block_shift;   /* unit of a block's offset: 16 bytes is 4, bytes is 0 */
+    uint8_t block_upper;   /* one OWord, in the upper half of the register */
+    uint8_t cache_slot;    /* into port->cache: any number below ZS_PORT_CACHE */
+    uint8_t data_in_src1;  /* payload data starts at src1; else behind the addresses in src0 */
+    uint8_t masked;        /* scratch writes: lanes that are off keep their dwords */
+    uint8_t gather;        /* an operand straddles src0 and src1: join them first */
     uint8_t mlen, xlen;
     uint8_t shape;           /* enum zs_port_shape */
     uint16_t block_B;        /* block messages: bytes */
@@ -164,8 +166,10 @@ struct zs_port_send {
     uint32_t mlen, xlen, rlen; /* registers of src0, src1, and the response */
     uint32_t grf_B;            /* bytes of a register */
     uint32_t exec_size;
-    bool has_lsc;           /* the platform has load/store cache messages */
-    bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
+    bool has_lsc; /* the platform has load/store cache messages */
+    bool
+        has_sampler_handles; /* ... headers whose sampler state pointer may be a handle: Gen11 on */
+    bool is_surface_offset;  /* the extended descriptor is one ("ExBSO") */
 };
 
 /*

@@ -38,7 +38,7 @@ struct form {
     uint32_t surface, index, offset; /* kind of surface, which, what all addresses are moved by */
     uint32_t address_B, element_B, slot_B, elements, channels;
     bool is_local, is_typed, is_remote, is_scratch; /* the last: the surface of scratch memory */
-    bool is_quad, is_atomic, is_block2d, is_store, is_transposed, is_upper;
+    bool is_quad, is_atomic, is_block2d, is_store, is_transposed, is_vnni, is_upper;
 };
 
 /* ---- from descriptors --------------------------------------------------------------------------
@@ -99,9 +99,10 @@ static void read_data(struct form *f, uint32_t desc)
     if (f->is_quad) {
         f->channels = zs_port_bits(desc, 15, 12);
         f->elements = (uint32_t)__builtin_popcount(f->channels);
-    } else if (!f->is_block2d) {
-        f->elements = zs_port_lsc_vector(desc);
+    } else {
+        f->elements = f->is_block2d ? 1 : zs_port_lsc_vector(desc);
         f->is_transposed = zs_port_bits(desc, 15, 15);
+        f->is_vnni = f->is_block2d && zs_port_bits(desc, 7, 7);
     }
 }
 

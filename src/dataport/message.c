@@ -185,6 +185,14 @@ static bool has_surface(const struct zs_port_message_row *row, uint32_t sfid)
            row->shape != ZS_PORT_SHAPE_ADDRESSES && row->shape != ZS_PORT_SHAPE_A64_BLOCK;
 }
 
+/* NULL: nothing. Rows of eight dwords are padded there, which the units do not know. */
+static const char *lacks_of_xehpc(const struct zs_port_message *m)
+{
+    if (m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_SAMPLER)
+        return "XeHPC has no images";
+    return m->lanes == 8 ? "XeHPC's have sixteen lanes" : NULL;
+}
+
 static int decode_legacy(struct zs_port_message *m, const struct zs_port_message_row *row,
                          const struct zs_port_send *send, const char **ret_why)
 {
@@ -203,16 +211,16 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
         else if (m->bti == BTI_STATELESS || m->bti == BTI_STATELESS_NON_COHERENT)
             m->space = send->has_lsc ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_SCRATCH;
     }
+    m->may_be_handle = send->has_sampler_handles;
     int error = row->decode(m, send->desc);
     if (!error && row->is_atomic && !send->has_lsc && zs_port_atomic_is_later(m))
         return -ENOTSUP; /* no message of that platform */
     bool by_index = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_GLOBAL;
     if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
-        return -ENOTSUP; /* what stands for something else */
-    /* rows of eight dwords are padded there, which the units do not know; it has no sampler */
-    bool lacking =
-        m->lanes == 8 || m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_SAMPLER;
-    return send->grf_B > GRF_B && lacking ? -ENOTSUP : error;
+        return -ENOTSUP;     /* what stands for something else */
+    if (send->grf_B > GRF_B) /* whatever its lengths are */
+        *ret_why = lacks_of_xehpc(m);
+    return *ret_why ? -ENOTSUP : error;
 }
 
 /* What zs_port_lsc_check() lets pass. */

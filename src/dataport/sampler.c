@@ -119,6 +119,15 @@ find_sampler(const struct zs_port *port, const struct zs_port_message *m, const 
     return index < port->sampler_count ? &port->samplers[index] : &none;
 }
 
+/* false: the header names a sampler by a handle; bits 31:5 are an offset otherwise, too. */
+static bool is_by_index(struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *header)
+{
+    uint32_t pointer = m->header_grf && m->may_be_handle ? zs_port_load32(header + 12) : 0;
+    return !(pointer & 1) ||
+           zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, pointer & ~31u, 0, false);
+}
+
 static void swizzle(const struct zs_port_surface *s, const uint32_t in[4], uint32_t out[4])
 {
     const uint32_t one = is_integer(s) ? 1 : 0x3f800000u;
@@ -365,7 +374,7 @@ static bool run_sample(struct zs_port *port, const struct zs_port_message *m, ui
                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const struct zs_port_surface *s;
-    if (!find_surface(port, m, &s))
+    if (!find_surface(port, m, &s) || !is_by_index(port, m, src0))
         return false;
     const struct zs_port_sampler *sampler = find_sampler(port, m, src0);
     uint32_t disabled = disabled_channels(m, src0);

@@ -132,6 +132,7 @@ struct zs_eu_send_desc {
     bool no_mask;
     bool conditional;               /* sendc/sendsc */
     bool has_lsc;                   /* the platform has load/store cache messages */
+    bool has_sampler_handles;       /* ... and headers that say that they have one */
     bool is_surface_offset;         /* the extended descriptor is one (ExBSO) */
     uint8_t grf_B;                  /* bytes of a register */
     bool has_dst;                   /* false: dst is null, the response is dropped */

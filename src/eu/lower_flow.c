@@ -324,6 +324,7 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .no_mask = (inst->flags & ZS_INST_NOMASK),
         .grf_B = (uint8_t)grf_B,
         .has_lsc = l->platform->has_lsc,
+        .has_sampler_handles = l->platform->has_sampler_handles,
         .is_surface_offset = inst->flags & ZS_INST_EXBSO,
         .xlen = inst->source_count == 2 ? inst->src[1].grf_count : 0,
         .xlen_known = inst->source_count == 2 &&

@@ -23,6 +23,7 @@ static const char *const fault_names[] = {
     [ZS_PORT_FAULT_SCRATCH] = "outside scratch memory",
     [ZS_PORT_FAULT_BLOCK2D] = "a surface or block that is not allowed",
     [ZS_PORT_FAULT_BARRIER] = "no such named barrier",
+    [ZS_PORT_FAULT_SAMPLER_HANDLE] = "handle of a sampler",
 };
 
 const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
@@ -99,6 +100,7 @@ void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *r
                                  .grf_B = d->grf_B,
                                  .exec_size = d->exec_size,
                                  .has_lsc = d->has_lsc,
+                                 .has_sampler_handles = d->has_sampler_handles,
                                  .is_surface_offset = d->is_surface_offset};
 }
 

@@ -83,6 +83,7 @@ static enum zs_gpu_fault_kind access_kind(enum zs_port_fault_kind kind)
         [ZS_PORT_FAULT_SCRATCH] = ZS_GPU_FAULT_SCRATCH,
         [ZS_PORT_FAULT_BLOCK2D] = ZS_GPU_FAULT_BLOCK2D,
         [ZS_PORT_FAULT_BARRIER] = ZS_GPU_FAULT_NAMED_BARRIER,
+        [ZS_PORT_FAULT_SAMPLER_HANDLE] = ZS_GPU_FAULT_SAMPLER_HANDLE,
     };
     return kinds[kind];
 }

@@ -23,7 +23,8 @@ struct fixture {
     uint8_t src0[16 * GRF_B], src1[16 * GRF_B], dst[32 * GRF_B];
     struct zs_port_message message;
     const struct zs_port_message_row *row;
-    bool has_lsc; /* a platform from XeHPG on */
+    bool has_lsc;             /* a platform from XeHPG on */
+    bool has_sampler_handles; /* ... from Gen11 on */
 };
 
 /* xorshift: the same numbers on every machine */
@@ -77,7 +78,8 @@ static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32
                                       .xlen = xlen,
                                       .rlen = rlen,
                                       .grf_B = 32,
-                                      .has_lsc = f->has_lsc};
+                                      .has_lsc = f->has_lsc,
+                                      .has_sampler_handles = f->has_sampler_handles};
     int error = zs_port_message_decode(&send, &f->message, &f->row, &diag);
     if (error)
         assert_true(diag.text[0] != '\0');

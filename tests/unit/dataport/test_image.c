@@ -300,6 +300,32 @@ static void check_sample(struct fixture *f, uint32_t dimensions, bool is_array, 
     }
 }
 
+/* From Gen11 on bit 0 of the header's sampler state pointer makes a handle of it; on Gen9 it is
+ * part of r0.3, which kernels copy. */
+static void samplers_by_handle(void **state)
+{
+    enum { POINTER_DW = 3, HANDLE = 0x40 | 1 };
+    static const struct {
+        bool has_handles;
+        uint32_t pointer;
+        bool is_refused;
+    } rows[] = {{false, HANDLE, false}, {true, HANDLE, true}, {true, HANDLE & ~1, false}};
+    uint64_t seed = 21;
+    static struct fixture f;
+    fixture_init(&f, &seed);
+    bind_image(&f, 2, false);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        f.has_sampler_handles = rows[i].has_handles;
+        memset(f.src0, 0, sizeof(f.src0));
+        memcpy(f.src0 + POINTER_DW * 4, &rows[i].pointer, 4);
+        memset(&f.port.fault, 0, sizeof(f.port.fault));
+        assert_int_equal(decode(&f, SAMPLER, BTI | 0x18 << 12 | 1 << 17 | 1 << 19, 3, 0, 4), 0);
+        assert_int_equal(run(&f, 0xff), !rows[i].is_refused);
+        assert_int_equal(f.port.fault.kind,
+                         rows[i].is_refused ? ZS_PORT_FAULT_SAMPLER_HANDLE : ZS_PORT_FAULT_NONE);
+    }
+}
+
 static void sampling_follows_the_specification(void **state)
 {
     static const enum zs_port_wrap wraps[] = {ZS_PORT_WRAP_CLAMP, ZS_PORT_WRAP_BORDER,
@@ -633,6 +659,7 @@ int main(void)
         cmocka_unit_test(formats_unpack_and_pack),
         cmocka_unit_test(packing_clamps_and_rounds),
         cmocka_unit_test(sampling_follows_the_specification),
+        cmocka_unit_test(samplers_by_handle),
         cmocka_unit_test(texel_loads),
         cmocka_unit_test(sizes),
         cmocka_unit_test(typed_writes_and_reads),
