@@ -108,17 +108,21 @@ struct missing {
     const char *behind;
 };
 
-/* "add reads r10, which send at 0x120 writes: $3.dst was not waited for" */
+/* "add reads r10, which send at 0x120 writes: $3.dst was not waited for"; offsets are the kernel's,
+ * functions may stand in front of it. */
 static bool fail(struct zs_eu_thread *t, uint32_t inst, const char *does, struct zs_eu_bytes at,
                  struct zs_eu_bytes other_at, uint32_t other, const char *other_does,
                  struct missing missing)
 {
-    uint32_t reg = ZS_MAX(at.begin_B, other_at.begin_B) / t->program->regs.grf_B;
+    const struct zs_eu_program *p = t->program;
+    uint32_t reg = ZS_MAX(at.begin_B, other_at.begin_B) / p->regs.grf_B;
+    int64_t offset_B = (int64_t)p->insts[other].offset_B -
+                       (int64_t)p->insts[p->block_inst[p->entry_block]].offset_B;
 
     zs_eu_fault_set(t, ZS_EU_FAULT_SCOREBOARD,
-                    "%s %s r%u, which %s at 0x%x %s: %s%u%s was not waited for", name_of(t, inst),
-                    does, (unsigned)reg, name_of(t, other),
-                    (unsigned)t->program->insts[other].offset_B, other_does, missing.before,
+                    "%s %s r%u, which %s at %s0x%x %s: %s%u%s was not waited for", name_of(t, inst),
+                    does, (unsigned)reg, name_of(t, other), offset_B < 0 ? "-" : "",
+                    (unsigned)(offset_B < 0 ? -offset_B : offset_B), other_does, missing.before,
                     (unsigned)missing.number, missing.behind);
     return false;
 }
@@ -223,8 +227,8 @@ const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct 
         add_lengths(t, score, &now);
     if (score->maybe_longer)
         add_last_register(t, score, &now);
+    t->current = op;
     if (!check(t, score, &now)) {
-        t->current = op;
         t->status = ZS_EU_FAULT;
         return NULL;
     }

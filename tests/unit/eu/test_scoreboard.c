@@ -102,6 +102,15 @@ static enum zs_eu_status run(const struct row *row, const char *wait, uint32_t f
     return status;
 }
 
+/* It is the last instruction that uses too early what the first one, or the fifth, has. */
+static uint32_t last_of(const char *text)
+{
+    uint32_t lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
 static void waits(void **state)
 {
     struct zs_eu_fault fault;
@@ -114,7 +123,27 @@ static void waits(void **state)
                          ZS_EU_FAULT);
         assert_int_equal(fault.kind, ZS_EU_FAULT_SCOREBOARD);
         assert_string_equal(fault.text, rows[i].fault);
+        assert_int_equal(fault.inst, last_of(rows[i].text));
     }
+}
+
+/* Offsets count from the kernel's start: functions that it calls may stand in front of it. */
+static void behind_functions(void **state)
+{
+    const char *text = LOAD_LP "mov (8|M0) r10.0<1>:d 1:d\n" LOAD_LP "mov (8|M0) r11.0<1>:d 1:d\n"
+                               "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w";
+    struct zs_eu_lower_params params = {
+        .flags = ZS_EU_LOWER_SCOREBOARD, .send_lower = any_send, .entry_B = 32};
+    struct zs_eu_program *program = assembled(ZS_ISA_XE_LP, text, params);
+    struct zs_eu_thread *t = assembled_thread(program);
+
+    assert_int_equal(zs_eu_run(t, program, 1000), ZS_EU_FAULT);
+    assert_int_equal(t->fault.inst, 4);
+    assert_int_equal(t->fault.offset_B, 64);
+    assert_string_equal(t->fault.text,
+                        "add reads r10, which send at 0x0 writes: $3.dst was not waited for");
+    free(t);
+    zs_eu_program_destroy(program);
 }
 
 /* What needs no wait: other bytes of the register, results that are long there, sources of messages
@@ -170,6 +199,7 @@ static void clean(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(waits), cmocka_unit_test(clean)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(waits), cmocka_unit_test(behind_functions),
+                                       cmocka_unit_test(clean)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
