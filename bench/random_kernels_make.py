@@ -2,6 +2,7 @@
 devices and for a C compiler. The same seed gives the same program.
 """
 import random
+import re
 
 INTS = ['char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong']
 BITS = {'char': 8, 'uchar': 8, 'short': 16, 'ushort': 16, 'int': 32, 'uint': 32, 'long': 64, 'ulong': 64}
@@ -200,9 +201,9 @@ class Maker:
         if pick < 6:
             return f'(({t})(({w}){a} {r.choice("+-*&|^")} ({w}){self.expr(t, scope, d)}))'
         if pick == 6:
-            return f'(({t})(({w}){a} << ({self.expr("uint", scope, d)} % {bits}u)))'
+            return f'(({t})(({w}){a} << {self.distance(bits, scope, d)}))'
         if pick == 7:
-            return f'(({t})({a} >> ({self.expr("uint", scope, d)} % {bits}u)))'
+            return f'(({t})({a} >> {self.distance(bits, scope, d)}))'
         if pick == 8:
             # a negation that is cut to a narrow type may be exact in IGC's code
             return f'(({t}){r.choice("-~") if bits >= 32 else "~"}({w}){a})'
@@ -226,7 +227,7 @@ class Maker:
             f = r.choice(['popcount', 'clz', 'ctz' if self.std == 'CL2.0' else 'clz'])
             return f'{f}_{t}({a})'
         if pick == 16:
-            return f'(({t})abs_{t}({a}))' if self.one_in(2) else f'(({t})abs_diff_{t}({a}, {self.expr(t, scope, d)}))'
+            return f'(({t})abs_{t}({a}))' if self.one_in(2) else self.difference_of(t, a, self.expr(t, scope, d))
         if pick == 17:
             f = r.choice(['hadd', 'rhadd', 'mul_hi', 'min', 'max', 'rotate', 'add_sat', 'sub_sat'])
             b = self.expr(t, scope, d) if f != 'rotate' else self.literal(t)
@@ -235,6 +236,19 @@ class Maker:
             return f'bitselect_{t}({a}, {self.expr(t, scope, d)}, {self.expr(t, scope, d)})'
         other = r.choice(['long', 'int'])
         return f'sat_{t}({self.expr(other, scope, d)})'
+
+    def difference_of(self, t, a, b):
+        """Of int and long IGC takes it for less than half of the unsigned type's range."""
+        u = unsigned(t) if BITS[t] >= 32 else t
+        return f'(({t})abs_diff_{u}({self.cast(u, a, t)}, {self.cast(u, b, t)}))'
+
+    def distance(self, bits, scope, d):
+        """Of a shift. Without optimisation IGC gets shifts of longs by a constant 0 wrong."""
+        text = self.expr('uint', scope, d)
+        constant = re.fullmatch(r'\(\(uint\)(\d+)u\)', text)
+        if bits == 64 and constant and int(constant.group(1)) % 64 == 0:
+            text = '((uint)1u)'
+        return f'({text} % {bits}u)'
 
     def vector(self, vt, scope, d=2):
         t, n = vt
