@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/hash.h"
 #include "collect/activity_metrics.h"
+#include "collect/instrument.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,33 @@ struct act_context *act_context_get(struct zs_activity *a, ze_context_handle_t h
     return context;
 }
 
+/* 0: a device of its own. */
+static uint32_t tile_of(const ze_device_properties_t *p)
+{
+    return p->flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE ? p->subdeviceId + 1 : 0;
+}
+
+/* Which a device is of those that have its name and are such a tile, in the order in which the
+ * driver told of them, from 1; 0: no other one is known. */
+static uint32_t index_of(struct zs_collector *c, ze_device_handle_t handle,
+                         const ze_device_properties_t *p)
+{
+    uint32_t count = ZS_MIN(atomic_load(&c->device_count), (uint32_t)ZS_COLLECT_DEVICES_MAX);
+    uint32_t alike = 0, index = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ze_device_handle_t other =
+            atomic_load_explicit(&c->devices[i].device, memory_order_acquire);
+        ze_device_properties_t q = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+        if (!other || c->api.zeDeviceGetProperties(other, &q) || tile_of(&q) != tile_of(p) ||
+            strncmp(q.name, p->name, sizeof(q.name)) != 0)
+            continue;
+        alike++;
+        if (other == handle)
+            index = alike;
+    }
+    return alike > 1 ? index : 0;
+}
+
 struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t handle)
 {
     struct act_device *device = act_find(a, ACT_DEVICE, handle);
@@ -134,15 +162,18 @@ struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t hand
     device->id = ++a->next_device;
     ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
     uint64_t hz = 0;
-    if (api->zeDeviceGetProperties && !api->zeDeviceGetProperties(handle, &p) &&
-        p.timerResolution) {
+    uint32_t index = 0;
+    bool known = api->zeDeviceGetProperties && !api->zeDeviceGetProperties(handle, &p);
+    if (known)
+        index = index_of(a->collector, handle, &p);
+    if (known && p.timerResolution) {
         /* drivers before 1.2 leave nanoseconds per tick there, whatever is asked for */
         hz = p.timerResolution > 100000 ? p.timerResolution : 1000000000u / p.timerResolution;
         device->ns_per_tick = 1e9 / (double)hz;
         device->kernel_bits = p.kernelTimestampValidBits;
         device->has_clock = true;
     }
-    act_write_device(a, device, p.name, hz);
+    act_write_device(a, device, p.name, hz, tile_of(&p), index);
     act_clock_sample(a, device);
     return device;
 }
@@ -182,6 +213,7 @@ struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t hand
     }
     uint64_t build = (uintptr_t)act_find(a, ACT_BUILD, handle);
     act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", build,
-                     a->meter ? act_meter_base(a, handle) : 0, known ? &p : NULL);
+                     a->meter ? act_meter_base(a, handle) : 0,
+                     build && zs_instrument_is_of(a->collector, build), known ? &p : NULL);
     return kernel;
 }

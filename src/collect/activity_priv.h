@@ -292,11 +292,11 @@ void act_clock_sample(struct zs_activity *a, struct act_device *device);
 
 /* activity_write.c */
 void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
-                      uint64_t frequency_hz);
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index);
 void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
                      uint32_t index, bool immediate);
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
-                      uint64_t base, const ze_kernel_properties_t *p);
+                      uint64_t base, bool is_rewritten, const ze_kernel_properties_t *p);
 /* What every record of an append to the list begins with: made once. */
 void act_write_prefix(struct act_list *list);
 /* Needs no lock: only what does not change is read. is_end: the call that appended ends, too. */

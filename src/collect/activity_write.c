@@ -54,12 +54,14 @@ static void put_name(struct record *r, const char *name)
 }
 
 void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
-                      uint64_t frequency_hz)
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index)
 {
     struct record r;
     record_begin(&r, ZS_ACT_DEVICE, device->id);
     put_name(&r, name);
     put_number(&r, ZS_ACT_FREQUENCY_HZ, frequency_hz);
+    put_number(&r, ZS_ACT_ORDINAL, tile);
+    put_number(&r, ZS_ACT_INDEX, index);
     record_end(&r);
     store(a, &r, zs_trace_now_ns());
 }
@@ -89,7 +91,7 @@ void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t or
 }
 
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
-                      uint64_t base, const ze_kernel_properties_t *p)
+                      uint64_t base, bool is_rewritten, const ze_kernel_properties_t *p)
 {
     struct record r;
     record_begin(&r, ZS_ACT_KERNEL, id);
@@ -97,6 +99,8 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint
     if (build)
         put_number(&r, ZS_ACT_BUILD, build);
     put_number(&r, ZS_ACT_BASE, base);
+    if (is_rewritten)
+        put_number(&r, ZS_ACT_REWRITTEN, 1);
     if (p) {
         put_number(&r, ZS_ACT_SIMD, p->maxSubgroupSize);
         put_number(&r, ZS_ACT_SPILL_B, p->spillMemSize);

@@ -434,8 +434,13 @@ uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
         zs_debug_desc_free(&capture->debug);
     }
     uint32_t id = capture->id;
+    bool is_instrumented = module && zs_instrument_is_of(c, id);
     if (module)
-        zs_counts_built(c, module, id);
+        zs_counts_built(c, module, id, is_instrumented);
+    if (is_instrumented && c->count && !atomic_exchange(&c->instrument_counts_told, true))
+        zs_session_note(c,
+                        "execution counts of instrumented modules are those that the tool knows: "
+                        "the driver counts the code with its probes");
     free(capture);
     return id;
 }

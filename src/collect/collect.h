@@ -66,6 +66,7 @@ struct zs_collector {
     unsigned instrument_limit_s;    /* how long to wait for it */
     atomic_bool instrument_is_over; /* it did not answer once: it is not asked again */
     _Atomic(struct zs_instrument_buffer *) instrument_buffers;
+    atomic_bool instrument_counts_told; /* whose counts are left out */
     atomic_uint instrument_files;
     _Atomic uint64_t instrument_trace_B; /* room for records of a module; 0: as there is memory */
     _Atomic uint64_t instrument_rooms_B; /* for records, of all buffers that are in use */
@@ -170,7 +171,8 @@ uint8_t zs_spirv_constant_size(struct zs_span spirv, uint32_t spec_id);
 
 /* Have a driver count what its launches execute; once per process and driver. */
 /* A module was built: its handle may have stood for another one before. */
-void zs_counts_built(struct zs_collector *c, ze_module_handle_t module, uint32_t build);
+void zs_counts_built(struct zs_collector *c, ze_module_handle_t module, uint32_t build,
+                     bool is_rewritten);
 void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver);
 
 /* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */

@@ -33,6 +33,8 @@ struct built {
     struct built *next;
     ze_module_handle_t module;
     uint32_t build;
+    bool
+        is_rewritten; /* by a tool: its instructions are not those of the module that is recorded */
 };
 
 struct zs_counts_keeper {
@@ -44,15 +46,22 @@ struct zs_counts_keeper {
     pid_t pid;
 };
 
-static uint32_t build_of(const struct zs_counts_keeper *c, ze_module_handle_t module)
+static const struct built *built_of(const struct zs_counts_keeper *c, ze_module_handle_t module)
 {
-    for (const struct built *b = c->built; b; b = b->next)
-        if (b->module == module)
-            return b->build;
-    return 0;
+    const struct built *b = c->built;
+    while (b && b->module != module)
+        b = b->next;
+    return b;
 }
 
-static void set_built(struct zs_counts_keeper *c, ze_module_handle_t module, uint32_t build)
+static uint32_t build_of(const struct zs_counts_keeper *c, ze_module_handle_t module)
+{
+    const struct built *b = built_of(c, module);
+    return b ? b->build : 0;
+}
+
+static void set_built(struct zs_counts_keeper *c, ze_module_handle_t module, uint32_t build,
+                      bool is_rewritten)
 {
     struct built *b = c->built;
     while (b && b->module != module)
@@ -62,17 +71,20 @@ static void set_built(struct zs_counts_keeper *c, ze_module_handle_t module, uin
         b->next = c->built;
         c->built = b;
     }
-    if (b)
-        b->build = build;
+    if (!b)
+        return;
+    b->build = build;
+    b->is_rewritten = is_rewritten;
 }
 
-void zs_counts_built(struct zs_collector *collector, ze_module_handle_t module, uint32_t build)
+void zs_counts_built(struct zs_collector *collector, ze_module_handle_t module, uint32_t build,
+                     bool is_rewritten)
 {
     for (struct zs_counts_keeper *c = atomic_load(&collector->counts_keepers); c; c = c->next) {
         if (c->pid != getpid())
             continue;
         pthread_mutex_lock(&c->lock);
-        set_built(c, module, build);
+        set_built(c, module, build, is_rewritten);
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -168,7 +180,8 @@ static void on_launch(const zescope_launch_info_t *info, void *user)
     struct zs_collect_guard guard;
     zs_guard_enter(&guard);
     pthread_mutex_lock(&c->lock);
-    struct profile *p = profile_find(c, info);
+    const struct built *built = built_of(c, info->module);
+    struct profile *p = built && built->is_rewritten ? NULL : profile_find(c, info);
     if (p && p->file) {
         uint8_t *row = p->file + ZS_COUNTS_HEADER_B;
         for (uint32_t i = 0; i < p->rows; i++, row += ZS_COUNTS_ROW_B) {

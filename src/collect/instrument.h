@@ -13,6 +13,9 @@
 ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build,
                                         const ze_module_create_params_t *params,
                                         ze_module_handle_t module);
+/* A tool rewrote the module of this build: what a driver says of its instructions is not of the
+ * module that is recorded. */
+bool zs_instrument_is_of(const struct zs_collector *c, uint64_t build);
 /* The call of the module that is being destroyed returned; a context is about to be destroyed: keep
  * what their buffers hold, and free them. */
 void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module);

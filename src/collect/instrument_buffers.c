@@ -503,6 +503,15 @@ static bool is_mine(const struct zs_instrument_buffer *b, pid_t pid)
     return b->head.pid == (uint32_t)pid;
 }
 
+bool zs_instrument_is_of(const struct zs_collector *c, uint64_t build)
+{
+    struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
+    pid_t pid = getpid();
+    while (b && !(is_mine(b, pid) && b->head.build == build))
+        b = next_used(b);
+    return b;
+}
+
 void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module)
 {
     struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);

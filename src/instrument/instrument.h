@@ -41,9 +41,11 @@ struct zs_tool_row {
     double *values;
     uint64_t hash;
 };
-/* What instructions of a kernel did: zs_tool_executed. */
+/* What instructions of a kernel did: zs_tool_executed. Of the others, only, that is_told is false.
+ */
 struct zs_tool_counts {
     uint64_t *executions, *lanes;
+    bool *is_told;
 };
 
 /* What a kernel's instructions have beside them: zs_tool_row_at. */
@@ -110,6 +112,9 @@ struct zs_tool_run {
 int zs_tool_open(struct zs_tool_run *run, struct zs_span binary, struct zs_span debug,
                  struct zs_buf *notes, struct zs_diag *diag);
 void zs_tool_close(struct zs_tool_run *run); /* the module */
+/* The line for what is left as it was: a kernel, or the code of exported functions. */
+void zs_tool_put_refusal(struct zs_buf *notes, const struct zs_edit_kernel *kernel,
+                         const char *why);
 /* What zs_tool_variable keeps is found out anew. */
 void zs_tool_forget(struct zs_tool_run *run);
 /* The kernel's debug information; NULL: none. */

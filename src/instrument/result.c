@@ -110,9 +110,27 @@ static void tell_records(struct zs_tool_run *run, const struct zs_edit_buffer *l
     }
 }
 
+/* Values of 0 are not told. Where a tool tells of all that threads executed, whole blocks up to the
+ * end of the code, what it said nothing of was not executed; else it is not known. */
+static void add_blocks_at_rest(struct zs_edit_kernel *kernel, struct zs_tool_counts *c)
+{
+    const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
+    bool whole = true, to_the_end = zs_edit_kernel_info(kernel)->is_function_holder;
+    for (uint32_t b = 0; b < zs_isa_block_count(code); b++) {
+        const struct zs_isa_block *block = zs_isa_block(code, b);
+        const bool *told = c->is_told + block->first;
+        for (uint32_t i = 0; i < block->count; i++) {
+            whole &= told[i] == told[0];
+            to_the_end |= told[i] && zs_isa_inst(code, block->first + i)->flags & ZS_INST_EOT;
+        }
+    }
+    if (whole && to_the_end)
+        memset(c->is_told, true, zs_isa_kernel_count(code));
+}
+
 static int write_counts(struct results *r, const struct zs_instrument_file *head, uint32_t k)
 {
-    const struct zs_tool_counts *c = &r->run->counts[k];
+    struct zs_tool_counts *c = &r->run->counts[k];
     struct zs_edit_kernel *kernel = zs_edit_kernel(r->run->edit, k);
     const struct zs_isa_kernel *code = zs_edit_kernel_code(kernel);
     const struct zs_kernel *info = zs_edit_kernel_info(kernel);
@@ -129,10 +147,11 @@ static int write_counts(struct results *r, const struct zs_instrument_file *head
     memcpy(file + 40, numbers, 8);
     memcpy(file + 48, info->name, name_B);
     zs_store_u64(file + 248, head->build);
+    add_blocks_at_rest(kernel, c);
     for (uint32_t i = 0; i < rows; i++) {
         uint8_t *row = file + ZS_COUNTS_HEADER_B + (size_t)i * ZS_COUNTS_ROW_B;
         zs_store_u64(row, zs_isa_inst_offset(code, i));
-        zs_store_u64(row + 8, c->executions[i]);
+        zs_store_u64(row + 8, c->is_told[i] ? c->executions[i] : ZS_COUNTS_NOT_KNOWN);
         zs_store_u64(row + 16, c->lanes[i]);
     }
     char dir[4096], name[64];
@@ -171,6 +190,7 @@ static int take_buffer(struct results *r, const struct zs_instrument_file *head,
             error = write_counts(r, head, k);
         free(c->executions);
         free(c->lanes);
+        free(c->is_told);
     }
     free(r->run->counts);
     r->run->counts = NULL;

@@ -120,9 +120,11 @@ void zs_tool_executed(struct zs_tool_run *run, struct zs_edit_kernel *kernel, ui
     if (!c->executions) {
         c->executions = calloc(zs_isa_kernel_count(code), sizeof(uint64_t));
         c->lanes = calloc(zs_isa_kernel_count(code), sizeof(uint64_t));
-        if (!c->executions || !c->lanes) {
+        c->is_told = calloc(zs_isa_kernel_count(code), sizeof(bool));
+        if (!c->executions || !c->lanes || !c->is_told) {
             free(c->executions);
             free(c->lanes);
+            free(c->is_told);
             *c = (struct zs_tool_counts){0};
             run->out_of_memory = true;
             return;
@@ -130,6 +132,7 @@ void zs_tool_executed(struct zs_tool_run *run, struct zs_edit_kernel *kernel, ui
     }
     c->executions[inst] += executions;
     c->lanes[inst] += lanes;
+    c->is_told[inst] = true;
 }
 
 /* ---- distinct things ---- */
@@ -146,6 +149,16 @@ bool zs_tool_is_new(struct zs_tool_run *run, uint64_t a, uint64_t b)
 
 /* ---- a module ---- */
 
+void zs_tool_put_refusal(struct zs_buf *notes, const struct zs_edit_kernel *kernel, const char *why)
+{
+    const struct zs_kernel *info = zs_edit_kernel_info(kernel);
+    if (info->is_function_holder)
+        zs_buf_puts(notes, "code of exported functions");
+    else
+        zs_buf_printf(notes, "kernel %s", info->name);
+    zs_buf_printf(notes, " is not instrumented: %s\n", why);
+}
+
 static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_diag *diag)
 {
     for (uint32_t i = 0; i < zs_edit_kernel_count(run->edit); i++) {
@@ -159,9 +172,7 @@ static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_d
         if (error == -ENOMEM)
             return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for probes");
         if (error && notes)
-            zs_buf_printf(notes, "kernel %s is not instrumented: %s\n",
-                          zs_edit_kernel_info(kernel)->name,
-                          why.text[0] ? why.text : strerror(-error));
+            zs_tool_put_refusal(notes, kernel, why.text[0] ? why.text : strerror(-error));
     }
     return 0;
 }

@@ -87,8 +87,7 @@ static void put_refusals(const struct kept *k, struct zs_buf *notes)
     for (uint32_t i = 0; i < zs_edit_kernel_count(k->run.edit); i++) {
         const struct zs_edit_kernel *kernel = zs_edit_kernel(k->run.edit, i);
         if (zs_edit_refusal(kernel))
-            zs_buf_printf(notes, "kernel %s is not instrumented: %s\n",
-                          zs_edit_kernel_info(kernel)->name, zs_edit_refusal(kernel));
+            zs_tool_put_refusal(notes, kernel, zs_edit_refusal(kernel));
     }
     notes->size_B = ZS_MIN(notes->size_B, (size_t)ZS_INSTRUMENT_TEXT_MAX_B);
 }

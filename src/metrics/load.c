@@ -268,7 +268,7 @@ static void join_counts(struct zs_profiles *t, const struct zs_counts_list *list
         if (module == ZS_RECORD_NONE)
             module = only_module_with(t, counts->kernel);
         struct zs_profile *p = profile_get(t, module, counts->kernel);
-        if (p && p->insts)
+        if (p && p->insts && !counts->is_partial)
             add_rows(p, counts);
     }
 }

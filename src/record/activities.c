@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/activities.h"
+#include "base/buf.h"
 #include "base/hash.h"
 
 #include "base/vec.h"
@@ -58,6 +59,8 @@ bool zs_act_record_parse(struct zs_span span, struct zs_act_record *ret_record)
             r->name = f.bytes;
         else if (f.number == ZS_ACT_BASE && !f.is_bytes)
             r->base = f.value;
+        else if (f.number == ZS_ACT_REWRITTEN && !f.is_bytes)
+            r->is_rewritten = f.value;
         else if (f.number == ZS_ACT_GROUPS && r->group_count < 3)
             r->groups[r->group_count++] = (uint32_t)f.value;
         else if (f.number == ZS_ACT_SIZE && r->size_count < 3)
@@ -132,13 +135,35 @@ uint32_t zs_activities_stack(struct zs_activities *t, uint64_t process, const ui
     return zs_id_map_put(&t->stack_ids, hash, n, value) ? 0 : (uint32_t)t->stacks.count;
 }
 
+/* Tiles of a device have its name, and so have several devices of a kind. */
+static const char *make_label(struct zs_activities *t, const struct zs_act_record *r,
+                              const char *name)
+{
+    char index[16] = "", tile[24] = "";
+    struct zs_buf text = {0};
+    const char *label = NULL;
+    if (r->fields[ZS_ACT_INDEX])
+        snprintf(index, sizeof(index), " #%u", (unsigned)r->fields[ZS_ACT_INDEX]);
+    if (r->fields[ZS_ACT_ORDINAL])
+        snprintf(tile, sizeof(tile), ", tile %u", (unsigned)(r->fields[ZS_ACT_ORDINAL] - 1));
+    if (!*index && !*tile)
+        return name;
+    zs_buf_printf(&text, "%s%s%s", name, index, tile);
+    if (!text.error)
+        label = zs_arena_strndup(&t->arena, text.data, text.size_B);
+    zs_buf_fini(&text);
+    return label;
+}
+
 static int add_device(struct zs_activities *t, const struct zs_act_record *r,
                       struct zs_act_device device)
 {
     struct zs_act_device *d = ZS_ARENA_NEW(&t->arena, struct zs_act_device);
-    if (!d)
+    const char *label = make_label(t, r, device.name);
+    if (!d || !label)
         return -ENOMEM;
     *d = device;
+    d->label = label;
     d->frequency_hz = r->fields[ZS_ACT_FREQUENCY_HZ];
     t->collected = true;
     return zs_id_map_put(&t->devices, d->process, d->id, d);
@@ -171,6 +196,7 @@ static int add_kernel(struct zs_activities *t, const struct zs_act_record *r,
     k->simd = r->fields[ZS_ACT_SIMD];
     k->build = r->fields[ZS_ACT_BUILD];
     k->base = r->base;
+    k->is_rewritten = r->is_rewritten;
     k->spill_B = r->fields[ZS_ACT_SPILL_B];
     k->private_B = r->fields[ZS_ACT_PRIVATE_B];
     k->local_B = r->fields[ZS_ACT_LOCAL_B];
@@ -232,7 +258,8 @@ int zs_activities_add(struct zs_activities *t, uint64_t process, const struct zs
     if (!name)
         return -ENOMEM;
     return type == ZS_ACT_DEVICE
-               ? add_device(t, r, (struct zs_act_device){process, id, name, 0})
+               ? add_device(t, r,
+                            (struct zs_act_device){.process = process, .id = id, .name = name})
                : add_kernel(t, r,
                             (struct zs_act_kernel){
                                 .process = process, .id = id, .name = name, .time_ns = time_ns});

@@ -15,6 +15,7 @@
 struct zs_act_device {
     uint64_t process, id;
     const char *name;
+    const char *label; /* the name, and which of several it is: "..., tile 1", "... #2" */
     uint64_t frequency_hz;
 };
 
@@ -29,9 +30,10 @@ struct zs_act_kernel {
     uint64_t process, id;
     const char *name;
     uint64_t simd, spill_B, private_B, local_B;
-    uint64_t build;   /* id of its module's build in the process, 0: not known */
-    uint64_t base;    /* device address of its code, 0: not known */
-    uint64_t time_ns; /* when it was seen first */
+    uint64_t build;    /* id of its module's build in the process, 0: not known */
+    uint64_t base;     /* device address of its code, 0: not known */
+    bool is_rewritten; /* by a tool: addresses are not those of the module that is recorded */
+    uint64_t time_ns;  /* when it was seen first */
 };
 
 struct zs_act_append {
@@ -121,6 +123,7 @@ void zs_activities_free(struct zs_activities *activities);
 
 /* A record's fields. */
 struct zs_act_record {
+    bool is_rewritten;
     uint64_t fields[ZS_ACT_FIELDS];
     uint32_t groups[3], size[3], group_count, size_count;
     uint64_t base;

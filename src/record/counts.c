@@ -38,12 +38,18 @@ static int parse(struct zs_span span, struct zs_counts *c, struct zs_diag *diag)
     c->rows = calloc(c->row_count + 1, sizeof(*c->rows));
     if (!c->kernel || !c->rows)
         return -ENOMEM;
-    for (uint32_t i = 0; i < c->row_count; i++) {
-        c->rows[i].offset_B = (int64_t)zs_read_u64(&r, "offset");
-        c->rows[i].executions = zs_read_u64(&r, "executions");
-        c->rows[i].active_lanes = zs_read_u64(&r, "lanes");
-        c->rows[i].bytes_read = zs_read_u64(&r, "bytes read");
-        c->rows[i].bytes_written = zs_read_u64(&r, "bytes written");
+    uint32_t stored = c->row_count;
+    c->row_count = 0;
+    for (uint32_t i = 0; i < stored; i++) {
+        struct zs_counts_row *row = &c->rows[c->row_count];
+        row->offset_B = (int64_t)zs_read_u64(&r, "offset");
+        row->executions = zs_read_u64(&r, "executions");
+        row->active_lanes = zs_read_u64(&r, "lanes");
+        row->bytes_read = zs_read_u64(&r, "bytes read");
+        row->bytes_written = zs_read_u64(&r, "bytes written");
+        bool known = row->executions != ZS_COUNTS_NOT_KNOWN;
+        c->row_count += known;
+        c->is_partial |= !known;
     }
     return r.error;
 }

@@ -22,6 +22,7 @@ struct zs_counts {
     uint64_t module_handle, launches, first_ns;
     uint64_t build;             /* id of the process's build, 0: not known */
     struct zs_counts_row *rows; /* ascending offsets */
+    bool is_partial;            /* of some instructions alone: the others have no row */
 };
 
 struct zs_counts_list {

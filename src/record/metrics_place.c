@@ -90,7 +90,7 @@ bool zs_metrics_place(const struct zs_metrics *m, const struct zs_metric_report 
                                         ? before(m, report->process, address)
                                         : of_launch(m, &m->launches.items[report->launch], address);
     int64_t offset_B;
-    if (!k || !is_near(k, address, &offset_B))
+    if (!k || k->is_rewritten || !is_near(k, address, &offset_B))
         return false;
     *ret = (struct zs_metric_place){.kernel = k->name,
                                     .process = k->process,

@@ -14,6 +14,8 @@ struct kernel_counts {
     const struct zs_kernel *kernel;
     struct zs_counts_row *rows;
     uint32_t row_count;
+    bool is_partial;           /* executions of some instructions are not known */
+    bool has_lanes, has_bytes; /* a tool may know executions alone, and no bytes */
 };
 
 struct zs_count_columns {
@@ -91,34 +93,53 @@ static struct kernel_counts *find(const struct zs_count_columns *columns,
     return NULL;
 }
 
-static void add_rows(struct kernel_counts *to, const struct zs_counts *from)
+static void add_row(struct zs_counts_row *to, const struct zs_counts_row *from)
 {
-    for (uint32_t i = 0; i < to->row_count && i < from->row_count; i++) {
-        to->rows[i].executions += from->rows[i].executions;
-        to->rows[i].active_lanes += from->rows[i].active_lanes;
-        to->rows[i].bytes_read += from->rows[i].bytes_read;
-        to->rows[i].bytes_written += from->rows[i].bytes_written;
+    to->executions += from->executions;
+    to->active_lanes += from->active_lanes;
+    to->bytes_read += from->bytes_read;
+    to->bytes_written += from->bytes_written;
+}
+
+/* Rows of both, by their offsets. */
+static int add_rows(struct kernel_counts *to, const struct zs_counts *from)
+{
+    struct zs_counts_row *rows = calloc((size_t)to->row_count + from->row_count + 1, sizeof(*rows));
+    uint32_t count = 0, a = 0, b = 0;
+    if (!rows)
+        return -ENOMEM;
+    while (a < to->row_count || b < from->row_count) {
+        bool ours = a < to->row_count &&
+                    (b == from->row_count || to->rows[a].offset_B <= from->rows[b].offset_B);
+        rows[count] = ours ? to->rows[a++] : from->rows[b++];
+        if (ours && b < from->row_count && from->rows[b].offset_B == rows[count].offset_B)
+            add_row(&rows[count], &from->rows[b++]);
+        count++;
     }
+    free(to->rows);
+    to->rows = rows;
+    to->row_count = count;
+    to->is_partial |= from->is_partial;
+    to->has_bytes |= from->launches != 0; /* the driver's */
+    for (uint32_t i = 0; i < from->row_count; i++)
+        to->has_lanes |= from->rows[i].active_lanes != 0;
+    return 0;
 }
 
 static int add_counts(struct zs_count_columns *columns, const struct zs_kernel *kernel,
                       const struct zs_counts *counts, size_t *ret_found)
 {
     struct kernel_counts *known = find(columns, kernel);
-    if (known) {
-        if (known->row_count == counts->row_count)
-            add_rows(known, counts);
+    if (known)
+        return add_rows(known, counts);
+    struct kernel_counts fresh = {.kernel = kernel};
+    int error = add_rows(&fresh, counts);
+    if (!error && ZS_VEC_PUSH(&columns->kernels, fresh)) {
+        ++*ret_found;
         return 0;
     }
-    struct kernel_counts fresh = {.kernel = kernel, .row_count = counts->row_count};
-    fresh.rows = calloc(counts->row_count + 1, sizeof(*fresh.rows));
-    if (!fresh.rows || !ZS_VEC_PUSH(&columns->kernels, fresh)) {
-        free(fresh.rows);
-        return -ENOMEM;
-    }
-    memcpy(fresh.rows, counts->rows, counts->row_count * sizeof(*fresh.rows));
-    ++*ret_found;
-    return 0;
+    free(fresh.rows);
+    return error ? error : -ENOMEM;
 }
 
 const struct zs_kernel *zs_count_kernel_named(const struct zs_module *module, const char *name)
@@ -172,8 +193,17 @@ static void fill(double *values, const struct zs_isa_kernel *isa,
     }
 }
 
-/* Share of all executions, in percent; weights[]: channels that could have taken part. */
-static void work_out(struct attached *a, const struct zs_isa_kernel *isa, double *weights)
+/* Zeros of what was not collected. */
+static void forget(double *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = NAN;
+}
+
+/* Share of all executions, in percent, where all are known; weights[]: channels that could have
+ * taken part. */
+static void work_out(struct attached *a, const struct zs_isa_kernel *isa, bool is_partial,
+                     double *weights)
 {
     uint32_t count = zs_isa_kernel_count(isa);
     const double *executions = a->columns[COLUMN_EXECUTIONS].values;
@@ -188,7 +218,11 @@ static void work_out(struct attached *a, const struct zs_isa_kernel *isa, double
         weights[i] = isnan(executions[i]) ? 0 : executions[i] * inst->exec_size;
         share[i] = isnan(executions[i]) ? NAN : all > 0 ? 100 * executions[i] / all : 0;
         lanes[i] = weights[i] > 0 ? 100 * active[i] / weights[i] : share[i]; /* 0 or NaN */
+        if (isnan(active[i]))
+            lanes[i] = NAN;
     }
+    for (uint32_t i = 0; i < count && is_partial; i++)
+        share[i] = NAN;
 }
 
 static int attach(void *user, struct zs_code *code)
@@ -208,11 +242,15 @@ static int attach(void *user, struct zs_code *code)
         double *values = a->values + (size_t)c * count;
         if (c >= COLUMN_EXECUTIONS)
             fill(values, code->isa, counts, column_members[c]);
+        if ((c == COLUMN_ACTIVE && !counts->has_lanes) || (c >= COLUMN_READ && !counts->has_bytes))
+            forget(values, count);
         a->columns[c] = column_rows[c];
         a->columns[c].values = values;
     }
     double *weights = a->values + (size_t)COLUMN_COUNT * count;
-    work_out(a, code->isa, weights);
+    work_out(a, code->isa, counts->is_partial, weights);
+    if (counts->is_partial)
+        a->columns[COLUMN_SHARE].shown = a->columns[COLUMN_SHARE].heat = false;
     a->columns[COLUMN_LANES].weights = weights;
     code->columns = a->columns;
     code->column_count = COLUMN_COUNT;

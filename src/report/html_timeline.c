@@ -502,7 +502,7 @@ static void put_track(struct zs_html_timeline *t, struct zs_json *json, size_t i
         zs_json_u64(json, "queue", track->id);
         zs_json_bool(json, "immediate", q && q->immediate);
         zs_json_string(json, "engine", q ? engine : "n/a");
-        zs_json_string(json, "device", q && q->device ? q->device->name : "device n/a");
+        zs_json_string(json, "device", q && q->device ? q->device->label : "device n/a");
     } else {
         zs_json_u64(json, "tid", track->tid);
         zs_json_string(json, "name", track->name);

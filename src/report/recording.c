@@ -394,7 +394,7 @@ static void execute_keys(struct zs_report *r, const struct zs_act_execute *e, ui
     if (wanted & BIT(KIND))
         ret_values[KEY_KIND] = text_key(r, zs_act_kind_name(a->kind));
     if (wanted & BIT(DEVICE))
-        ret_values[KEY_DEVICE] = text_key(r, a->device ? a->device->name : NULL);
+        ret_values[KEY_DEVICE] = text_key(r, a->device ? a->device->label : NULL);
     if (wanted & BIT(QUEUE))
         ret_values[KEY_QUEUE] = queue_key(r, e, false);
     if (wanted & BIT(ENGINE))

@@ -64,7 +64,7 @@ const char *timeline_name(const struct zs_act_append *append, char *buffer, size
 void timeline_queue_name(const struct zs_act_execute *e, int lane, char *ret_text, size_t size_B)
 {
     const struct zs_act_queue *q = e->queue;
-    const char *device = q && q->device ? q->device->name : "device n/a";
+    const char *device = q && q->device ? q->device->label : "device n/a";
     int n =
         snprintf(ret_text, size_B, "%.120s: %s %u, engine %u.%u", device,
                  q && q->immediate ? "immediate list" : "queue",

@@ -115,7 +115,7 @@ static int put_slice(struct timeline *t, const struct zs_act_execute *e)
     put_time(t, "ts", e->start_ns);
     put_time(t, "dur", e->end_ns - e->start_ns);
     zs_buf_puts(&t->out, ",\"args\":{");
-    put_string(t, "device", a->device ? a->device->name : "n/a");
+    put_string(t, "device", a->device ? a->device->label : "n/a");
     zs_buf_printf(&t->out,
                   ",\"append_ns\":%" PRIu64 ",\"submit_ns\":%" PRIu64 ",\"start_ns\":%" PRIu64
                   ",\"end_ns\":%" PRIu64 ",\"call\":%" PRIu64,

@@ -106,7 +106,7 @@ static void put_notes(struct packet *p, const struct zs_act_execute *e)
                                                                                   "group_size_z"};
     const struct zs_act_append *a = e->append;
     note_text(p, "kind", zs_act_kind_name(a->kind));
-    note_text(p, "device", a->device ? a->device->name : "n/a");
+    note_text(p, "device", a->device ? a->device->label : "n/a");
     note_u64(p, "append_ns", a->time_ns);
     note_u64(p, "submit_ns", e->submit_ns);
     note_u64(p, "start_ns", e->start_ns);

@@ -4,17 +4,19 @@
  * message of the fields below; ZS_ACT_TYPE says which record it is. Numbers in brackets are
  * enumerators of this file.
  *
- *   DEVICE   ID, NAME, FREQUENCY_HZ of its timestamps
+ *   DEVICE   ID, NAME, FREQUENCY_HZ of its timestamps, ORDINAL of a tile, from 1, INDEX among those
+ *            of its name, from 1
  *   QUEUE    ID, DEVICE, ORDINAL, INDEX, IMMEDIATE, TRACK
  *   KERNEL   ID, NAME, BUILD (id of the zeModuleCreate in the process's modules.jsonl), SIMD,
- * SPILL_B, PRIVATE_B, LOCAL_B, BASE (device address of its code) APPEND   ID, KIND, LIST (handle),
- * DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, LOCAL_B of local memory in arguments, COUNT of
- * kernels in one call; copies and fills:
- * BYTES, FROM and TO. Written inside the API call that appended, or with its end. A field that is
- * absent was not known. EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS
- * (CLOCK_MONOTONIC); without START and END: it was executed, its times are not known. ESTIMATED:
- * the device tells no time that could be tied to the host's, only the duration is measured. AGAIN:
- * the append may be executed again, though the queue is that of an immediate list.
+ *            SPILL_B, PRIVATE_B, LOCAL_B, BASE (device address of its code), REWRITTEN (by a tool)
+ *   APPEND   ID, KIND, LIST (handle), DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, LOCAL_B of
+ *            local memory in arguments, COUNT of kernels in one call; copies and fills: BYTES, FROM
+ *            and TO. Written inside the API call that appended, or with its end. A field that is
+ *            absent was not known.
+ *   EXECUTE  ID of the append, QUEUE, SUBMIT_NS, START_NS, END_NS (CLOCK_MONOTONIC); without START
+ *            and END: it was executed, its times are not known. ESTIMATED: the device tells no time
+ *            that could be tied to the host's, only the duration is measured. AGAIN: the append may
+ *            be executed again, though the queue is that of an immediate list.
  *
  *   PAUSE    ID, REASON: nothing is recorded from the packet's time on, until the next
  *   RESUME   ID, REASON. Modules, handles and what is appended to regular lists are followed all
@@ -136,7 +138,8 @@ enum zs_activity_field {
     ZS_ACT_VALUES = 42,
     ZS_ACT_LOST = 43,
     ZS_ACT_PART = 44,
-    ZS_ACT_BASE = 45, /* of KERNEL */
+    ZS_ACT_BASE = 45,      /* of KERNEL */
+    ZS_ACT_REWRITTEN = 46, /* of KERNEL, too */
 };
 
 #endif

@@ -11,9 +11,13 @@
  *  16  u64 module handle    256  rows: i64 offset, u64 executions, u64 active lanes,
  *  24  u64 launches              u64 bytes read, u64 bytes written
  *  32  u64 first launch, ns of CLOCK_MONOTONIC
+ *
+ * A row whose executions are ZS_COUNTS_NOT_KNOWN says nothing: a tool did not look at them.
  */
 #ifndef ZS_STORE_COUNTS_FILE_H
 #define ZS_STORE_COUNTS_FILE_H
+
+#include <stdint.h>
 
 #define ZS_RECORD_COUNTS_DIR   "counts"
 #define ZS_RECORD_COUNTS_MAGIC "ZSCOUNT2"
@@ -23,6 +27,8 @@ enum {
     ZS_COUNTS_ROW_B = 40,
     ZS_COUNTS_NAME_MAX_B = 200,
 };
+
+#define ZS_COUNTS_NOT_KNOWN UINT64_MAX
 
 /* How a note begins about a driver that has no counts to give. */
 #define ZS_NOTE_NO_COUNTS "no execution counts of one driver"

@@ -114,6 +114,14 @@ def counted():
     return kernel
 
 
+def crowded():
+    """A kernel with more columns than there is room for."""
+    kernel = dict(counted(), name='crowded')
+    kernel['columns'] += [{'name': f'memtrace.{name}', 'unit': '', 'total': 'sum', 'shown': True, 'values': kernel['columns'][2]['values']}
+                          for name in ('messages', 'lanes', 'bytes', 'sectors', 'lines', 'footprint')]
+    return kernel
+
+
 def stalled():
     """A kernel with samples of where its threads waited."""
     active, waits = [10] * 11, [0, 0, 30, 0, 0, 90, 0, 0, 0, 0, 0]

@@ -27,7 +27,7 @@ def setUpModule():
     global B
     B = Browser()
     for name, document in (('basic', sample.basic()), ('hostile', sample.hostile()), ('big', sample.big()),
-                           ('counted', sample.module([sample.counted(), sample.loops(80), sample.loops(3000), sample.stalled()], {sample.CL: sample.NBODY, sample.H: sample.HELPERS}))):
+                           ('counted', sample.module([sample.counted(), sample.loops(80), sample.loops(3000), sample.stalled(), sample.crowded()], {sample.CL: sample.NBODY, sample.H: sample.HELPERS}))):
         sample.dump(document, B.path(name + '.json'))
     with open(B.path('listing.txt'), 'wb') as f:
         f.write(LISTING.encode() + b'invalid \xff\xc3( nul \x00 bidi \xe2\x80\xae end\n')
@@ -521,6 +521,30 @@ class Counted(View):
         B.keys('c')
         B.click('input[name=heat][value=x-SbidStall]')
         B.until('the most by it', lambda: fragment().get('heat') == ['x-SbidStall'])
+
+    def test_columns_leave_room_for_the_text(self):
+        """What nobody chose gives way, the bar last; a wider window shows it, and what was chosen stays."""
+        room = """const pane = document.querySelector(arguments[0] + ' .rows');
+            return (pane.getBoundingClientRect().left + pane.clientWidth - pane.querySelector('.colhead .c-text').getBoundingClientRect().left) / 7.3"""
+        heads = lambda pane: B.texts(f'.pane.{pane} .colhead span')
+        self.load('#k=crowded&v=side')
+        for pane, least in ('code', 33), ('source', 23):
+            self.assertGreater(B.run(room, '.pane.' + pane), least, heads(pane))
+            self.assertIn('share', heads(pane))
+            self.assertNotIn('footprint', heads(pane))
+        self.assertNotIn('Source', heads('code'))
+        try:
+            B.size(2600, 800)
+            B.until('more', lambda: 'footprint' in heads('code'))
+            self.assertEqual(heads('code'), ['Offset', 'Source', 'Live', 'share', 'lanes', 'messages', 'memtrace.lanes', 'bytes', 'sectors', 'lines',
+                                             'footprint', 'Instruction'])
+        finally:
+            B.size(1280, 800)
+        B.until('fewer', lambda: 'footprint' not in heads('code'))
+        B.keys('c')
+        self.assertFalse(B.one('input[name=column][value="x-memtrace.footprint"]').is_selected())
+        B.click('input[name=column][value="x-memtrace.footprint"]')
+        B.until('chosen', lambda: 'footprint' in heads('code'))
 
     def test_a_line_has_the_weighted_mean(self):
         # the two mul of sq(): 100 % and 100 %, the send 100 %, two jmpi of one line 100 % and 25 %

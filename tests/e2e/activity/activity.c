@@ -2,7 +2,8 @@
 /*
  * Activities of which the test knows how many there are, in every way in which events and lists
  * can be used. Argument: a SPIR-V module with the kernels add and scale. Exits with 9 when all
- * results were right; --no-results where the device does nothing.
+ * results were right; --no-results where the device does nothing. --devices instead of a module: a
+ * fill on each device and each tile, and nothing else.
  */
 #include "../ok.h"
 
@@ -192,6 +193,41 @@ static void copies(void)
     OK(zeMemFree(context, host));
 }
 
+static void fill_on(ze_device_handle_t on)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    const char zero = 0;
+    ze_command_list_handle_t list;
+    void *bytes;
+    OK(zeMemAllocHost(context, &host_desc, BYTES, 64, &bytes));
+    OK(zeCommandListCreateImmediate(context, on, &desc, &list));
+    OK(zeCommandListAppendMemoryFill(list, bytes, &zero, 1, BYTES, NULL, 0, NULL));
+    OK(zeCommandListDestroy(list));
+    OK(zeMemFree(context, bytes));
+}
+
+static int all_devices(void)
+{
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_device_handle_t devices[16];
+    uint32_t one = 1, count = 4;
+    OK(zeInit(0));
+    OK(zeDriverGet(&one, &driver));
+    OK(zeDeviceGet(driver, &count, devices));
+    for (uint32_t i = 0, roots = count; i < roots; i++) {
+        uint32_t tiles = 4;
+        OK(zeDeviceGetSubDevices(devices[i], &tiles, devices + count));
+        count += tiles;
+    }
+    OK(zeContextCreate(driver, &desc, &context));
+    for (uint32_t i = 0; i < count; i++)
+        fill_on(devices[i]);
+    OK(zeContextDestroy(context));
+    return 9;
+}
+
 int main(int argc, char **argv)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -202,6 +238,8 @@ int main(int argc, char **argv)
     uint32_t one = 1;
     if (argc < 2)
         return 2;
+    if (!strcmp(argv[1], "--devices"))
+        return all_devices();
     has_results = argc < 3 || strcmp(argv[2], "--no-results") != 0;
     OK(zeInit(0));
     OK(zeDriverGet(&one, &driver));

@@ -249,6 +249,27 @@ class Timeline(unittest.TestCase):
         self.assertEqual(len(starts), 20 + 4 + BARRIERS)
         self.assertEqual(max(e['args']['bytes'] for e in events if e['ph'] == 'C'), 4 * 4096)
 
+    def test_devices_of_one_name(self):
+        """Tiles and devices of a kind say which they are; a device that is alone has its name."""
+        skl, max_1550 = 'Intel(R) HD Graphics 530', 'Intel(R) Data Center GPU Max 1550'
+        for devices, hierarchy, names in (
+                ('skl,pvc:2', 'COMPOSITE', [skl, max_1550, max_1550 + ', tile 0', max_1550 + ', tile 1']),
+                ('skl,pvc:2', 'FLAT', [skl, max_1550 + ' #1', max_1550 + ' #2']),
+                ('skl:2,skl:2', 'COMPOSITE',
+                 [f'{skl} #{n}' for n in (1, 2)] +
+                 [f'{skl} #{n}, tile {tile}' for n in (1, 2) for tile in (0, 1)])):
+            path = os.path.join(folder.name, 'devices-' + hierarchy + devices)
+            run(ZESCOPE, 'record', '-o', path, '--', PROGRAM, '--devices', check=9,
+                env={**SOFTWARE, 'ZESCOPE_DEVICES': devices, 'ZE_FLAT_DEVICE_HIERARCHY': hierarchy})
+            with open(self.make(path, 'devices.json'), encoding='utf-8') as file:
+                events = json.load(file)['traceEvents']
+            tracks = [e['args']['name'] for e in events if e['name'] == 'thread_name' and 'immediate' in e['args']['name']]
+            self.assertEqual([t.split(': ')[0] for t in tracks], names)
+            self.assertEqual([e['args']['device'] for e in events if e['ph'] == 'X' and 'device' in e['args']], names)
+            rows = report(path)['copies']
+            self.assertEqual(sorted((row['device'], row['count']) for row in rows),
+                             sorted((name, 1) for name in names))
+
     def test_without_times(self):
         packets = decode(self.make(intel, 'intel.pftrace'))
         self.assertFalse([p for p in packets if get(p, 11) and get(get(p, 11), 9) == '4'

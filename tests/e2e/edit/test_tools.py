@@ -251,6 +251,37 @@ def check_columns():
             assert f'{tool}.{column}' in f.read(), tool
 
 
+def columns_of(folder, kernel):
+    shown = subprocess.run([zescope, 'annotate', '--json', '-k', kernel, folder], capture_output=True, text=True, cwd=top, check=True)
+    kernels = [k for d in json.loads(shown.stdout)['devices'] for k in d['kernels']]
+    return {c['name']: c['values'] for c in kernels[0]['columns']}
+
+
+def check_what_is_not_known():
+    """What a tool did not look at is null, and so is what the driver says of the code with the probes in it."""
+    def record(name, *options):
+        done = subprocess.run([zescope, 'record', *options, '-o', name + device, '--', app, binary, 'stride4', str(THREADS)], text=True,
+                              capture_output=True, cwd=top, timeout=TIME_LIMIT_S, env=os.environ | {'ZESCOPE_DEVICES': device})
+        assert done.returncode == 0, done
+        return columns_of(name + device, 'stride4'), done.stderr
+    known, _ = record('k-driver', '--counts')
+    executions = known['executions']
+    assert executions[-1] and abs(sum(known['share']) - 100) < 1e-6 and any(known['bytes_read']), known
+    own = ('--counts', '--metrics', 'ZscopeStallSampling', '--instrument')
+    whole, said = record('k-opcodes', *own, 'opcodes')
+    assert 'the driver counts the code with its probes' in said, said
+    assert whole['executions'] == executions and whole['active_lanes'] == known['active_lanes'], (whole, known)
+    assert whole['share'] == known['share'] and whole['bytes_read'] == [None] * len(executions), whole
+    assert not any(whole.get('stalls', ())), whole
+    blocks, _ = record('k-blocks', '--instrument', 'blocks')
+    assert blocks['executions'] == executions and blocks['active_lanes'] == [None] * len(executions), blocks
+    parts, _ = record('k-memtrace', *own, 'memtrace')
+    messages = parts['memtrace.messages']
+    assert any(messages) and parts['executions'] == messages and parts['share'] == [None] * len(executions), parts
+    assert all(m in (None, n) for m, n in zip(messages, executions)), (messages, executions)
+    assert not any(parts.get('stalls', ())), parts
+
+
 def check_damaged_columns():
     """What stands before the damage of the file counts, of each module; what is wrong is said once."""
     other = os.path.join(top, 'other.bin')
@@ -312,11 +343,13 @@ with tempfile.TemporaryDirectory() as top:
             print(device, check.__name__, 'ok')
         if device in ('tgllp', 'pvc'):
             check_named()
+        if device == 'pvc':
+            check_what_is_not_known()
     device = 'skl'
     binary = os.path.join(top, 'copy.bin')
     compile_source(binary)
     for check in (check_own, check_memtrace, check_branches, check_values, check_named, check_twice_named, check_many_records,
-                  check_latency, check_failures, check_views, check_columns, check_damaged_columns, check_device_without_atomics,
+                  check_latency, check_failures, check_views, check_columns, check_what_is_not_known, check_damaged_columns, check_device_without_atomics,
                   check_intel):
         check()
         print(check.__name__, 'ok')

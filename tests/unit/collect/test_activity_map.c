@@ -3,13 +3,14 @@
 #include "../test.h"
 
 #include "collect/activity_metrics.h"
+#include "collect/instrument.h"
 
 #include <stdlib.h>
 
 void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
-                      uint64_t frequency_hz)
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index)
 {
-    (void)a, (void)device, (void)name, (void)frequency_hz;
+    (void)a, (void)device, (void)name, (void)frequency_hz, (void)tile, (void)index;
 }
 
 uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
@@ -18,7 +19,7 @@ uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
 }
 
 void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
-                      uint64_t base, const ze_kernel_properties_t *p)
+                      uint64_t base, bool is_rewritten, const ze_kernel_properties_t *p)
 {
     (void)a, (void)id, (void)name, (void)build, (void)p;
 }
@@ -26,6 +27,12 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint
 void act_clock_sample(struct zs_activity *a, struct act_device *device)
 {
     (void)a, (void)device;
+}
+
+bool zs_instrument_is_of(const struct zs_collector *c, uint64_t build)
+{
+    (void)c, (void)build;
+    return false;
 }
 
 bool zs_launches_match(const struct zs_launches *launches, const char *kernel)

@@ -390,14 +390,16 @@ static void test_counts_of_a_handle_used_again(void **state)
     f->collector.count = true;
     f->collector.api.zeDriverGetExtensionFunctionAddress = fake_extension;
     zs_counts_start(&f->collector, NULL);
-    zs_counts_built(&f->collector, handle, 1);
-    zs_counts_built(&f->collector, other, 2);
+    zs_counts_built(&f->collector, handle, 1, false);
+    zs_counts_built(&f->collector, other, 2, false);
     launch(handle, 10);
     launch(handle, 10);
     launch(other, 5);
-    zs_counts_built(&f->collector, handle, 3);
+    zs_counts_built(&f->collector, handle, 3, false);
     launch(handle, 1);
     launch(other, 5);
+    zs_counts_built(&f->collector, other, 4, true); /* of a tool's code nothing is kept */
+    launch(other, 7);
     struct zs_counts_list list;
     size_t damaged;
     assert_int_equal(

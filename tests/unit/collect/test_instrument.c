@@ -174,6 +174,8 @@ static uint64_t *keep(struct fixture *f, uintptr_t module)
     memset(memory, 0, (size_t)answer.buffer_B);
     const struct zs_instrument_place_of place = {NULL, NULL, handle(module), memory, 0, BUILD};
     assert_true(zs_instrument_keep(&f->collector, &place, &answer));
+    assert_true(zs_instrument_is_of(&f->collector, BUILD));
+    assert_false(zs_instrument_is_of(&f->collector, BUILD + 1));
     return memory;
 }
 

@@ -28,6 +28,7 @@ class App {
         this.nav = new KernelList(this);
         this.chooser = new Chooser(this);
         this.buildPanes();
+        this.resized();
     }
 
     buildPanes() {
@@ -56,6 +57,11 @@ class App {
                 event.preventDefault();
             }
         });
+    }
+
+    resized() {
+        new ResizeObserver(debounce(() => this.refit(), 100)).observe(this.panes.code.scroller);
+        new ResizeObserver(debounce(() => this.refit(), 100)).observe(this.panes.mixed.scroller);
     }
 
     showSplit() {
@@ -163,7 +169,8 @@ class App {
         $('panes').dataset.view = state.view;
         for (const button of document.querySelectorAll('[data-view][role=radio]'))
             button.setAttribute('aria-checked', button.dataset.view === state.view);
-        const columns = place => allColumns(kernel).filter(c => c[place] && (c.fixed || this.isShown(c)));
+        this.fitted = this.fitColumns();
+        const columns = place => this.fitted.get(place) || this.columnsOf(place);
         if (this.isBeside) {
             if (state.view === 'side')
                 this.panes.source.show(layoutSource(kernel, state.fold, state.opened, none), columns('src'), this.heat, keepTop);
@@ -180,9 +187,30 @@ class App {
         this.search.start(state.query, this.visiblePanes, state.hit);
     }
 
+    /* By the user's choice, or the page's, whether there is room or not. */
+    columnsOf(place) {
+        const usual = c => typeof c.shown === 'function' ? c.shown(this.kernel) : c.shown;
+        return allColumns(this.kernel).filter(c => c[place] && (c.fixed || (this.state.columns ? this.state.columns.has(c.id) : usual(c))));
+    }
+
+    /* What the user did not choose gives way to the text: {place: columns} of the panes that are shown. */
+    fitColumns() {
+        const {source, code, mixed} = this.panes, fitted = new Map();
+        const places = this.state.view === 'side' ? [['src', source], ['side', code]] : this.isBeside ? [['side', code]] : [['mixed', mixed]];
+        for (const [place, pane] of this.state.columns ? [] : places)
+            fitted.set(place, fittingColumns(this.kernel, this.columnsOf(place), place, pane.room_ch()));
+        return fitted;
+    }
+
+    /* The panes have another width now. */
+    refit() {
+        const ids = fitted => JSON.stringify([...fitted].map(([place, columns]) => [place, columns.map(c => c.id)]));
+        if (this.kernel && this.fitted && ids(this.fitColumns()) !== ids(this.fitted))
+            this.showPanes(true);
+    }
+
     isShown(column) {
-        return this.state.columns ? this.state.columns.has(column.id)
-            : typeof column.shown === 'function' ? column.shown(this.kernel) : column.shown;
+        return this.state.columns ? this.state.columns.has(column.id) : [...this.fitted.values()].some(columns => columns.includes(column));
     }
 
     toggleColumn(id) {

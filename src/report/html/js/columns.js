@@ -15,6 +15,29 @@ const addColumn = column => COLUMNS.push(column);
 const columnById = (kernel, id) => allColumns(kernel).find(c => c.id === id);
 const allColumns = kernel => COLUMNS.concat(kernel.columns);
 
+/* What the text of a pane keeps of its width, in characters, unless the user chose the columns. */
+const TEXT_ROOM_CH = {side: 34, mixed: 40, src: 24};
+const GAP_CH = 1.2; // between columns
+
+const widthOf = (kernel, column) => typeof column.width === 'function' ? column.width(kernel) : column.width;
+
+/* Of the columns that are shown when nothing was chosen those for which a pane has room: the others go one by one,
+ * first what stands elsewhere on the page, too, then those of tools from the last one on, bars last. */
+function fittingColumns(kernel, columns, place, room_ch) {
+    const goes = c => c.id === 'place' ? 1 : c.id === 'live' || c.id === 'count' ? 2 : c.dynamic && !c.bar ? 3 : c.dynamic ? 4 : 0;
+    const kept = [...columns];
+    let left_ch = room_ch - kept.reduce((sum, c) => sum + widthOf(kernel, c) + GAP_CH, 0);
+    for (let rank = 1; rank <= 4 && room_ch > 0; rank++) {
+        for (let i = kept.length - 1; i >= 0 && left_ch < TEXT_ROOM_CH[place]; i--) {
+            if (goes(kept[i]) !== rank || kept.filter(c => c.bar).length === 1 && kept[i].bar)
+                continue;
+            left_ch += widthOf(kernel, kept[i]) + GAP_CH;
+            kept.splice(i, 1);
+        }
+    }
+    return kept;
+}
+
 addColumn({
     id: 'offset', title: 'Offset', tip: 'Byte offset of the instruction in the kernel',
     width: k => 2 + Math.max(4, k.n ? k.offsets[k.n - 1].toString(16).length : 0), side: true, mixed: true, shown: true, numbers: true,
@@ -120,6 +143,13 @@ function pressureBar(cell, k, live) {
     cell.append(bar, el('span.value', String(live)));
 }
 
+/* The name of a tool in front of its columns' names, "memtrace.bytes", takes room that it need not have, unless another
+ * column has the rest for its name. */
+function shortHeads(titles) {
+    const rest = titles.map(title => title.replace(/^[\w-]+\.(?=.)/, ''));
+    return titles.map((title, index) => titles.includes(rest[index]) || rest.indexOf(rest[index]) !== rest.lastIndexOf(rest[index]) ? title : rest[index]);
+}
+
 /*
  * Columns that come with the kernel: "columns": [{name, unit, description, total: "sum", "max" or
  * "mean", weights: [of a mean], shown, heat, values: [number or null for each instruction]}]. Null was
@@ -129,8 +159,9 @@ function pressureBar(cell, k, live) {
 function dynamicColumns(kernel) {
     const columns = list(kernel.json.columns).map(object);
     const chosen = columns.some(json => json.shown !== undefined);
+    const titles = columns.map((json, index) => visible(string(json.name) || `column ${index + 1}`)), heads = shortHeads(titles);
     const made = columns.map((json, index) => {
-        const values = list(json.values), total = string(json.total || 'sum'), weights = list(json.weights);
+        const title = titles[index], values = list(json.values), total = string(json.total || 'sum'), weights = list(json.weights);
         const totals = new Map();
         const insnValue = (k, i) => Number.isFinite(values[i]) ? values[i] : NaN;
         const weight = weights.length ? i => number(weights[i], 0) : null;
@@ -139,13 +170,12 @@ function dynamicColumns(kernel) {
                 totals.set(key, totalOf(k.lineInsns(key), i => insnValue(k, i), total, weight));
             return totals.get(key);
         };
-        const title = visible(string(json.name) || `column ${index + 1}`);
         const unit = visible(string(json.unit)), bar = json.heat === true;
         const most = once(() => mostOf(kernel, insnValue)), mostLine = once(() => mostOfLines(kernel, lineValue));
         const says = visible(string(json.description));
         return {
             id: 'x-' + (string(json.name) || index), title, tip: title + (unit ? `, ${unit}` : '') + (says ? `: ${says}` : ''),
-            width: bar ? 12 : clamp(Math.ceil(title.length * 0.85), 6, 10),
+            head: heads[index], width: bar ? 12 : clamp(Math.ceil(heads[index].length * 0.85), 6, 10),
             side: true, mixed: true, src: true, shown: !chosen || json.shown === true, dynamic: true, unit, bar,
             insn(cell, k, i) { valueCell(cell, insnValue(k, i), this, most); },
             line(cell, k, key) { if (k.lineInsns(key).length) valueCell(cell, lineValue(k, key), this, mostLine); },

@@ -76,13 +76,21 @@ class Pane {
         });
     }
 
+    /* How many characters a row has room for; 0: not known, the pane is not shown. */
+    room_ch() {
+        const probe = this.body.appendChild(el('span.ch-probe', '0'.repeat(40)));
+        const ch_px = probe.getBoundingClientRect().width / 40;
+        probe.remove();
+        return ch_px > 0 ? this.scroller.clientWidth / ch_px : 0;
+    }
+
     setColumns(columns) {
         this.columns = columns;
-        const tracks = columns.map(c => `calc(${typeof c.width === 'function' ? c.width(this.kernel) : c.width}ch + 8px)`);
+        const tracks = columns.map(c => `calc(${widthOf(this.kernel, c)}ch + 8px)`);
         this.node.style.setProperty('--cols', [...tracks, 'minmax(max-content, 1fr)'].join(' '));
         const head = attrs(el('div.colhead'), {role: 'row'});
         for (const c of columns)
-            head.append(attrs(el(`span.c-${c.dynamic ? 'dyn' : c.id}`, c.title), {role: 'columnheader', 'data-tip': c.tip}));
+            head.append(attrs(el(`span.c-${c.dynamic ? 'dyn' : c.id}`, c.head || c.title), {role: 'columnheader', 'data-tip': c.tip}));
         head.append(attrs(el('span.c-text', this.kind === 'source' ? 'Text' : 'Instruction'), {role: 'columnheader'}));
         this.list.setHead(head);
     }
