@@ -632,6 +632,12 @@ const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_
     ZS_EU_NEXT(t, op);
 }
 
+const struct zs_eu_op *zs_eu_op_send_end(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    t->current = op;
+    return stop_behind(t, op, ZS_EU_EOT);
+}
+
 const struct zs_eu_op *zs_eu_op_send_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     const struct zs_eu_send *send = &op->send->send;

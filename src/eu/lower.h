@@ -65,10 +65,11 @@ struct zs_eu_lowering {
     bool wide_dwords;                  /* ... also for operations that have no 64-bit elements */
     const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
-    uint64_t reads[4];  /* registers that the program may read */
-    unsigned chain;     /* operations since the last one that returns to the loop */
-    bool has_acc;       /* some instruction reads or writes an accumulator */
-    uint32_t block_end; /* the first instruction behind the current block */
+    uint64_t reads[4];        /* registers that the program may read */
+    unsigned chain;           /* operations since the last one that returns to the loop */
+    bool has_acc;             /* some instruction reads or writes an accumulator */
+    uint32_t block_end;       /* the first instruction behind the current block */
+    unsigned places_in_cache; /* that messages have been given */
 
     bool keeps; /* widened words, which instructions of a block share */
     struct {

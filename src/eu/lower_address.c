@@ -15,8 +15,7 @@
  * they write: behind them in their block it is overwritten first, or the block ends, and no block
  * of the program reads these registers where it has not written them itself.
  */
-#include "dataport/dataport.h"
-#include "eu/lower_merge.h"
+#include "eu/lower_address.h"
 #include "eu/lower_operand.h"
 #include "eu/send_lower.h"
 
@@ -57,7 +56,7 @@ static bool is_spread(const struct zs_eu_lowering *l, const struct zs_isa_operan
 }
 
 /* mov of dwords to every second one. */
-static bool is_widening(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot)
+bool zs_eu_is_widening(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot)
 {
     const struct zs_isa_inst *inst = &slot->whole;
 
@@ -75,8 +74,8 @@ static bool is_count(const struct zs_isa_operand *op)
 }
 
 /* shl of dwords, which lie this far apart, to qwords, by an immediate. */
-static bool is_shift(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot,
-                     uint32_t stride_B)
+bool zs_eu_is_shift(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot,
+                    uint32_t stride_B)
 {
     const struct zs_isa_inst *inst = &slot->whole;
 
@@ -86,7 +85,7 @@ static bool is_shift(const struct zs_eu_lowering *l, const struct zs_eu_slot *sl
 }
 
 /* add of qwords and one for all channels. */
-static bool is_sum(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot)
+bool zs_eu_is_sum(const struct zs_eu_lowering *l, const struct zs_eu_slot *slot)
 {
     const struct zs_isa_inst *inst = &slot->whole;
 
@@ -105,21 +104,16 @@ static bool same_channels(const struct zs_eu_slot *first, const struct zs_eu_slo
            (a->flags & ZS_INST_NOMASK || !(b->flags & ZS_INST_NOMASK));
 }
 
-static bool overlap(struct zs_eu_bytes a, struct zs_eu_bytes b)
+bool zs_eu_slot_writes(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
 {
-    return a.begin_B < b.end_B && b.begin_B < a.end_B;
-}
-
-static bool writes(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
-{
-    return slot->state == ZS_EU_SLOT_OWN &&
-           (overlap(slot->touch.written[0], bytes) || overlap(slot->touch.written[1], bytes));
+    return slot->state == ZS_EU_SLOT_OWN && (zs_eu_bytes_overlap(slot->touch.written[0], bytes) ||
+                                             zs_eu_bytes_overlap(slot->touch.written[1], bytes));
 }
 
 static bool reads(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
 {
     for (unsigned i = 0; i < ZS_ARRAY_LEN(slot->touch.read); i++)
-        if (slot->state == ZS_EU_SLOT_OWN && overlap(slot->touch.read[i], bytes))
+        if (slot->state == ZS_EU_SLOT_OWN && zs_eu_bytes_overlap(slot->touch.read[i], bytes))
             return true;
     return false;
 }
@@ -133,11 +127,13 @@ static bool is_kept(const struct zs_eu_window *w, uint32_t first, uint32_t later
 {
     const struct zs_eu_touch *touch = &w->slots[first].touch;
 
-    if (overlap(touch->written[0], touch->read[0]) || overlap(touch->written[0], touch->read[1]))
+    if (zs_eu_bytes_overlap(touch->written[0], touch->read[0]) ||
+        zs_eu_bytes_overlap(touch->written[0], touch->read[1]))
         return false;
     for (uint32_t i = first + 1; i < later; i++)
-        if (w->slots[i].touch.unknown || writes(&w->slots[i], touch->read[0]) ||
-            writes(&w->slots[i], touch->read[1]) || writes(&w->slots[i], touch->written[0]))
+        if (w->slots[i].touch.unknown || zs_eu_slot_writes(&w->slots[i], touch->read[0]) ||
+            zs_eu_slot_writes(&w->slots[i], touch->read[1]) ||
+            zs_eu_slot_writes(&w->slots[i], touch->written[0]))
             return false;
     return true;
 }
@@ -164,7 +160,7 @@ static void forward_moves(const struct zs_eu_lowering *l, struct zs_eu_window *w
         const struct zs_eu_slot *slot = &w->slots[i];
         if (slot->touch.unknown)
             return;
-        if (is_shift(l, slot, 8) && same_channels(first, slot) &&
+        if (zs_eu_is_shift(l, slot, 8) && same_channels(first, slot) &&
             slot->touch.read[0].begin_B == first->touch.written[0].begin_B && is_kept(w, move, i))
             forward(l, w, move, i);
     }
@@ -178,7 +174,7 @@ static void forward_shifts(const struct zs_eu_lowering *l, struct zs_eu_window *
         struct zs_eu_slot *slot = &w->slots[i];
         if (slot->touch.unknown)
             return;
-        if (is_sum(l, slot) && same_channels(first, slot) &&
+        if (zs_eu_is_sum(l, slot) && same_channels(first, slot) &&
             slot->touch.read[0].begin_B == first->touch.written[0].begin_B &&
             is_kept(w, shift, i)) {
             slot->shift = (uint8_t)(1 + first->whole.src[1].imm);
@@ -190,20 +186,15 @@ static void forward_shifts(const struct zs_eu_lowering *l, struct zs_eu_window *
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-enum { DWORD_SHIFT = 2 };
-
-/* A message whose payload's first part is what the sum has written; its handler by indices. */
-static zs_port_indexed_fn *takes_indices(struct zs_eu_lowering *l, const struct zs_eu_window *w,
-                                         uint32_t sum, uint32_t index)
+zs_port_indexed_fn *zs_eu_indexed_message(struct zs_eu_lowering *l, const struct zs_eu_window *w,
+                                          uint32_t index)
 {
-    const struct zs_eu_slot *first = &w->slots[sum], *slot = &w->slots[index];
-    struct zs_eu_bytes made = first->touch.written[0], read = slot->touch.read[0];
+    const struct zs_eu_slot *slot = &w->slots[index];
     const struct zs_port_message_row *row = NULL;
     struct zs_eu_send send;
 
     if (!(zs_isa_op_flags((enum zs_isa_op)slot->inst.op) & ZS_OPF_SEND) || slot->inst.pred ||
-        slot->touch.stays || slot->indices || read.begin_B != made.begin_B ||
-        read.end_B != made.end_B || !same_channels(first, slot) || !is_kept(w, sum, index) ||
+        slot->touch.stays || slot->indices || l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES ||
         !zs_eu_known_send(l, &slot->inst, w->first + index, &send) || !zs_eu_send_is_direct(&send))
         return NULL;
     const struct zs_port_message *m = zs_eu_send_message(&send, &row);
@@ -212,11 +203,22 @@ static zs_port_indexed_fn *takes_indices(struct zs_eu_lowering *l, const struct 
                : NULL;
 }
 
+/* A message whose payload's first part is what the sum has written. */
+static bool takes_indices(struct zs_eu_lowering *l, const struct zs_eu_window *w, uint32_t sum,
+                          uint32_t index)
+{
+    const struct zs_eu_slot *first = &w->slots[sum], *slot = &w->slots[index];
+    struct zs_eu_bytes made = first->touch.written[0], read = slot->touch.read[0];
+
+    return read.begin_B == made.begin_B && read.end_B == made.end_B && same_channels(first, slot) &&
+           is_kept(w, sum, index) && zs_eu_indexed_message(l, w, index);
+}
+
 static void index_messages(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32_t sum)
 {
     const struct zs_eu_slot *first = &w->slots[sum];
 
-    if (first->shift != 1 + DWORD_SHIFT || l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES)
+    if (first->shift != 1 + ZS_EU_DWORD_SHIFT)
         return;
     for (uint32_t i = sum + 1; i < w->count && !w->slots[i].touch.unknown; i++) {
         struct zs_eu_slot *slot = &w->slots[i];
@@ -292,18 +294,20 @@ static bool is_idle(const struct zs_eu_lowering *l, const struct zs_eu_window *w
 
 void zs_eu_find_addresses(struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end)
 {
+    zs_eu_find_addresses_apart(l, w, at_end);
     for (uint32_t i = 0; i < w->count; i++)
-        if (is_widening(l, &w->slots[i]))
+        if (zs_eu_is_widening(l, &w->slots[i]))
             forward_moves(l, w, i);
     for (uint32_t i = 0; i < w->count; i++)
-        if (is_shift(l, &w->slots[i], 4))
+        if (zs_eu_is_shift(l, &w->slots[i], 4))
             forward_shifts(l, w, i);
     for (uint32_t i = 0; i < w->count; i++)
         if (w->slots[i].shift)
             index_messages(l, w, i);
     for (uint32_t i = w->count; i-- > 0;) {
         struct zs_eu_slot *slot = &w->slots[i];
-        bool makes_part = is_widening(l, slot) || is_shift(l, slot, 4) || is_given(w, i);
+        bool makes_part =
+            zs_eu_is_widening(l, slot) || zs_eu_is_shift(l, slot, 4) || is_given(w, i);
         if (makes_part && is_usable(slot) && is_idle(l, w, i, at_end))
             slot->state = ZS_EU_SLOT_DROPPED;
     }

@@ -4,6 +4,7 @@
 #include "dataport/dataport.h"
 #include "eu/lower_inst.h"
 #include "eu/lower_merge.h"
+#include "eu/send_lower.h"
 
 #include <errno.h>
 
@@ -410,6 +411,28 @@ static void give_indices(struct zs_eu_lowering *l, struct zs_eu_program_send *se
     zs_eu_mark_read(l, send->indices.base - ZS_EU_OFFSET(grf), sizeof(uint64_t));
 }
 
+/* Messages by address remember what they hit last; those of a program have a place each, as long
+ * as there are some. */
+static void place_in_cache(struct zs_eu_lowering *l, struct zs_eu_send *send)
+{
+    const struct zs_port_message_row *row = NULL;
+    const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
+
+    if (m && m->space == ZS_PORT_SPACE_GLOBAL)
+        zs_eu_send_place_in_cache(send, l->places_in_cache++);
+}
+
+/* A fence that any host is by itself. */
+static bool does_nothing(const struct zs_eu_lowering *l, const struct zs_eu_program_send *send)
+{
+    const struct zs_port_message_row *row = NULL;
+    bool known = send->send.exec && !send->desc_is_reg && !send->ex_desc_is_reg;
+    const struct zs_port_message *m = known ? zs_eu_send_message(&send->send, &row) : NULL;
+
+    return m && row->is_fence && m->op && !send->send.d.eot &&
+           !(l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES);
+}
+
 static void lower_send(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
@@ -428,8 +451,11 @@ static void lower_send(struct zs_eu_lowering *l)
     if (inst->dst.kind == ZS_OPERAND_INDIRECT || inst->src[0].kind == ZS_OPERAND_INDIRECT)
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: indirect operands are not modelled", l->name);
     else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
-        if (lower_known_send(l, &send) && l->sum)
-            give_indices(l, &send);
+        if (lower_known_send(l, &send)) {
+            place_in_cache(l, &send.send);
+            if (l->sum)
+                give_indices(l, &send);
+        }
         mark_payload(l, &send.send.d);
     } else {
         zs_eu_mark_read(l, 0, zs_eu_file_B(p));
@@ -438,7 +464,7 @@ static void lower_send(struct zs_eu_lowering *l)
         l->no_memory = true;
         return;
     }
-    if (l->failed)
+    if (l->failed || does_nothing(l, &send))
         return;
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_SEND);
     zs_eu_mask(l, op);

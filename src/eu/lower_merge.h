@@ -82,6 +82,15 @@ bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uin
 /* Registers that some block may read in a lane where it has not written them itself; false: they
  * are not known. */
 bool zs_eu_carried_registers(struct zs_eu_lowering *l, uint64_t ret[4]);
+/* Slots of a window, a bit each, and the message whose addresses they make. */
+struct zs_eu_left_out {
+    uint64_t slots[(ZS_EU_WINDOW + 63) / 64];
+    uint32_t message;
+};
+/* Whether nobody would read what these slots write, if the message did not; which registers it
+ * reads beside its addresses is not looked at. at_end: the window ends with its block. */
+bool zs_eu_nobody_reads(struct zs_eu_lowering *l, const struct zs_eu_window *w,
+                        const struct zs_eu_left_out *out, bool at_end);
 /* cr0 as the program's first write to it leaves it, if nothing before depends on it; else 0. */
 uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block);
 

@@ -124,6 +124,8 @@ static zs_eu_op_fn *of_send(const struct zs_eu_lowering *l, const struct zs_eu_o
     if (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES)
         return zs_eu_op_send_hooked;
     bool full = known_mask(op, ce, true, &mask) && mask == op->lanes && mask;
+    if (!dynamic && op->arg && !send->send.exec)
+        return zs_eu_op_send_end;
     if (send->indices.run)
         return full ? zs_eu_op_send_indexed_full : zs_eu_op_send_indexed;
     if (!dynamic && !op->arg && send->send.exec && full)

@@ -544,6 +544,14 @@ static void shifts_by_other_immediates(void **state)
 #define PRODUCT                                                                                    \
     "mul (16|M0) acc0.0<1>:d r10.0<1;1,0>:d r12.0<2;1,0>:uw\n"                                     \
     "macl (16|M0) r14.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d\n"
+/* The second sum is written over the index. */
+#define APART                                                                                      \
+    "mov (32|M0) r68.0<1>:d r10.0<1;1,0>:d\n" HALVES("mov", "r72.0<2>:ud", "r74.0<2>:ud",          \
+                                                     "r68.0<1;1,0>:ud", "r69.0<1;1,0>:ud")         \
+        HALVES("shl", "r76.0<1>:q", "r72.0<1>:q", "r72.0<2;1,0>:d 2:w", "r74.0<2;1,0>:d 2:w")      \
+            HALVES("add", "r65.0<1>:q", "r67.0<1>:q", "r76.0<1;1,0>:q r42.0<0;1,0>:q",             \
+                   "r72.0<1;1,0>:q r42.0<0;1,0>:q")
+#define LOAD  "send.ugm (32|M0) r14 r65 null:0 0x0 0x08200580\n"
 #define FIRST "add (32|M0) r14.0<1>:d r10.0<1;1,0>:d r12.0<1;1,0>:d\n"
 #define THEN  "xor (32|M0) r16.0<1>:d r14.0<1;1,0>:d r10.0<1;1,0>:d\n"
 
@@ -572,6 +580,19 @@ static void what_is_chosen(void **state)
         {PRODUCT, 0, 0, 1},
         {SPREAD_INDEX SHIFT SUM, 0, 1, 5},
         {SPREAD_INDEX SUM, 0, 0, 2},
+        {APART LOAD, 0, 0, 6},
+        {APART LOAD PRODUCT, 0, 0, 7},
+        /* a sum is read, in its block or behind; lanes that are off are */
+        {APART LOAD "mov (32|M0) r18.0<1>:d r65.0<1;1,0>:d\n", 0, 0, 1},
+        {APART LOAD "jmpi L1\nL1:\nmov (32|M0) r18.0<1>:d r65.0<1;1,0>:d\n", 0, 0, 1},
+        {APART LOAD "add (32|M0) r65.0<1>:d r10.0<1;1,0>:d 1:w\n"
+                    "(W) mov (16|M0) r18.0<1>:d r65.0<1;1,0>:d\n",
+         0, 0, 1},
+        /* not by a product's lanes */
+        {APART LOAD "add (32|M0) r65.0<1>:d r10.0<1;1,0>:d 1:w\n"
+                    "(W) mul (16|M0) acc0.0<1>:d r65.0<1;1,0>:d r12.0<2;1,0>:uw\n"
+                    "macl (16|M0) r18.0<1>:d r65.0<1;1,0>:d r12.0<1;1,0>:d\n",
+         0, 0, 7},
         {"shl (16|M0) r64.0<1>:q r10.0<1;1,0>:d 0x76543210:uv\n"
          "add (16|M0) r68.0<1>:q r64.0<1;1,0>:q r42.0<0;1,0>:q\n",
          0, 0, 0},

@@ -308,6 +308,116 @@ static void put_access(char *text)
         put_disturbance(text, vector);
 }
 
+/* ---- by halves apart ---- */
+
+enum { POOL = 60, POOL_REGS = 12 };
+struct places { /* registers of the pool: index, what is spread and shifted by halves, sums */
+    unsigned index, spread[2], shifted[2], sums;
+    bool half_by_half;
+};
+
+/* Steps of a half: 0 moves, 1 shifts, 2 adds. The order in which all six stand. */
+static void put_in_order(const struct places *p, unsigned ret_step[6], unsigned ret_half[6])
+{
+    for (unsigned i = 0; i < 6; i++) {
+        ret_step[i] = i < 4 && p->half_by_half ? i % 2 : i / 2;
+        ret_half[i] = i < 4 && p->half_by_half ? i / 2 : i % 2;
+    }
+}
+
+/* Nothing is overwritten before it was used. */
+static bool is_sound(const struct places *p)
+{
+    unsigned owner[POOL_REGS + 4] = {0}, step[6], half[6];
+
+    owner[p->index] = 1;
+    owner[p->index + 1] = 2;
+    put_in_order(p, step, half);
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned h = half[i], from = step[i] == 0   ? p->index + h
+                                     : step[i] == 1 ? p->spread[h]
+                                                    : p->shifted[h];
+        unsigned to = step[i] == 0 ? p->spread[h] : step[i] == 1 ? p->shifted[h] : p->sums + 2 * h;
+        unsigned want = 1 + 2 * step[i] + h;
+        if (owner[from] != want || (step[i] && owner[from + 1] != want))
+            return false;
+        owner[to] = owner[to + 1] = want + 2;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        if (owner[p->sums + i] != 7 + i / 2)
+            return false;
+    return true;
+}
+
+/* Registers are used again as soon as they can be, that of the index too. Sometimes one of them is
+ * read, or written, afterwards or in between. */
+static void put_access_apart(char *text)
+{
+    unsigned vector = below(INDICES), step[6], half[6], base = below(2),
+             odd = below(3) ? 9 : below(6);
+    const char *no_mask = below(8) == 0 ? "(W) " : "";
+    struct places p;
+
+    do
+        p = (struct places){below(POOL_REGS - 1),
+                            {below(POOL_REGS - 1), below(POOL_REGS - 1)},
+                            {below(POOL_REGS - 1), below(POOL_REGS - 1)},
+                            below(POOL_REGS - 3),
+                            below(2)};
+    while (!is_sound(&p));
+    put_in_order(&p, step, half);
+    put(text, "%smov (32|M0) r%u.0<1>:d r%u.0<1;1,0>:d\n", no_mask, POOL + p.index,
+        FIRST_REG + 2 * vector);
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned h = half[i];
+        if (step[i] == 0)
+            put(text, "%smov (16|M%u) r%u.0<2>:ud r%u.0<1;1,0>:ud\n", no_mask, 16 * h,
+                POOL + p.spread[h], POOL + p.index + h);
+        else if (step[i] == 1)
+            put(text, "%sshl (16|M%u) r%u.0<1>:q r%u.0<2;1,0>:d 2:w\n", no_mask, 16 * h,
+                POOL + p.shifted[h], POOL + p.spread[h]);
+        else
+            put(text, "%sadd (16|M%u) r%u.0<1>:q r%u.0<1;1,0>:q r%d.%u<0;1,0>:q\n", no_mask, 16 * h,
+                POOL + p.sums + 2 * h, POOL + p.shifted[h], BASES, base);
+        if (i == odd)
+            put_disturbance(text, vector);
+    }
+    if (below(2))
+        put(text, "send.ugm (32|M0) r%u r%u null:0 0x0 0x08200580\n",
+            below(3) ? FIRST_REG + 2 * (INDICES + below(3)) : POOL + below(POOL_REGS - 1),
+            POOL + p.sums);
+    else
+        put(text, "send.ugm (32|M0) null r%u r%u:2 0x0 0x08000584\n", POOL + p.sums,
+            FIRST_REG + 2 * below(VECTORS));
+}
+
+/* Registers of the pool are written and read: as dwords, in every lane or all, for a product. */
+static void put_use_of_pool(char *text)
+{
+    unsigned vector = FIRST_REG + 2 * (INDICES + below(VECTORS - INDICES));
+    unsigned reg = POOL + below(POOL_REGS - 1);
+
+    switch (below(5)) {
+    case 0:
+        put(text, "mov (32|M0) r%u.0<1>:d r%u.0<1;1,0>:d\n", reg, vector);
+        break;
+    case 1:
+        put(text, "(W) mov (32|M0) r%u.0<1>:d r%u.0<1;1,0>:d\n", reg, vector);
+        break;
+    case 2:
+        put(text, "xor (32|M0) r%u.0<1>:d r%u.0<1;1,0>:d r%u.0<1;1,0>:d\n", vector, vector, reg);
+        break;
+    case 3:
+        put(text,
+            "(W) mul (16|M0) acc0.0<1>:d r%u.0<1;1,0>:d r12.0<2;1,0>:uw\n"
+            "%smacl (16|M0) r%u.0<1>:d r%u.0<1;1,0>:d r12.0<1;1,0>:d\n",
+            reg, below(8) ? "" : "(W) ", vector, reg);
+        break;
+    default:
+        break;
+    }
+}
+
 /* Words that are widened, and change at times, as a whole or one of them. Vectors of indices change
  * by little. */
 static void put_words(char *text)
@@ -349,7 +459,9 @@ static void random_programs(void **state)
         before.base[1] = 64;
         before.ce = below(3) ? UINT32_MAX : (next() << 1 ^ next()) | 1;
         for (unsigned pieces = 2 + below(6); pieces; pieces--) {
-            (below(3) ? put_access : put_words)(text);
+            static void (*const all[])(char *) = {put_access, put_access_apart, put_access_apart,
+                                                  put_words, put_use_of_pool};
+            all[below(ZS_ARRAY_LEN(all))](text);
             if (below(8) == 0) {
                 labels++;
                 put(text, "jmpi L%u\nL%u:\n", labels, labels);
