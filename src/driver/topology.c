@@ -199,13 +199,11 @@ static struct zs_ze_device *make_device(const struct builder *b, const struct zs
     if (!device)
         return NULL;
     device->driver = b->driver;
-    device->own_model = *model;
-    device->own_model.slices *= tiles;
-    device->own_model.l3_cache_B *= tiles;
+    device->own_model = zs_gpu_model_of_tiles(model, tiles);
     device->model = &device->own_model;
     device->card = card;
     pthread_mutex_init(&device->engines_lock, NULL);
-    device->memory_B = ZS_MIN(model->memory_B * tiles, b->host_B);
+    device->memory_B = ZS_MIN(device->model->memory_B, b->host_B);
     int error = zs_gpu_device_create(device->model, 0, &device->gpu);
     if (!error && b->driver->debug)
         error = make_debuggable(device, root);

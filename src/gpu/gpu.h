@@ -47,6 +47,7 @@ struct zs_gpu_model {
     uint32_t revision;             /* stepping */
     uint32_t core_family;          /* GFXCORE_FAMILY of the patch-token header: 12 is Gen9 */
     uint32_t product_family;       /* PRODUCT_FAMILY of zebin's note */
+    uint32_t tiles;                /* 0 in rows: one */
     uint32_t slices;
     uint32_t subslices_per_slice;
     uint32_t eus_per_subslice;
@@ -84,6 +85,8 @@ size_t zs_gpu_model_count(void);
 const struct zs_gpu_model *zs_gpu_model_at(size_t index); /* NULL past the end */
 /* "skl-gt2" is "skl", "apl" is "bxt". NULL: no such model */
 const struct zs_gpu_model *zs_gpu_model_find(const char *name);
+/* Several tiles as one device: it has the slices, the cache and the memory of all. */
+struct zs_gpu_model zs_gpu_model_of_tiles(const struct zs_gpu_model *tile, uint32_t tiles);
 uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model);
 uint32_t zs_gpu_model_threads(const struct zs_gpu_model *model); /* resident HW threads */
 /* ... when each has so many registers: twice the usual number, half the threads; and of an EU */

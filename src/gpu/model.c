@@ -40,6 +40,17 @@ const struct zs_gpu_model *zs_gpu_model_find(const char *name)
     return NULL;
 }
 
+struct zs_gpu_model zs_gpu_model_of_tiles(const struct zs_gpu_model *tile, uint32_t tiles)
+{
+    struct zs_gpu_model model = *tile;
+    model.tiles = tiles;
+    model.slices *= tiles;
+    model.l3_cache_B *= tiles;
+    model.memory_bus_bits *= tiles;
+    model.memory_B *= tiles;
+    return model;
+}
+
 uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model)
 {
     return model->slices * model->subslices_per_slice * model->eus_per_subslice;

@@ -67,8 +67,8 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timi
                          model->core_clock_MHz * p->memory_percent / 100;
     h->memory_cost =
         (uint32_t)(ZS_PORT_LINE_B * FRACTION * UINT64_C(1000) / ZS_MAX(memory_mB, UINT64_C(1)));
-    h->gti_read_cost = cost_of_line(p->gti_read_B);
-    h->gti_write_cost = cost_of_line(p->gti_write_B);
+    h->gti_read_cost = cost_of_line(p->gti_read_B * ZS_MAX(model->tiles, 1u));
+    h->gti_write_cost = cost_of_line(p->gti_write_B * ZS_MAX(model->tiles, 1u));
     h->memory_latency = p->memory_latency_ns * model->core_clock_MHz / 1000;
     h->bank_mask = p->l3_banks - 1;
     h->port_shift = (int32_t)log2_of(p->port_B) - (int32_t)log2_of(ZS_PORT_LINE_B);

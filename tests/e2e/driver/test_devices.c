@@ -530,6 +530,11 @@ static void test_stacks(void **state)
     OK(zeDeviceGetMemoryProperties(subs[0], &one, &memory));
     assert_string_equal(memory.name, "HBM");
     assert_int_equal(more.type, ZE_DEVICE_MEMORY_EXT_TYPE_HBM2);
+    uint32_t tile_bits = memory.maxBusWidth, tile_rate = more.readBandwidth;
+    assert_int_equal(tile_rate, 1638); /* 3.28 TB/s of two tiles */
+    OK(zeDeviceGetMemoryProperties(devices[0], &one, &memory));
+    assert_int_equal(memory.maxBusWidth, 2 * tile_bits);
+    assert_in_range(more.readBandwidth, 2 * tile_rate, 2 * tile_rate + 1);
     ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES};
     OK(zeDeviceGetCacheProperties(subs[0], &one, &cache));
     assert_int_equal(cache.cacheSize, 192 << 20);

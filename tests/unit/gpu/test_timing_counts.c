@@ -130,6 +130,37 @@ static void test_writes_beyond_l3(void **state)
     lab_close(&lab);
 }
 
+/* ---- tiles -------------------------------------------------------------------------------------
+ */
+
+static uint64_t run_stream(uint32_t tiles)
+{
+    enum { GROUPS = 512, SIZE = 512, READS = 8, ITEMS = GROUPS * SIZE };
+    struct lab lab;
+    char path[4096];
+    (void)snprintf(path, sizeof(path), "%s.pvc", file);
+    lab_open(&lab, path, "pvc", 2);
+    const struct zs_gpu_model model = zs_gpu_model_of_tiles(lab.model, tiles);
+    zs_gpu_device_destroy(lab.device);
+    assert_int_equal(zs_gpu_device_create(&model, 2, &lab.device), 0);
+    lab.model = &model;
+    void *in = lab_alloc(&lab, (size_t)16 * ITEMS * READS), *out = lab_alloc(&lab, 16 * ITEMS);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(READS), LAB_I(ITEMS),
+                                           LAB_I(ITEMS * READS - 1)};
+    uint64_t cycles = lab_run(&lab, "stream", GROUPS, SIZE, args);
+    lab_close(&lab);
+    return cycles;
+}
+
+/* Each has memory of its own: what reads it all takes little more than half the time on two. */
+static void test_memory_of_tiles(void **state)
+{
+    uint64_t one = run_stream(1), two = run_stream(2);
+    if (two < one * 45 / 100 || two > one * 70 / 100)
+        fail_msg("%llu cycles on a tile, %llu on two", (unsigned long long)one,
+                 (unsigned long long)two);
+}
+
 /* ---- pipes by type -----------------------------------------------------------------------------
  */
 
@@ -191,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_instructions_in_few_windows),
         cmocka_unit_test(test_writes_beyond_the_llc),
         cmocka_unit_test(test_writes_beyond_l3),
+        cmocka_unit_test(test_memory_of_tiles),
         cmocka_unit_test(test_pipes_by_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
