@@ -398,6 +398,7 @@ static void begin_inst(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
     l->n = inst->exec_size;
     l->chunks = (l->n + 7) / 8;
     l->temps = 0;
+    l->kept_in_use = 0;
     l->failed = false;
     l->enables =
         (uint16_t)((inst->flags & ZS_INST_NOMASK) ? ZS_EU_OFFSET(all_ones) : ZS_EU_OFFSET(ce));
@@ -544,6 +545,7 @@ static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, 
         return true;
     }
     p->op_count = first;
+    zs_eu_forget_kept(l, NULL, 0); /* operations that are gone may have widened some */
     return false;
 }
 

@@ -78,6 +78,7 @@ struct zs_eu_lowering {
         uint8_t n;
     } kept[ZS_EU_KEPT_COUNT];
     unsigned kept_next;
+    uint32_t kept_in_use;          /* bit for each that the current instruction reads */
     const struct zs_isa_inst *sum; /* of a message by indices: what would add the base */
 
     /* of the current instruction */

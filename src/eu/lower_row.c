@@ -349,17 +349,24 @@ static bool may_be_kept(const struct zs_eu_lowering *l, const struct zs_eu_plan 
                         struct zs_eu_loc loc)
 {
     return l->keeps && plan->count == 1 && l->n >= 16 && !loc.scalar &&
-           loc.at >= ZS_EU_OFFSET(grf) && loc.at < ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program) &&
+           l->kept_in_use != (1u << ZS_EU_KEPT_COUNT) - 1 && loc.at >= ZS_EU_OFFSET(grf) &&
+           loc.at < ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program) &&
            (plan->rows[0] == ZS_EU_ROW_U16_U32 || plan->rows[0] == ZS_EU_ROW_S16_S32);
 }
 
 static struct zs_eu_loc widen_and_keep(struct zs_eu_lowering *l, enum zs_eu_row row,
                                        struct zs_eu_loc in)
 {
-    for (unsigned i = 0; i < ZS_EU_KEPT_COUNT; i++)
-        if (l->kept[i].at == in.at && l->kept[i].row == row && l->kept[i].n >= l->n)
+    for (unsigned i = 0; i < ZS_EU_KEPT_COUNT; i++) {
+        if (l->kept[i].at == in.at && l->kept[i].row == row && l->kept[i].n >= l->n) {
+            l->kept_in_use |= 1u << i;
             return (struct zs_eu_loc){ZS_EU_OFFSET(kept) + i * ZS_EU_KEPT_B, false};
+        }
+    }
     unsigned place = l->kept_next++ % ZS_EU_KEPT_COUNT;
+    while (l->kept_in_use >> place & 1) /* what another source of the instruction is */
+        place = l->kept_next++ % ZS_EU_KEPT_COUNT;
+    l->kept_in_use |= 1u << place;
     struct zs_eu_loc out = {ZS_EU_OFFSET(kept) + place * ZS_EU_KEPT_B, false};
 
     zs_eu_emit_row(l, row, out.at, &in, 1, false);

@@ -14,12 +14,13 @@
 enum { GRF_B = 64, LANES = 32, DWORDS = 1024, MIDDLE = 512, ROUNDS = 400, TEXT_MAX = 6000 };
 enum { FIRST_REG = 10, VECTORS = 6, BASES = 42, WORDS = 50, SPREAD = 60, SHIFTED = 64, SUMS = 68 };
 enum { INDICES = 3 }; /* of the vectors: the first ones */
+enum { WORD_REGS = 7 };
 
 /* What a thread begins with, and what it leaves. */
 struct world {
     uint32_t vector[VECTORS][LANES], memory[DWORDS];
     uint64_t base[4];
-    uint16_t word[2][LANES];
+    uint16_t word[WORD_REGS][LANES];
     uint32_t ce;
     enum zs_eu_status status;
     struct zs_port_fault fault;
@@ -422,7 +423,7 @@ static void put_use_of_pool(char *text)
  * by little. */
 static void put_words(char *text)
 {
-    unsigned dst = INDICES + below(VECTORS - INDICES), words = below(2);
+    unsigned dst = INDICES + below(VECTORS - INDICES), words = below(WORD_REGS);
 
     put(text, "add (32|M0) r%u.0<1>:d r%u.0<1;1,0>:d r%u.0<1;1,0>:%s\n", FIRST_REG + 2 * dst,
         FIRST_REG + 2 * dst, WORDS + words, below(2) ? "uw" : "w");
@@ -430,7 +431,10 @@ static void put_words(char *text)
         put(text, "(W) mov (1|M0) r%u.%u<1>:uw %u:uw\n", WORDS + words, below(32), below(60000));
     if (below(8) == 0)
         put(text, "mov (16|M%u) r%u.%u<1>:uw r%u.0<1;1,0>:uw\n", 0, WORDS + words, 0,
-            WORDS + 1 - words);
+            WORDS + below(WORD_REGS));
+    if (below(2))
+        put(text, "add (32|M0) r%u.0<1>:d r%u.0<1;1,0>:%s r%u.0<1;1,0>:uw\n", FIRST_REG + 2 * dst,
+            WORDS + below(WORD_REGS), below(2) ? "uw" : "w", WORDS + below(WORD_REGS));
     if (below(8) == 0)
         put(text, "add (16|M0) r%u.0<1>:d r%u.0<1;1,0>:d r%u.0<1;1,0>:uw\n", FIRST_REG + 2 * dst,
             FIRST_REG + 2 * dst, WORDS + words);
@@ -454,8 +458,8 @@ static void random_programs(void **state)
             for (unsigned c = 0; c < LANES; c++)
                 before.vector[i][c] = index_of(shape, start, c);
         }
-        for (unsigned c = 0; c < LANES; c++)
-            before.word[0][c] = (uint16_t)next(), before.word[1][c] = (uint16_t)next();
+        for (unsigned c = 0; c < WORD_REGS * LANES; c++)
+            before.word[c / LANES][c % LANES] = (uint16_t)next();
         before.base[1] = 64;
         before.ce = below(3) ? UINT32_MAX : (next() << 1 ^ next()) | 1;
         for (unsigned pieces = 2 + below(6); pieces; pieces--) {
@@ -500,6 +504,33 @@ static void words_are_those_of_now(void **state)
         uint32_t now = c == 7 ? 1000 : 65000 + c, extended = (uint32_t)(int16_t)now;
         assert_int_equal(after.vector[5][c], before.vector[5][c] + now);
         assert_int_equal(after.vector[4][c], before.vector[4][c] + 65000 + c + extended);
+    }
+}
+
+/* More of them than there are places for: one that is there already stays while another source of
+ * the instruction is widened. */
+static void words_of_one_instruction(void **state)
+{
+    static struct world before, after;
+    char text[800] = "";
+
+    (void)state;
+    seed = 4;
+    begin_world(&before);
+    for (unsigned c = 0; c < WORD_REGS * LANES; c++)
+        before.word[c / LANES][c % LANES] = (uint16_t)next();
+    for (unsigned others = 0; others < WORD_REGS - 2; others++) {
+        text[0] = 0; /* the first word is widened, then some others, then it meets the last one */
+        put(text, "add (32|M0) r20.0<1>:d r10.0<1;1,0>:d r%d.0<1;1,0>:uw\n", WORDS);
+        for (unsigned i = 1; i <= others; i++)
+            put(text, "add (32|M0) r18.0<1>:d r10.0<1;1,0>:d r%u.0<1;1,0>:uw\n", WORDS + i);
+        put(text, "add (32|M0) r16.0<1>:d r%d.0<1;1,0>:uw r%d.0<1;1,0>:uw\n", WORDS,
+            WORDS + WORD_REGS - 1);
+        after = before;
+        execute(text, 0, ZS_EU_HOST_BEST, false, &after);
+        assert_int_equal(after.status, ZS_EU_EOT);
+        for (unsigned c = 0; c < LANES; c++)
+            assert_int_equal(after.vector[3][c], before.word[0][c] + before.word[WORD_REGS - 1][c]);
     }
 }
 
@@ -589,9 +620,13 @@ static void exponentials(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_messages), cmocka_unit_test(rows_over_an_end),
-        cmocka_unit_test(random_programs), cmocka_unit_test(words_are_those_of_now),
-        cmocka_unit_test(exponentials),    cmocka_unit_test(control_registers_and_products),
+        cmocka_unit_test(single_messages),
+        cmocka_unit_test(rows_over_an_end),
+        cmocka_unit_test(random_programs),
+        cmocka_unit_test(words_are_those_of_now),
+        cmocka_unit_test(words_of_one_instruction),
+        cmocka_unit_test(exponentials),
+        cmocka_unit_test(control_registers_and_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
