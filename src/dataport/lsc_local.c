@@ -215,25 +215,39 @@ zs_port_run_fn *RUN(local_pick)(const struct zs_port_message *m, bool is_write)
  * it goes to may be those of the operands.
  */
 
-typedef void atomic_fn(uint8_t *memory, const uint32_t *at, uint32_t mask, const uint8_t *a_lanes,
-                       const uint8_t *b_lanes, uint32_t *ret_old);
+struct atomic {
+    uint8_t *memory;
+    const uint32_t *at; /* offsets of the lanes in it */
+    const uint8_t *a_lanes, *b_lanes;
+    uint32_t *old; /* what memory held */
+};
+/* keeps: `old` is wanted. */
+typedef void atomic_fn(const struct atomic *o, uint32_t lanes, uint32_t mask, bool keeps);
 
 #define ZS_PORT_ATOMIC(number, name, operands, expr)                                               \
-    static void atomic_##name(uint8_t *memory, const uint32_t *at, uint32_t mask,                  \
-                              const uint8_t *a_lanes, const uint8_t *b_lanes, uint32_t *ret_old)   \
+    ALWAYS void step_##name(const struct atomic *o, uint32_t lane, bool keeps)                     \
     {                                                                                              \
         typedef int32_t sint;                                                                      \
         (void)sizeof(sint);                                                                        \
-        ZS_PORT_FOR_LANES(lane, mask)                                                              \
-        {                                                                                          \
-            uint8_t *place = memory + at[lane];                                                    \
-            uint32_t old = zs_port_load32(place);                                                  \
-            uint32_t a = (operands) > 0 ? zs_port_load32(a_lanes + lane * 4) : 0;                  \
-            uint32_t b = (operands) > 1 ? zs_port_load32(b_lanes + lane * 4) : 0;                  \
-            (void)a, (void)b;                                                                      \
-            ret_old[lane] = old;                                                                   \
-            zs_port_store32(place, (uint32_t)(expr));                                              \
+        uint8_t *place = o->memory + o->at[lane];                                                  \
+        uint32_t old = zs_port_load32(place);                                                      \
+        uint32_t a = (operands) > 0 ? zs_port_load32(o->a_lanes + (size_t)lane * 4) : 0;           \
+        uint32_t b = (operands) > 1 ? zs_port_load32(o->b_lanes + (size_t)lane * 4) : 0;           \
+        (void)a, (void)b;                                                                          \
+        if (keeps)                                                                                 \
+            o->old[lane] = old;                                                                    \
+        zs_port_store32(place, (uint32_t)(expr));                                                  \
+    }                                                                                              \
+    static void atomic_##name(const struct atomic *all, uint32_t lanes, uint32_t mask, bool keeps) \
+    {                                                                                              \
+        const struct atomic o = *all; /* which memory is none of, for the compiler */              \
+        if (keeps || mask != zs_port_lane_mask(lanes)) {                                           \
+            ZS_PORT_FOR_LANES(lane, mask)                                                          \
+            step_##name(&o, lane, true);                                                           \
+            return;                                                                                \
         }                                                                                          \
+        for (uint32_t lane = 0; lane < lanes; lane++)                                              \
+            step_##name(&o, lane, false);                                                          \
     }
 #include "dataport/atomic.def"
 
@@ -248,7 +262,8 @@ static bool run_atomic(struct zs_port *port, const struct zs_port_message *m, ui
     uint32_t at[LOCAL_LANES_MAX], old[LOCAL_LANES_MAX];
     if ((uintptr_t)port->slm % 4 || !find_lanes(port, src0, m->lanes, mask, 4, at))
         return zs_port_run_lsc_atomic(port, m, dst, src0, src1, mask);
-    atomics[m->op](port->slm, at, mask, src1, src1 + m->component_B, old);
+    const struct atomic o = {port->slm, at, src1, src1 + m->component_B, old};
+    atomics[m->op](&o, m->lanes, mask, m->returns);
     if (!m->returns)
         return true;
     ZS_PORT_FOR_LANES(lane, mask)

@@ -720,9 +720,12 @@ static void check_atomic(struct fixture *f, const struct shape *s, uint32_t op, 
         uint64_t bits = bits_of((double)(random_u32(seed) % values) - 20, B);
         memcpy(memory + i, &bits, B);
     }
+    bool returns = random_u32(seed) & 1;
+    if (random_u32(seed) & 1) /* all lanes */
+        mask = UINT32_MAX >> (32 - s->lanes);
     memcpy(want, dst, sizeof(want));
     memcpy(before, memory, size_B);
-    assert_int_equal(prepare(f, s, op, operands, true), 0);
+    assert_int_equal(prepare(f, s, op, operands, returns), 0);
     for (uint32_t lane = 0; lane < s->lanes; lane++) {
         uint64_t old = 0, a = 0, b = 0;
         if (!(mask >> lane & 1))
@@ -735,9 +738,10 @@ static void check_atomic(struct fixture *f, const struct shape *s, uint32_t op, 
         uint64_t value = apply(op, old, a, b, B);
         if (inside)
             memcpy(before + offset[lane], &value, B);
-        memcpy(want + lane * s->slot_B, &old, s->slot_B);
+        if (returns)
+            memcpy(want + lane * s->slot_B, &old, s->slot_B);
     }
-    bool in_place = random_u32(seed) % 4 == 0; /* over the operands */
+    bool in_place = returns && random_u32(seed) % 4 == 0; /* over the operands */
     for (uint32_t lane = 0; in_place && lane < s->lanes; lane++)
         if (!(mask >> lane & 1))
             memcpy(want + lane * s->slot_B, src1 + lane * s->slot_B, s->slot_B);
