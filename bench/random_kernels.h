@@ -17,6 +17,17 @@
     X(long, ulong, 64)                                                                             \
     X(ulong, ulong, 64)
 
+/* 64 bits in local memory, which some programs have. */
+#ifdef WIDES
+#define WIDES_OF(where) where ulong wides[WIDES];
+#define WIDES_BEGIN(first, step)                                                                   \
+    for (uint i = first; i < WIDES; i += step)                                                     \
+        wides[i] = i * 0x123456789abul;
+#else
+#define WIDES_OF(where)
+#define WIDES_BEGIN(first, step)
+#endif
+
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #ifdef DOUBLES
@@ -26,6 +37,10 @@
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable
 #pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable
 #pragma OPENCL FP_CONTRACT OFF
+#ifdef WIDES
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#endif
 
 #define ONE(name, T)                                                                               \
     static T name##_##T(T a)                                                                       \
@@ -109,9 +124,11 @@ BITS_OF(DOUBLE_BITS, double, ulong, 0x7ff0000000000000ul, 0x7ff8000000000000ul)
         struct state own, *s = &own;                                                               \
         local ulong even[GROUP * ROOM], odd[GROUP * ROOM];                                         \
         local uint sums[SUMS];                                                                     \
+        WIDES_OF(local)                                                                            \
         uint lid = get_local_id(0), gid = get_global_id(0);                                        \
         for (uint i = lid; i < SUMS; i += GROUP)                                                   \
-            sums[i] = i * 77;
+            sums[i] = i * 77;                                                                      \
+        WIDES_BEGIN(lid, GROUP)
 #define KERNEL_END              }
 #define ADD_TO(p, v)            atomic_add(p, v)
 #define XOR_TO(p, v)            atomic_xor(p, v)
@@ -119,6 +136,12 @@ BITS_OF(DOUBLE_BITS, double, ulong, 0x7ff0000000000000ul, 0x7ff8000000000000ul)
 #define AND_TO(p, v)            atomic_and(p, v)
 #define MIN_TO(p, v)            atomic_min(p, v)
 #define MAX_TO(p, v)            atomic_max(p, v)
+#define ADD_WIDE(p, v)          atom_add(p, v)
+#define XOR_WIDE(p, v)          atom_xor(p, v)
+#define OR_WIDE(p, v)           atom_or(p, v)
+#define AND_WIDE(p, v)          atom_and(p, v)
+#define MIN_WIDE(p, v)          atom_min(p, v)
+#define MAX_WIDE(p, v)          atom_max(p, v)
 #define SUB_REDUCE(T, f, op)    s->f = sub_group_reduce_##op(s->f);
 #define SUB_SCAN(T, f, op)      s->f = sub_group_scan_inclusive_##op(s->f);
 #define SUB_EXCLUSIVE(T, f, op) s->f = sub_group_scan_exclusive_##op(s->f);
@@ -307,8 +330,10 @@ static float float_of(uint u)
         static struct state states[GROUP];                                                         \
         static ulong even[GROUP * ROOM], odd[GROUP * ROOM];                                        \
         static uint sums[SUMS];                                                                    \
+        WIDES_OF(static)                                                                           \
         for (uint i = 0; i < SUMS; i++)                                                            \
-            sums[i] = i * 77;
+            sums[i] = i * 77;                                                                      \
+        WIDES_BEGIN(0, 1)
 #define KERNEL_END                                                                                 \
     }                                                                                              \
     void random_kernel(uint groups, const uint *in, ulong *out, uint bound, const void **more)     \
@@ -316,12 +341,18 @@ static float float_of(uint u)
         for (uint group = 0; group < groups; group++)                                              \
             one_group(group, in, out, bound, MORE_VALUES);                                         \
     }
-#define ADD_TO(p, v) (*(p) += (v))
-#define XOR_TO(p, v) (*(p) ^= (v))
-#define OR_TO(p, v)  (*(p) |= (v))
-#define AND_TO(p, v) (*(p) &= (v))
-#define MIN_TO(p, v) (*(p) = min_uint(*(p), v))
-#define MAX_TO(p, v) (*(p) = max_uint(*(p), v))
+#define ADD_TO(p, v)   (*(p) += (v))
+#define XOR_TO(p, v)   (*(p) ^= (v))
+#define OR_TO(p, v)    (*(p) |= (v))
+#define AND_TO(p, v)   (*(p) &= (v))
+#define MIN_TO(p, v)   (*(p) = min_uint(*(p), v))
+#define MAX_TO(p, v)   (*(p) = max_uint(*(p), v))
+#define ADD_WIDE(p, v) (*(p) += (v))
+#define XOR_WIDE(p, v) (*(p) ^= (v))
+#define OR_WIDE(p, v)  (*(p) |= (v))
+#define AND_WIDE(p, v) (*(p) &= (v))
+#define MIN_WIDE(p, v) (*(p) = min_ulong(*(p), v))
+#define MAX_WIDE(p, v) (*(p) = max_ulong(*(p), v))
 /* Lanes are work-items in their order, as many as the kernel asks for. */
 #define SUB_EACH(T, f, ...)                                                                        \
     for (uint first = 0; first < GROUP; first += SUBGROUP) {                                       \

@@ -1,7 +1,7 @@
 """Random OpenCL C kernels on all generations, compared with the same source as C, compiled by gcc.
 
 usage: bench/random_kernels.py BUILD_FOLDER [--seeds=1-40] [--devices=skl,icllp,tgllp,dg2,pvc] [--options=A,B]
-                               [--keep=FOLDER] [--reduce] [--seconds=N] [--check]
+                               [--keep=FOLDER] [--reduce] [--spills] [--seconds=N] [--check]
 
 A seed is a program (random_kernels_make.py): structs, loops, switches, jumps, pointers, vectors, integers of all types,
 halves, floats and doubles with exact operations, local memory and barriers, sub-groups; its kernel writes all of its
@@ -10,8 +10,9 @@ work-items' variables. ocloc makes SPIR-V of it, the driver compiles that for ea
 leaves, to the bit. Options that allow floats to be computed in other ways are for programs of integers alone. --check
 runs with ZESCOPE_CHECK=1: code that reads registers before they were waited for is a fault, too. A complaint names seed,
 device, options and the first variables that differ; --reduce then leaves out statements as long as something
-differs and writes what remains into the folder of --keep. Whether the compiler is wrong or the execution of its code is
-for the reader to find out. Exit status: 1 when something differs.
+differs and writes what remains into the folder of --keep; --spills looks whether it is one of the compiler's faults, that of
+registers which are spilled whole (docs/eu.md). Whether the compiler is wrong or the execution of its code is otherwise
+for the reader to find out. Exit status: 1 when something differs for another reason than that.
 """
 import ctypes as c
 import json
@@ -24,6 +25,7 @@ import tempfile
 import time
 
 from corpus_run import LevelZero
+import random_kernels_spill
 from random_kernels_make import INPUT, program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -62,15 +64,33 @@ class Devices(LevelZero):
         self.call('zeDeviceGet', self.driver, c.byref(count), handles)
         self.handles = dict(zip(names, handles))
 
-    def launch(self, name, spirv, options, group, data, out_B, values):
-        """What the kernel leaves, or a string: why there is nothing."""
+    def module(self, context, device, code, options, log, is_native):
+        module = c.c_void_p()
+        desc = self.ModuleDesc(0x1b, None, 1 if is_native else 0, len(code), code, options.encode(), None)
+        self.call('zeModuleCreate', context, device, c.byref(desc), c.byref(module), c.byref(log))
+        return module
+
+    def native(self, name, spirv, options):
+        """The module in machine code."""
+        context, size = c.c_void_p(), c.c_size_t()
+        self.call('zeContextCreate', self.driver, c.byref(self.MemoryDesc(0xd)), c.byref(context))
+        try:
+            module = self.module(context, c.c_void_p(self.handles[name]), spirv, options, c.c_void_p(), False)
+            self.call('zeModuleGetNativeBinary', module, c.byref(size), None)
+            binary = c.create_string_buffer(size.value)
+            self.call('zeModuleGetNativeBinary', module, c.byref(size), binary)
+            return binary.raw
+        finally:
+            self.call('zeContextDestroy', context)
+
+    def launch(self, name, code, options, group, data, out_B, values, is_native=False):
+        """What the kernel leaves, or a string: why there is nothing. code: SPIR-V, or a native module."""
         device, context, log = c.c_void_p(self.handles[name]), c.c_void_p(), c.c_void_p()
         self.call('zeContextCreate', self.driver, c.byref(self.MemoryDesc(0xd)), c.byref(context))
         try:
-            module, kernel, commands = c.c_void_p(), c.c_void_p(), c.c_void_p()
-            desc = self.ModuleDesc(0x1b, None, 0, len(spirv), spirv, options.encode(), None)
+            kernel, commands = c.c_void_p(), c.c_void_p()
             try:
-                self.call('zeModuleCreate', context, device, c.byref(desc), c.byref(module), c.byref(log))
+                module = self.module(context, device, code, options, log, is_native)
             except RuntimeError:
                 return 'not built: ' + self.log_text(log)
             self.call('zeKernelCreate', module, c.byref(self.KernelDesc(0x1d, None, 0, b'random_kernel')), c.byref(kernel))
@@ -169,8 +189,8 @@ def difference(p, expected, got):
 class Trial:
     """One program on one device, or more."""
 
-    def __init__(self, devices, folder):
-        self.devices, self.folder = devices, folder
+    def __init__(self, devices, folder, zescope):
+        self.devices, self.folder, self.zescope = devices, folder, zescope
 
     def outcomes(self, p, seed, doubles, where):
         text = p.text()
@@ -180,6 +200,18 @@ class Trial:
             all_options = '-cl-fp32-correctly-rounded-divide-sqrt ' + options
             got = self.devices.launch(device, spirv, all_options, p.maker.group, data, out_size(p), values_of(seed, p.more))
             yield device, options, difference(p, expected, got)
+
+    def spills(self, p, seed, doubles, device, options):
+        """Writes to scratch memory that are to blame, or None."""
+        text, folder = p.text(), self.folder
+        expected, spirv = by_gcc(p, text, folder, seed), spirv_of(p, text, folder, doubles)
+        data, values = struct.pack(f'{INPUT}I', *input_of(seed)), values_of(seed, p.more)
+
+        def differs(binary):
+            got = self.devices.launch(device, binary, '', p.maker.group, data, out_size(p), values, is_native=True)
+            return difference(p, expected, got)
+        native = self.devices.native(device, spirv, '-cl-fp32-correctly-rounded-divide-sqrt ' + options)
+        return random_kernels_spill.culprits(self.zescope, device, native, folder, differs)
 
     def differs(self, p, seed, doubles, where):
         try:
@@ -228,12 +260,24 @@ def programs(seed, options):
         yield lambda: program(seed, False, has_floats=False), loose, False
 
 
-def try_program(trial, names, seed, make, options, doubles, keep):
+def spilled(trial, p, seed, doubles, device, option):
+    """A remark: which writes of spilled registers are to blame; or nothing."""
+    try:
+        found = trial.spills(p, seed, doubles, device, option)
+    except (RuntimeError, ValueError, subprocess.SubprocessError) as error:
+        return f' (spills: {error})'
+    return f' (right without the (W) of {", ".join(hex(o) for o in found)})' if found else ''
+
+
+def try_program(trial, names, seed, make, options, doubles, keep, look_at_spills):
     """keep: where to leave what is left of a program that differs."""
     p = make()
     where = [(d, o) for d in names if not doubles or d in DOUBLES for o in options if not is_left_out(p, d, o)]
     for device, option, wrong in trial.outcomes(p, seed, doubles, where):
         kind = 'same' if not wrong else 'refused' if wrong.startswith('not built') else 'WRONG'
+        if kind == 'WRONG' and look_at_spills:
+            remark = spilled(trial, p, seed, doubles, device, option)
+            kind, wrong = 'spilled' if remark.startswith(' (right') else kind, wrong + remark
         print(f'{kind} {seed} {device} {option or "-"} {wrong or ""}', flush=True)
         if kind == 'WRONG' and keep:
             less = make()
@@ -242,16 +286,17 @@ def try_program(trial, names, seed, make, options, doubles, keep):
                 f.write(less.text())
 
 
-def child(names, seeds, all_options, keep, reducing):
+def child(names, seeds, all_options, keep, reducing, zescope):
     """Tries the seeds; lines on stdout for the parent: begin, counts, what differs."""
     devices = Devices(names)
     with tempfile.TemporaryDirectory(prefix='zescope-random-') as folder:
-        trial = Trial(devices, folder)
+        trial = Trial(devices, folder, zescope)
         for seed in seeds:
             print(f'begin {seed}', flush=True)
             try:
                 for make, options, doubles in programs(seed, all_options):
-                    try_program(trial, names, seed, make, options, doubles, keep if reducing else None)
+                    try_program(trial, names, seed, make, options, doubles, keep if reducing else None,
+                                bool(zescope))
             except (RuntimeError, subprocess.SubprocessError) as error:
                 print(f'WRONG {seed} - - {error}', flush=True)
 
@@ -260,7 +305,7 @@ def arguments(argv):
     found = {'seeds': '1-40', 'devices': 'skl,icllp,tgllp,dg2,pvc', 'options': 'in turn', 'keep': '.',
              'seconds': '1e9'}
     for a in argv:
-        if a in ('--reduce', '--check'):
+        if a in ('--reduce', '--check', '--spills'):
             found[a[2:]] = True
         elif a.startswith('--') and '=' in a and a[2:].split('=')[0] in found:
             found[a[2:].split('=')[0]] = a.split('=', 1)[1]
@@ -284,7 +329,8 @@ def main():
     options = found['options'].split(',') if found['options'] != 'in turn' else []
     seeds, end = found['seeds'], time.monotonic() + float(found['seconds'])
     while seeds and time.monotonic() < end:
-        spec = (found['devices'].split(','), seeds[:8], options, found['keep'], 'reduce' in found)
+        spec = (found['devices'].split(','), seeds[:8], options, found['keep'], 'reduce' in found,
+                os.path.abspath(sys.argv[1]) + '/src/cli/zescope' if 'spills' in found else '')
         job = subprocess.Popen([sys.executable, __file__, '--child', json.dumps(spec)], env=env,
                                stdout=subprocess.PIPE, text=True)
         begun = None

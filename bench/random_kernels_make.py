@@ -9,7 +9,7 @@ BITS = {'char': 8, 'uchar': 8, 'short': 16, 'ushort': 16, 'int': 32, 'uint': 32,
 FLOATS = ['float', 'half', 'double']
 BITS_OF = {'float': ('FLOAT_BITS', 'uint'), 'half': ('HALF_BITS', 'ushort'), 'double': ('DOUBLE_BITS', 'ulong')}
 WIDTHS = [2, 3, 4, 8, 16]
-TABLE, ARRAY, ROOM, SUMS, INPUT = 16, 8, 4, 16, 1024  # elements; of INPUT: uints that kernels read
+TABLE, ARRAY, ROOM, SUMS, INPUT, WIDES = 16, 8, 4, 16, 1024, 12  # elements; of INPUT: uints that kernels read
 # what IGC 1.0.12504 gets wrong (docs/eu.md); where there are rotations it loses the sign of their distance as well
 WRONG = {('add_sat', 'long'), ('rhadd', 'ulong')}
 
@@ -72,6 +72,9 @@ class Maker:
         self.calls = self.r.random() < 0.3  # functions that are not inlined
         self.count = 0
         self.helpers = []
+        self.later = random.Random(seed * 11 + 3)  # of what came later, so that programs stay as they were
+        self.has_wides = self.later.random() < 0.25  # atomics on 64 bits of local memory
+        self.wide_param, self.wide_arg = (', local ulong *wides', ', wides') if self.has_wides else ('', '')
 
     def name(self, prefix):
         self.count += 1
@@ -489,9 +492,19 @@ class Maker:
                 op, at, count = self.r.choice([('ADD', 0, 4), ('XOR', 4, 4), ('OR', 8, 2), ('AND', 10, 2), ('MIN', 12, 2),
                                                ('MAX', 14, 2)])
                 body.append(f'{op}_TO(&sums[{at}u + {self.small(scope)} % {count}u], {self.expr("uint", scope)});')
+        if self.has_wides and k % 2 == 0:
+            self.r, kept = self.later, self.r
+            body += [self.wide_atomic(scope) for _ in range(self.r.randrange(1, 4))]
+            self.r = kept
         head = (f'static void phase{k}(struct state *s, uint lid, uint gid, uint turn, uint bound, global const uint *in,\n'
-                f'                   local const ulong *read, local ulong *write, local uint *sums)\n{{')
+                f'                   local const ulong *read, local ulong *write, local uint *sums{self.wide_param})\n{{')
         return Block(head, body, '}\n')
+
+    def wide_atomic(self, scope):
+        """As of sums: of different operations on one the order matters."""
+        op, at = self.r.choice([('ADD', 0), ('XOR', 2), ('OR', 4), ('AND', 6), ('MIN', 8), ('MAX', 10)])
+        text = f'{op}_WIDE(&wides[{at}u + {self.small(scope)} % 2u], {self.expr("ulong", scope)});'
+        return Block(f'if ({self.condition(scope, 1)}) {{', [text], bare=True) if self.one_in(2) else text
 
     def fields(self):
         r, variables, arrays, structs = self.r, [], [], []
@@ -544,11 +557,11 @@ class Maker:
         steps = ['EACH(start(s, lid, gid, in, even, odd, MORE_PASSED))']
         for k in range(count):
             a, b = ('odd', 'even') if k % 2 == 0 else ('even', 'odd')
-            step = f'EACH(phase{k}(s, lid, gid, turn, bound, in, {a}, {b}, sums))'
+            step = f'EACH(phase{k}(s, lid, gid, turn, bound, in, {a}, {b}, sums{self.wide_arg}))'
             body = [step] + ([self.subgroup_step()] if self.subgroup and not self.one_in(3) else [])
             turns = r.choice(['1', '2', '3', 'bound'])
             steps.append(Block(f'for (uint turn = 0; turn < {turns}; turn++) {{', body))
-        return steps + ['EACH(finish(s, gid, out, even, odd, sums, lid))']
+        return steps + [f'EACH(finish(s, gid, out, even, odd, sums, lid{self.wide_arg}))']
 
 
 class Program:
@@ -610,8 +623,11 @@ class Program:
             put(f'even[{j}]', f'even[lid * {ROOM}u + {j}u]')
             put(f'odd[{j}]', f'odd[lid * {ROOM}u + {j}u]')
         put('sums', ' + '.join(f'sums[{k}] * {2 * k + 1}u' for k in range(SUMS)))
+        if self.maker.has_wides:
+            put('wides', ' + '.join(f'wides[{k}] * {2 * k + 1}u' for k in range(WIDES)))
         return Block('static void finish(struct state *s, uint gid, global ulong *out, local const ulong *even,\n'
-                     '                   local const ulong *odd, local const uint *sums, uint lid)\n{', lines, '}\n')
+                     f'                   local const ulong *odd, local const uint *sums, uint lid{self.maker.wide_param})\n{{',
+                     lines, '}\n')
 
     def text(self):
         m = self.maker
@@ -620,6 +636,8 @@ class Program:
             heads += f'#define SUBGROUP {m.subgroup}\n'
         if m.doubles:
             heads += '#define DOUBLES\n'
+        if m.has_wides:
+            heads += f'#define WIDES {WIDES}u\n'
         names = [f'p{i}' for i in range(len(self.more))]
         heads += '#define MORE_ARGS ' + ', '.join(f'{t} {n}' for t, n in zip(self.more, names)) + '\n'
         heads += '#define MORE_PASSED ' + ', '.join(names) + '\n'
