@@ -35,6 +35,11 @@ struct results {
 
 /* ---- the module of a buffer ---- */
 
+static bool has_hash(const struct zs_record_module *module, const char *hash)
+{
+    return module->binary.file && strstr(module->binary.file, hash);
+}
+
 static const struct zs_record_module *find_module(const struct results *r, const char *hash)
 {
     uint32_t count;
@@ -42,7 +47,7 @@ static const struct zs_record_module *find_module(const struct results *r, const
         return NULL;
     const struct zs_record_module *modules = zs_recording_modules(r->recording, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (modules[i].binary.file && strstr(modules[i].binary.file, hash))
+        if (has_hash(&modules[i], hash))
             return &modules[i];
     return NULL;
 }
@@ -128,6 +133,24 @@ static void add_blocks_at_rest(struct zs_edit_kernel *kernel, struct zs_tool_cou
         memset(c->is_told, true, zs_isa_kernel_count(code));
 }
 
+/* When the module was built: pids are used again, and readers of counts ask for the process of that
+ * time. */
+static uint64_t built_ns(const struct results *r, const struct zs_instrument_file *head)
+{
+    uint32_t build_count, process_count, module_count;
+    const struct zs_record_build *builds = zs_recording_builds(r->recording, &build_count);
+    const struct zs_record_process *processes =
+        zs_recording_processes(r->recording, &process_count);
+    const struct zs_record_module *modules = zs_recording_modules(r->recording, &module_count);
+    for (uint32_t i = 0; i < build_count; i++) {
+        const struct zs_record_build *b = &builds[i];
+        if (b->id == head->build && b->process < process_count && b->module < module_count &&
+            processes[b->process].pid == head->pid && has_hash(&modules[b->module], r->hash))
+            return b->start_ns;
+    }
+    return 0;
+}
+
 static int write_counts(struct results *r, const struct zs_instrument_file *head, uint32_t k)
 {
     struct zs_tool_counts *c = &r->run->counts[k];
@@ -144,6 +167,7 @@ static int write_counts(struct results *r, const struct zs_instrument_file *head
     memcpy(file, ZS_RECORD_COUNTS_MAGIC, 8);
     memcpy(file + 8, &head->pid, 4);
     memcpy(file + 12, &rows, 4);
+    zs_store_u64(file + 32, built_ns(r, head));
     memcpy(file + 40, numbers, 8);
     memcpy(file + 48, info->name, name_B);
     zs_store_u64(file + 248, head->build);

@@ -280,6 +280,16 @@ def check_what_is_not_known():
     assert any(messages) and parts['executions'] == messages and parts['share'] == [None] * len(executions), parts
     assert all(m in (None, n) for m, n in zip(messages, executions)), (messages, executions)
     assert not any(parts.get('stalls', ())), parts
+    # each of several modules has its own
+    other = os.path.join(top, 'unoptimised.bin')
+    compile_source(other, device=device, build='-g -cl-opt-disable')
+    both = f'{app} {binary} stride4 1 && {app} {other} stride4 1'
+    subprocess.run([zescope, 'record', '--instrument', 'opcodes', '-o', 'k-both' + device, '--', 'sh', '-c', both], capture_output=True,
+                   cwd=top, check=True, timeout=TIME_LIMIT_S, env=os.environ | {'ZESCOPE_DEVICES': device})
+    shown = subprocess.run([zescope, 'annotate', '--json', '-k', 'stride4', 'k-both' + device], capture_output=True, text=True, cwd=top,
+                           check=True)
+    ends = [c['values'][-1] for d in json.loads(shown.stdout)['devices'] for k in d['kernels'] for c in k['columns'] if c['name'] == 'executions']
+    assert len(ends) == 2 and executions[-1] // THREADS in ends and all(ends), (ends, executions)
 
 
 def check_damaged_columns():
