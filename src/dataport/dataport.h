@@ -201,6 +201,10 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
 zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
                                        const struct zs_port_message_row *row, bool avx2);
 
+/* Bytes of registers that an element of all lanes takes in what a load brings: the next one's are
+ * behind it. 0: it is none of loads by lanes. */
+uint32_t zs_port_message_element_B(const struct zs_port_message *message);
+
 /* Addresses of dwords in an array that the payload has not been written with: base + index * 4. */
 struct zs_port_indices {
     const uint8_t *dwords; /* an index of each lane */

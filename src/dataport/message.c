@@ -301,6 +301,23 @@ zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
     return own ? own : avx2 ? row->run_avx2 : row->run;
 }
 
+uint32_t zs_port_message_element_B(const struct zs_port_message *m)
+{
+    enum { SLOT_B = 4 }; /* bytes and words lie in dwords there */
+    bool by_lanes = m->lanes && m->rlen && m->bytes_read && !m->header_grf;
+
+    switch (by_lanes ? m->shape : ZS_PORT_SHAPE_NONE) {
+    case ZS_PORT_SHAPE_LSC:
+        return m->component_B;
+    case ZS_PORT_SHAPE_OFFSETS:
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+    case ZS_PORT_SHAPE_ADDRESSES:
+        return m->element_B <= SLOT_B ? m->lanes * (uint32_t)SLOT_B : 0;
+    default:
+        return 0;
+    }
+}
+
 zs_port_indexed_fn *zs_port_message_indexed(const struct zs_port_message *message,
                                             const struct zs_port_message_row *row, bool avx2)
 {

@@ -251,7 +251,8 @@ struct zs_eu_lower_params {
         *segments; /* all of the code, ascending by offset; NULL: one. Copied.
                       Jumps that are not computed stay in their segment */
     size_t segment_count;
-    uint32_t entry_B;          /* where threads start */
+    uint32_t kernel_B; /* where the kernel begins: what texts of faults count offsets from */
+    uint32_t entry_B;  /* where threads start: there, or behind what loads the payload */
     const uint32_t *targets_B; /* more offsets that computed jumps may reach: exported functions */
     size_t target_count;
     const uint32_t *stops_B; /* offsets of instructions, ascending: in front of these the step hook

@@ -272,6 +272,7 @@ struct zs_eu_program {
     uint32_t *block_inst;
     uint32_t block_count;
     uint32_t entry_block;
+    uint32_t kernel_B; /* of params */
     uint32_t simd_mask;
     uint32_t lane_counters; /* own counters of instructions */
     struct {

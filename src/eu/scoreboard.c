@@ -78,6 +78,30 @@ static void add_last_register(const struct zs_eu_thread *t, const struct zs_eu_s
     touches->dst.end_B = ZS_MAX(touches->dst.end_B, touches->dst.begin_B + size_B);
 }
 
+/* Bytes of registers that an element of all lanes takes in what a message brings; 0: unknown. */
+static uint32_t element_B(const struct zs_eu_thread *t, uint32_t inst)
+{
+    const struct zs_eu_program *p = t->program;
+    const struct zs_port_message_row *row;
+
+    if (!p->insts[inst].is_send || !p->sends.items[p->insts[inst].send].send.exec)
+        return 0;
+    const struct zs_port_message *m =
+        zs_eu_send_message(&p->sends.items[p->insts[inst].send].send, &row);
+    return m ? zs_port_message_element_B(m) : 0;
+}
+
+/* The same place, or that of another element of a message. */
+static bool is_place_of(const struct zs_eu_thread *t, struct zs_eu_bytes at,
+                        const struct zs_eu_token *token, struct zs_eu_bytes token_at)
+{
+    if (at.begin_B <= token_at.begin_B || token_at.begin_B != token->dst.begin_B)
+        return at.begin_B == token_at.begin_B;
+    uint32_t size_B = element_B(t, token->inst);
+    return size_B && (at.begin_B - token_at.begin_B) % size_B == 0 &&
+           at.end_B - at.begin_B <= size_B;
+}
+
 /* Elements of other lanes: the same places for the same lanes, and no lane in both. */
 static bool are_apart(const struct zs_eu_thread *t, const struct zs_eu_score *score,
                       const struct touches *now, struct zs_eu_bytes at,
@@ -85,7 +109,7 @@ static bool are_apart(const struct zs_eu_thread *t, const struct zs_eu_score *sc
 {
     const struct zs_eu_inst *insts = t->program->insts;
 
-    return !(token->lanes & now->lanes) && at.begin_B == token_at.begin_B &&
+    return !(token->lanes & now->lanes) && is_place_of(t, at, token, token_at) &&
            insts[score->inst].chan_offset == insts[token->inst].chan_offset;
 }
 
@@ -116,8 +140,7 @@ static bool fail(struct zs_eu_thread *t, uint32_t inst, const char *does, struct
 {
     const struct zs_eu_program *p = t->program;
     uint32_t reg = ZS_MAX(at.begin_B, other_at.begin_B) / p->regs.grf_B;
-    int64_t offset_B = (int64_t)p->insts[other].offset_B -
-                       (int64_t)p->insts[p->block_inst[p->entry_block]].offset_B;
+    int64_t offset_B = (int64_t)p->insts[other].offset_B - (int64_t)p->kernel_B;
 
     zs_eu_fault_set(t, ZS_EU_FAULT_SCOREBOARD,
                     "%s %s r%u, which %s at %s0x%x %s: %s%u%s was not waited for", name_of(t, inst),

@@ -185,6 +185,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .code = desc->code,
         .segments = segments,
         .segment_count = desc->segment_count,
+        .kernel_B = kernel->entry_B,
         .entry_B = kernel->start_B,
         .targets_B = desc->function_offsets_B,
         .target_count = desc->function_count,

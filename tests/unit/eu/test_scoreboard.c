@@ -127,13 +127,15 @@ static void waits(void **state)
     }
 }
 
-/* Offsets count from the kernel's start: functions that it calls may stand in front of it. */
+/* Offsets count from the kernel's start: functions that it calls may stand in front of it, and its
+ * threads may start behind it. */
 static void behind_functions(void **state)
 {
-    const char *text = LOAD_LP "mov (8|M0) r10.0<1>:d 1:d\n" LOAD_LP "mov (8|M0) r11.0<1>:d 1:d\n"
-                               "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w";
+    const char *text = "mov (8|M0) r30.0<1>:d 1:d\n" /* a function, the kernel's start, its entry */
+                       "mov (8|M0) r31.0<1>:d 1:d\n" LOAD_LP "mov (8|M0) r11.0<1>:d 1:d\n"
+                       "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w";
     struct zs_eu_lower_params params = {
-        .flags = ZS_EU_LOWER_SCOREBOARD, .send_lower = any_send, .entry_B = 32};
+        .flags = ZS_EU_LOWER_SCOREBOARD, .send_lower = any_send, .kernel_B = 16, .entry_B = 32};
     struct zs_eu_program *program = assembled(ZS_ISA_XE_LP, text, params);
     struct zs_eu_thread *t = assembled_thread(program);
 
@@ -141,7 +143,7 @@ static void behind_functions(void **state)
     assert_int_equal(t->fault.inst, 4);
     assert_int_equal(t->fault.offset_B, 64);
     assert_string_equal(t->fault.text,
-                        "add reads r10, which send at 0x0 writes: $3.dst was not waited for");
+                        "add reads r10, which send at 0x10 writes: $3.dst was not waited for");
     free(t);
     zs_eu_program_destroy(program);
 }
@@ -197,9 +199,69 @@ static void clean(void **state)
     zs_eu_program_destroy(program);
 }
 
+/* Messages that are decoded, and do nothing. */
+static int decoded_send(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    int error = zs_eu_send_lower(ret, diag);
+    ret->exec = nothing;
+    return error;
+}
+
+/* A lane's second dword, where a load brings others theirs: the lanes of either side of a branch.
+ */
+static void elements(void **state)
+{
+    static const struct {
+        enum zs_isa_platform platform;
+        const char *text;
+        bool is_clean;
+    } cases[] = {
+        {ZS_ISA_XE_LP,
+         "(f0.0) send.dc1 (8|M0) r10 r20 null 0x0 0x02206C01 {$3}\n"
+         "(~f0.0) mov (8|M0) r12.0<1>:d r11.0<8;8,1>:d",
+         true},
+        {ZS_ISA_XE_LP,
+         "(f0.0) send.dc1 (16|M0) r10 r20 null 0x0 0x084415FF {$3}\n"
+         "(~f0.0) mov (16|M0) r20.0<1>:d r12.0<8;8,1>:d {$3.src}",
+         true},
+        {ZS_ISA_XE_LP,
+         "(f0.0) send.dc1 (16|M0) r10 r20 null 0x0 0x084415FF {$3}\n"
+         "(~f0.0) mov (16|M0) r20.0<1>:d r11.0<8;8,1>:d {$3.src}",
+         false},
+        {ZS_ISA_XE_HPG,
+         "(f0.0) send.ugm (8|M0) r10 r20 null:0 0x0 0x04382580 {$3}\n"
+         "(~f0.0) mov (8|M0) r12.0<1>:d 1:d",
+         true},
+        {ZS_ISA_XE_HPG,
+         "(f0.0) send.ugm (8|M0) r10 r20 null:0 0x0 0x04382580 {$3}\n"
+         "mov (8|M0) r14.0<1>:d r12.0<8;8,1>:d",
+         false},
+        {ZS_ISA_XE_HPG,
+         "(f0.0) send.ugm (8|M0) r10 r20 null:0 0x0 0x04382580 {$3}\n"
+         "(~f0.0) mov (4|M4) r14.0<1>:d r11.4<4;4,1>:d",
+         false},
+    };
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
+        char text[400];
+        snprintf(text, sizeof(text), "mov (1|M0) f0.0<1>:uw 0x5555:uw\n%s", cases[i].text);
+        struct zs_eu_program *program =
+            assembled(cases[i].platform, text,
+                      (struct zs_eu_lower_params){
+                          .flags = ZS_EU_LOWER_SCOREBOARD, .simd = 16, .send_lower = decoded_send});
+        struct zs_eu_thread *t = assembled_thread(program);
+        enum zs_eu_status status = zs_eu_run(t, program, 1000);
+        if (status != (cases[i].is_clean ? ZS_EU_EOT : ZS_EU_FAULT) ||
+            (!cases[i].is_clean && t->fault.kind != ZS_EU_FAULT_SCOREBOARD))
+            fail_msg("case %u: %s", i, t->fault.text);
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(waits), cmocka_unit_test(behind_functions),
-                                       cmocka_unit_test(clean)};
+                                       cmocka_unit_test(clean), cmocka_unit_test(elements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
