@@ -228,6 +228,20 @@ static int parse_environment(struct parser *p)
     return 0;
 }
 
+/* The word behind an option is its value, unless that is an option, too: then it was forgotten. */
+static int take_value(struct parser *p, const struct zs_option *o, const char *shown, int argc,
+                      char **argv, int *i)
+{
+    const char *word = ++*i < argc ? argv[*i] : NULL, *wanted = o->arg ? o->arg : "VALUE";
+    if (!word || !strcmp(word, "--"))
+        return zs_cli_usage(p->command, "%s needs a value: %s", shown, wanted);
+    if (!strncmp(word, "--", 2) && option_by_name(p->command, word + 2, strcspn(word + 2, "=")))
+        return zs_cli_usage(p->command,
+                            "%s needs a value: %s (%s is an option; if it is meant: --%s=%s)",
+                            shown, wanted, word, o->name, word);
+    return set_option(p, o, word, shown);
+}
+
 /* --name, --name=value, --name value, --no-name. *i is the index of the last word consumed. */
 static int parse_long(struct parser *p, int argc, char **argv, int *i)
 {
@@ -250,9 +264,7 @@ static int parse_long(struct parser *p, int argc, char **argv, int *i)
             return zs_cli_usage(p->command, "%s takes no value", shown);
         return set_option(p, o, "1", shown);
     }
-    if (!value && ++*i >= argc)
-        return zs_cli_usage(p->command, "%s needs a value: %s", shown, o->arg ? o->arg : "VALUE");
-    return set_option(p, o, value ? value : argv[*i], shown);
+    return value ? set_option(p, o, value, shown) : take_value(p, o, shown, argc, argv, i);
 }
 
 /* -q, -o value, -ovalue, -qo value. */
@@ -270,10 +282,7 @@ static int parse_short(struct parser *p, int argc, char **argv, int *i)
                 return status;
             continue;
         }
-        if (!c[1] && ++*i >= argc)
-            return zs_cli_usage(p->command, "%s needs a value: %s", shown,
-                                o->arg ? o->arg : "VALUE");
-        return set_option(p, o, c[1] ? c + 1 : argv[*i], shown);
+        return c[1] ? set_option(p, o, c + 1, shown) : take_value(p, o, shown, argc, argv, i);
     }
     return 0;
 }

@@ -74,6 +74,11 @@ static void words_are_understood(void **state)
     assert_false(o.json);
     assert_string_equal(rest, "-,");
     zs_options_free(&command, &o);
+    assert_int_equal(parse("probe --kernel=--json -o --strange -k -", &o, rest), 0);
+    assert_string_equal(o.kernels.items[0], "--json");
+    assert_string_equal(o.output, "--strange");
+    assert_string_equal(o.kernels.items[1], "-");
+    zs_options_free(&command, &o);
 }
 
 static void the_application_keeps_its_words(void **state)
@@ -102,6 +107,9 @@ static void wrong_words_are_usage_errors(void **state)
         "probe --size-limit -1",
         "probe --size-limit 1x",
         "probe --size-limit 99999999999999G",
+        "probe --kernel --json", /* a value was forgotten */
+        "probe -k --by=source",
+        "probe -o -- app",
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(lines); i++) {
         struct probe_options o;
