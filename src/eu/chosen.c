@@ -18,13 +18,15 @@ static bool is_taker(unsigned code)
     return false;
 }
 
-static bool takes(const struct zs_eu_links *links, const struct zs_eu_op *op)
+static void count_link(const struct zs_eu_links *links, const struct zs_eu_op *op,
+                       struct zs_eu_chosen *ret)
 {
-    for (unsigned way = 0; way < 4; way++)
+    for (unsigned way = 0; way < 2 * ZS_EU_LINK_COUNT; way++)
         for (unsigned code = 0; code < ZS_EU_LINK_CODES; code++)
-            if (is_taker(code) && op->linked == links->row[op->kind][way & 1][way >> 1][code])
-                return true;
-    return false;
+            if (op->linked == links->row[op->kind][way & 1][way >> 1][code] && op->linked) {
+                ret->links += is_taker(code);
+                ret->passed += way >> 1 == ZS_EU_LINK_PASSED;
+            }
 }
 
 static void count_op(const struct zs_eu_op *op, struct zs_eu_chosen *ret)
@@ -32,7 +34,8 @@ static void count_op(const struct zs_eu_op *op, struct zs_eu_chosen *ret)
     if (op->kind >= ZS_EU_ROW_COUNT)
         return;
     ret->addresses += op->kind == ZS_EU_ROW_ADDRESS_S32 || op->kind == ZS_EU_ROW_ADDRESS_U32;
-    ret->links += takes(&zs_eu_links_avx2, op) || takes(&zs_eu_links_avx512, op);
+    count_link(&zs_eu_links_avx2, op, ret);
+    count_link(&zs_eu_links_avx512, op, ret);
 }
 
 bool zs_eu_program_chosen(const struct zs_eu_program *p, struct zs_eu_chosen *ret)

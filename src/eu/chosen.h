@@ -8,6 +8,7 @@
 /* In the version of blocks for any mask. */
 struct zs_eu_chosen {
     uint32_t links;     /* operations that take what the one in front of them passes on */
+    uint32_t passed;    /* operations that do nothing with their result but pass it on */
     uint32_t addresses; /* sums of an index, which they shift, and a base */
     uint32_t absorbed;  /* instructions without an operation: parts of others, or left out */
     bool can_link;      /* whether this build can link, on hosts with AVX2 */

@@ -206,7 +206,8 @@ static inline bool out_of_budget(struct zs_eu_thread *t, const struct zs_eu_op *
     return false;
 }
 
-/* next_block: index of the block's counters. */
+/* next_block: index of the block's counters; pred_xor: of one of lanes among `full`, 0: there is
+ * none. */
 static inline void count_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     if (t->counters) {
@@ -214,6 +215,8 @@ static inline void count_block(struct zs_eu_thread *t, const struct zs_eu_op *op
         counter[0] += t->block_count[0];
         if (ZS_UNLIKELY(t->block_count[1])) /* SIMD32 alone has lanes above 15 */
             counter[1] += t->block_count[1];
+        if (op->pred_xor)
+            t->counters[op->pred_xor] += (unsigned)__builtin_popcount(t->ce & op->full);
     }
 }
 
@@ -323,9 +326,9 @@ const struct zs_eu_op *zs_eu_op_branch(struct zs_eu_thread *t, const struct zs_e
         taken = (op->lanes << op->chan_offset) & ~taken;
     taken &= t->ce;
     if (taken == 0)
-        return op + 1;
+        ZS_EU_NEXT(t, op);
     if (ZS_LIKELY(taken == t->ce))
-        return go(t, op);
+        ZS_EU_FOLLOW(t, go(t, op));
     return split(t, taken, t->depth_key | op->block, op->next_block);
 }
 
@@ -336,29 +339,39 @@ const struct zs_eu_op *zs_eu_op_goto(struct zs_eu_thread *t, const struct zs_eu_
     uint32_t taken = zs_eu_active(t, op) << op->chan_offset & t->ce;
 
     if (taken == t->ce && op->block <= t->merge_block)
-        return op->jump;
+        ZS_EU_FOLLOW(t, op->jump);
     if (taken == 0 && op->next_block <= t->merge_block)
-        return block_start(t, op->next_block);
+        ZS_EU_FOLLOW(t, block_start(t, op->next_block));
     return split(t, taken, t->depth_key | op->block, op->next_block);
 }
 
-/* jmpi: the whole thread goes when channel 0's predicate is true. */
+/* jmpi: the whole thread goes when channel 0's predicate is true. aux: its counter, 0: none. */
 const struct zs_eu_op *zs_eu_op_jump_uniform(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    return zs_eu_active(t, op) & 1 ? go(t, op) : op + 1;
+    uint32_t taken = zs_eu_active(t, op) & 1;
+
+    if (op->aux && t->counters)
+        t->counters[op->aux] += taken;
+    if (taken)
+        ZS_EU_FOLLOW(t, go(t, op));
+    ZS_EU_NEXT(t, op);
 }
 
 /* The same of one whose channel is on, by its predicate alone, and always. */
 const struct zs_eu_op *zs_eu_op_jump_flag(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    uint32_t taken = zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor;
+    uint32_t taken = (zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor) & 1;
 
-    return taken & 1 ? go(t, op) : op + 1;
+    if (op->aux && t->counters)
+        t->counters[op->aux] += taken;
+    if (taken)
+        ZS_EU_FOLLOW(t, go(t, op));
+    ZS_EU_NEXT(t, op);
 }
 
 const struct zs_eu_op *zs_eu_op_jump_always(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    return go(t, op);
+    ZS_EU_FOLLOW(t, go(t, op));
 }
 
 /* The block that starts at an address of the ip register's space, or NO_BLOCK after a fault. */

@@ -4,7 +4,8 @@
  *
  * Mostly what a block's start adds tells them all. Instructions of few channels, and those with a
  * predicate, have a counter of lanes: each predicate its own, and all others of a block with the
- * same channels one together, since lanes change between blocks alone. The first of these counts.
+ * same channels one together, since lanes change between blocks alone. The first of these counts,
+ * or the block's start does.
  * The numbers of counters follow from the code, so that all programs of it have the same ones,
  * however they were lowered.
  */
@@ -53,6 +54,26 @@ void zs_eu_number_counters(struct zs_eu_lowering *l)
     }
 }
 
+/* One jump counts itself, the start of a block what most of few channels are, one. */
+static bool is_counted_elsewhere(struct zs_eu_lowering *l, const struct zs_eu_lane_counter *counter)
+{
+    const struct zs_isa_inst *inst = l->inst;
+    const struct zs_eu_program *p = l->program;
+    struct zs_eu_op *start = &p->ops[p->block_op[p->insts[l->index].block]];
+
+    if (inst->op == ZS_OP_JMPI && inst->flags & ZS_INST_NOMASK && inst->exec_size == 1 &&
+        inst->src[0].kind == ZS_OPERAND_LABEL) {
+        l->jump_counter = counter->number;
+        return true;
+    }
+    if (counter->apart != ZS_EU_LANES_FEW || inst->exec_size >= 8 || zs_eu_stands_anywhere(l) ||
+        (start->pred_xor && start->pred_xor != counter->number))
+        return false;
+    start->pred_xor = counter->number;
+    start->full = ((1u << inst->exec_size) - 1) << inst->channel_offset;
+    return true;
+}
+
 void zs_eu_count_lanes(struct zs_eu_lowering *l)
 {
     const struct zs_eu_lane_counter *counter = &l->lane_counters[l->index];
@@ -60,7 +81,7 @@ void zs_eu_count_lanes(struct zs_eu_lowering *l)
     if (!(l->params->flags & ZS_EU_LOWER_COUNTS) || counter->apart == ZS_EU_LANES_OF_BLOCK)
         return;
     l->program->insts[l->index].counter = counter->number;
-    if (!counter->counts)
+    if (!counter->counts || is_counted_elsewhere(l, counter))
         return;
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_LANE_COUNT);
     zs_eu_mask(l, op);

@@ -356,6 +356,7 @@ struct zs_eu_thread {
     uint32_t host_csr;    /* host's floating-point control for this thread's cr0 */
     uint32_t host_csr_double;
     uint32_t send_cache_next;
+    uint32_t follows;        /* jumps that did not return to the loop */
     uint64_t block_count[2]; /* what a block start adds to its counters: follows from ce */
     /* elements of the accumulators, a slot each (zs_eu_acc_slot()); integers sign-extended to 64
      * bits, of which the high halves lie apart: what is no wider than a dword is packed */

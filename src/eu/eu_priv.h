@@ -61,6 +61,7 @@ struct zs_eu_op {
     uint32_t inst;
     uint16_t kind; /* enum zs_eu_kind */
     uint8_t cls;
+    bool passed; /* a row's: nobody but the operation behind it reads what it writes */
 };
 
 /* How a row's operands are read. N1 handlers do one channel and touch no other bytes. */
@@ -115,11 +116,18 @@ extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
 extern const struct zs_eu_handlers zs_eu_handlers_avx512;
 
-/* Links (exec_linked.c): handlers of 32 lanes, all on or under any mask, by whether they pass on
- * what they make, and by where each source is: digits to base 3, the first source's the lowest. */
+/* Links (exec_linked.c): handlers of 32 lanes, all on or under any mask, by what becomes of their
+ * result, and by where each source is: digits to base 3, the first source's the lowest. Those of no
+ * link are better than exec.c's; NULL: there is none. */
 enum { ZS_EU_LINK_V, ZS_EU_LINK_S, ZS_EU_LINK_C, ZS_EU_LINK_CODES = 27 };
+enum zs_eu_link {
+    ZS_EU_LINK_STORED,
+    ZS_EU_LINK_BOTH,   /* stored and passed on */
+    ZS_EU_LINK_PASSED, /* passed on alone */
+    ZS_EU_LINK_COUNT
+};
 struct zs_eu_links {
-    zs_eu_any_fn *row[ZS_EU_ROW_COUNT][2][2][ZS_EU_LINK_CODES];
+    zs_eu_any_fn *row[ZS_EU_ROW_COUNT][2][ZS_EU_LINK_COUNT][ZS_EU_LINK_CODES];
 };
 extern const struct zs_eu_links zs_eu_links_avx2, zs_eu_links_avx512;
 
@@ -347,9 +355,18 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 #define ZS_EU_HAS_LINKS   1
 #define ZS_EU_NEXT(t, op) return (op)[1].fn((t), (op) + 1)
+/* Go on elsewhere; every so often from the loop. */
+#define ZS_EU_FOLLOW(t, op)                                                                        \
+    do {                                                                                           \
+        const struct zs_eu_op *to_ = (op);                                                         \
+        if (ZS_LIKELY(++(t)->follows % 64))                                                        \
+            return to_->fn((t), to_);                                                              \
+        return to_;                                                                                \
+    } while (0)
 #else
-#define ZS_EU_HAS_LINKS   0
-#define ZS_EU_NEXT(t, op) return (op) + 1
+#define ZS_EU_FOLLOW(t, op) return (op)
+#define ZS_EU_HAS_LINKS     0
+#define ZS_EU_NEXT(t, op)   return (op) + 1
 #endif
 
 /* control.c, general.c */
@@ -362,6 +379,13 @@ extern zs_eu_op_fn zs_eu_op_block_counting, zs_eu_op_block_full, zs_eu_op_block_
 extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
 /* ... by indices in place of addresses */
 extern zs_eu_op_fn zs_eu_op_send_indexed;
+
+/* uniform.c: in place of a row that compares two dwords for all channels, whatever the mask; the
+ * same and of the jump behind it that goes by what comes out; NULL: there is none. In place of
+ * moves of one dword each, so many as aux says. */
+zs_eu_op_fn *zs_eu_compare_uniform(enum zs_eu_row row);
+zs_eu_op_fn *zs_eu_compare_and_jump(enum zs_eu_row row);
+extern zs_eu_op_fn zs_eu_op_moves;
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send);

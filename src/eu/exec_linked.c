@@ -5,9 +5,9 @@
  * Operations leave their results in the thread, and the next one loads them from there: where each
  * needs what the one before it made, that way through memory takes longer than computing. So where
  * an operation of 32 lanes of dwords follows one that it has a source from, the two have
- * handlers of this file: the first stores its result as ever and passes it on in four vectors as
- * well, the second takes that source from there. lower_select.c finds them; what stands between two
- * that depend on each other is moved out of the way by lower_order.c.
+ * handlers of this file: the first passes its result on in four vectors, besides storing it where
+ * others may read it, the second takes that source from there. lower_select.c finds them; what
+ * stands between two that depend on each other is moved out of the way by lower_order.c.
  *
  * Sources of a handler are V, eight packed elements per chunk, S, one element for all channels, or
  * C, carried: what was passed on. Which rows there are follows from sem.def: those of dwords. Built
@@ -36,8 +36,13 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
                                        u32x8 v0, u32x8 v1, u32x8 v2, u32x8 v3)
 #define TAKEN const u32x8 taken[CHUNKS] = {v0, v1, v2, v3}
 
-#define GIVE_0 ZS_EU_NEXT(t, op)
-#define GIVE_1 return ((taker *)op[1].linked)(t, op + 1, made[0], made[1], made[2], made[3])
+/* What becomes of a result: 0, it is stored; 1, stored and given; 2, given alone. */
+#define GIVE_0  ZS_EU_NEXT(t, op)
+#define GIVE_1  return ((taker *)op[1].linked)(t, op + 1, made[0], made[1], made[2], made[3])
+#define GIVE_2  GIVE_1
+#define STORE_0 1
+#define STORE_1 1
+#define STORE_2 0
 
 #define DECLARE_V(T, x, index)                                                                     \
     const uint8_t *x##_at = AT(t, op->src[index]);                                                 \
@@ -58,18 +63,28 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
 #define MASK_M     const uint32_t active = zs_eu_active(t, op)
 #define SEL_MASK_F MASK_F
 #define SEL_MASK_M const uint32_t active = zs_eu_word(t, op->enables) >> op->chan_offset & op->lanes
-#define PUT_F(at)  memcpy((at), &made[i_], sizeof(u32x8))
-#define PUT_M(at)                                                                                  \
+/* Eight lanes by bits of a mask, from the chunk's first on. */
+#ifdef __AVX512VL__
+#define BLEND(T, bits, yes, no)                                                                    \
+    ((T##x8)_mm256_mask_mov_epi32((__m256i)(no), (__mmask8)((bits) >> 8 * i_), (__m256i)(yes)))
+#else
+#define BLEND(T, bits, yes, no) LANES_PICK(T, LANES_MASK_##T((bits) >> 8 * i_ & 0xff), (yes), (no))
+#endif
+#define PUT_F(at, stored)                                                                          \
+    if (stored)                                                                                    \
+    memcpy((at), &made[i_], sizeof(u32x8))
+#define PUT_M(at, stored)                                                                          \
     do {                                                                                           \
         u32x8 old_;                                                                                \
         memcpy(&old_, (at), sizeof(old_));                                                         \
-        made[i_] = LANES_PICK(u32, lanes_mask_u32(active >> 8 * i_ & 0xff), made[i_], old_);       \
-        memcpy((at), &made[i_], sizeof(u32x8));                                                    \
+        made[i_] = BLEND(u32, active, made[i_], old_);                                             \
+        if (stored)                                                                                \
+            memcpy((at), &made[i_], sizeof(u32x8));                                                \
     } while (0)
 #define ALL_F UINT32_MAX
 #define ALL_M active
 
-#define BODY(SH, TD, MODE, DECLARE, READ, EXPR, GIVE)                                              \
+#define BODY(SH, TD, MODE, DECLARE, READ, EXPR, G)                                                 \
     DECLARE;                                                                                       \
     uint8_t *to = AT(t, op->dst);                                                                  \
     u32x8 made[CHUNKS];                                                                            \
@@ -78,21 +93,21 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
     {                                                                                              \
         READ;                                                                                      \
         made[i_] = (u32x8)(TD##x8)(EXPR);                                                          \
-        PUT_##SH(to + (size_t)i_ * sizeof(u32x8));                                                 \
+        PUT_##SH(to + (size_t)i_ * sizeof(u32x8), STORE_##G);                                      \
     }                                                                                              \
     LEAVE_##MODE(t);                                                                               \
-    GIVE
+    GIVE_##G
 
 /* ---- forms ----------------------------------------------------------------------------------
  */
 
 #define UN_BODY(G, A, SH, TD, TA, MODE, EXPR)                                                      \
     MASK_##SH;                                                                                     \
-    BODY(SH, TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR, GIVE_##G)
-#define UN_FIRST(A, SH, id, ...)                                                                   \
-    FIRST(id##_##A##SH##_1)                                                                        \
+    BODY(SH, TD, MODE, DECLARE_##A(TA, a, 0), READ_##A(TA, a), EXPR, G)
+#define UN_FIRST(G, A, SH, id, ...)                                                                \
+    FIRST(id##_##A##SH##_##G)                                                                      \
     {                                                                                              \
-        UN_BODY(1, A, SH, __VA_ARGS__);                                                            \
+        UN_BODY(G, A, SH, __VA_ARGS__);                                                            \
     }
 #define UN_TAKER(G, A, SH, id, ...)                                                                \
     TAKER(id##_##A##SH##_##G)                                                                      \
@@ -100,16 +115,18 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
         TAKEN;                                                                                     \
         UN_BODY(G, A, SH, __VA_ARGS__);                                                            \
     }
-#define UN_BOTH(...) UN_TAKER(0, __VA_ARGS__) UN_TAKER(1, __VA_ARGS__)
+#define UN_FIRSTS(...) UN_FIRST(1, __VA_ARGS__) UN_FIRST(2, __VA_ARGS__)
+#define UN_TAKERS(...) UN_TAKER(0, __VA_ARGS__) UN_TAKER(1, __VA_ARGS__) UN_TAKER(2, __VA_ARGS__)
+#define UN_ALONE(...)  UN_FIRST(0, __VA_ARGS__)
 
 #define BIN_BODY(G, A, B, SH, TD, TA, TB, MODE, EXPR)                                              \
     MASK_##SH;                                                                                     \
     BODY(SH, TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1), READ_##A(TA, a);              \
-         READ_##B(TB, b), EXPR, GIVE_##G)
-#define BIN_FIRST(A, B, SH, id, ...)                                                               \
-    FIRST(id##_##A##B##SH##_1)                                                                     \
+         READ_##B(TB, b), EXPR, G)
+#define BIN_FIRST(G, A, B, SH, id, ...)                                                            \
+    FIRST(id##_##A##B##SH##_##G)                                                                   \
     {                                                                                              \
-        BIN_BODY(1, A, B, SH, __VA_ARGS__);                                                        \
+        BIN_BODY(G, A, B, SH, __VA_ARGS__);                                                        \
     }
 #define BIN_TAKER(G, A, B, SH, id, ...)                                                            \
     TAKER(id##_##A##B##SH##_##G)                                                                   \
@@ -117,16 +134,19 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
         TAKEN;                                                                                     \
         BIN_BODY(G, A, B, SH, __VA_ARGS__);                                                        \
     }
-#define BIN_BOTH(...) BIN_TAKER(0, __VA_ARGS__) BIN_TAKER(1, __VA_ARGS__)
+#define BIN_FIRSTS(...) BIN_FIRST(1, __VA_ARGS__) BIN_FIRST(2, __VA_ARGS__)
+#define BIN_TAKERS(...)                                                                            \
+    BIN_TAKER(0, __VA_ARGS__) BIN_TAKER(1, __VA_ARGS__) BIN_TAKER(2, __VA_ARGS__)
+#define BIN_ALONE(...) BIN_FIRST(0, __VA_ARGS__)
 
 #define TER_BODY(G, A, B, C, SH, TD, TA, TB, TC, MODE, EXPR)                                       \
     MASK_##SH;                                                                                     \
     BODY(SH, TD, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TB, b, 1);                               \
-         DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR, GIVE_##G)
-#define TER_FIRST(A, B, C, SH, id, ...)                                                            \
-    FIRST(id##_##A##B##C##SH##_1)                                                                  \
+         DECLARE_##C(TC, c, 2), READ_##A(TA, a); READ_##B(TB, b); READ_##C(TC, c), EXPR, G)
+#define TER_FIRST(G, A, B, C, SH, id, ...)                                                         \
+    FIRST(id##_##A##B##C##SH##_##G)                                                                \
     {                                                                                              \
-        TER_BODY(1, A, B, C, SH, __VA_ARGS__);                                                     \
+        TER_BODY(G, A, B, C, SH, __VA_ARGS__);                                                     \
     }
 #define TER_TAKER(G, A, B, C, SH, id, ...)                                                         \
     TAKER(id##_##A##B##C##SH##_##G)                                                                \
@@ -134,39 +154,49 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
         TAKEN;                                                                                     \
         TER_BODY(G, A, B, C, SH, __VA_ARGS__);                                                     \
     }
-#define TER_BOTH(...) TER_TAKER(0, __VA_ARGS__) TER_TAKER(1, __VA_ARGS__)
+#define TER_FIRSTS(...) TER_FIRST(1, __VA_ARGS__) TER_FIRST(2, __VA_ARGS__)
+#define TER_TAKERS(...)                                                                            \
+    TER_TAKER(0, __VA_ARGS__) TER_TAKER(1, __VA_ARGS__) TER_TAKER(2, __VA_ARGS__)
+#define TER_ALONE(...) TER_FIRST(0, __VA_ARGS__)
 
 /* Comparisons write the flag alone, and give nothing. */
-#define CMP_TAKER(A, B, SH, id, TA, MODE, EXPR)                                                    \
+#define CMP_BODY(A, B, SH, TA, MODE, EXPR)                                                         \
+    MASK_##SH;                                                                                     \
+    uint32_t bits = 0;                                                                             \
+    DECLARE_##A(TA, a, 0);                                                                         \
+    DECLARE_##B(TA, b, 1);                                                                         \
+    ENTER_##MODE(t);                                                                               \
+    FOR_CHUNKS                                                                                     \
+    {                                                                                              \
+        READ_##A(TA, a);                                                                           \
+        READ_##B(TA, b);                                                                           \
+        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8 * i_;                             \
+    }                                                                                              \
+    LEAVE_##MODE(t);                                                                               \
+    write_flag(t, op, ALL_##SH, bits);                                                             \
+    ZS_EU_NEXT(t, op)
+#define CMP_ALONE(A, B, SH, id, ...)                                                               \
+    FIRST(id##_##A##B##SH##_0)                                                                     \
+    {                                                                                              \
+        CMP_BODY(A, B, SH, __VA_ARGS__);                                                           \
+    }
+#define CMP_TAKER(A, B, SH, id, ...)                                                               \
     TAKER(id##_##A##B##SH##_0)                                                                     \
     {                                                                                              \
         TAKEN;                                                                                     \
-        MASK_##SH;                                                                                 \
-        uint32_t bits = 0;                                                                         \
-        DECLARE_##A(TA, a, 0);                                                                     \
-        DECLARE_##B(TA, b, 1);                                                                     \
-        ENTER_##MODE(t);                                                                           \
-        FOR_CHUNKS                                                                                 \
-        {                                                                                          \
-            READ_##A(TA, a);                                                                       \
-            READ_##B(TA, b);                                                                       \
-            bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8 * i_;                         \
-        }                                                                                          \
-        LEAVE_##MODE(t);                                                                           \
-        write_flag(t, op, ALL_##SH, bits);                                                         \
-        ZS_EU_NEXT(t, op);                                                                         \
+        CMP_BODY(A, B, SH, __VA_ARGS__);                                                           \
     }
 
-#define CHOSEN(TA) LANES_PICK(TA, LANES_MASK_##TA(chosen >> 8 * i_ & 0xff), a, b)
+#define CHOSEN(TA) BLEND(TA, chosen, a, b)
 #define SEL_BODY(G, A, B, SH, TA)                                                                  \
     SEL_MASK_##SH;                                                                                 \
     const uint32_t chosen = sel_chooser(t, op);                                                    \
     BODY(SH, TA, PLAIN, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);             \
-         READ_##B(TA, b), CHOSEN(TA), GIVE_##G)
-#define SEL_FIRST(A, B, SH, id, TA)                                                                \
-    FIRST(id##_##A##B##SH##_1)                                                                     \
+         READ_##B(TA, b), CHOSEN(TA), G)
+#define SEL_FIRST(G, A, B, SH, id, TA)                                                             \
+    FIRST(id##_##A##B##SH##_##G)                                                                   \
     {                                                                                              \
-        SEL_BODY(1, A, B, SH, TA);                                                                 \
+        SEL_BODY(G, A, B, SH, TA);                                                                 \
     }
 #define SEL_TAKER(G, A, B, SH, id, TA)                                                             \
     TAKER(id##_##A##B##SH##_##G)                                                                   \
@@ -174,7 +204,10 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
         TAKEN;                                                                                     \
         SEL_BODY(G, A, B, SH, TA);                                                                 \
     }
-#define SEL_BOTH(...) SEL_TAKER(0, __VA_ARGS__) SEL_TAKER(1, __VA_ARGS__)
+#define SEL_FIRSTS(...) SEL_FIRST(1, __VA_ARGS__) SEL_FIRST(2, __VA_ARGS__)
+#define SEL_TAKERS(...)                                                                            \
+    SEL_TAKER(0, __VA_ARGS__) SEL_TAKER(1, __VA_ARGS__) SEL_TAKER(2, __VA_ARGS__)
+#define SEL_ALONE(...) SEL_FIRST(0, __VA_ARGS__)
 
 /* ---- which sources there are ----------------------------------------------------------------
  *
@@ -210,8 +243,15 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
     TER_S_SECOND(Y, __VA_ARGS__)                                                                   \
     TER_S_THIRD(Y, __VA_ARGS__)                                                                    \
     TER_V_LIST(X, Y, __VA_ARGS__)
-#define SHAPES(LIST, X, Y, ...) LIST(X, Y, F, __VA_ARGS__) LIST(X, Y, M, __VA_ARGS__)
-#define NO_FIRST(...)
+#define NONE(...)
+/* Z: those under any mask that are not linked, where a host has masks for vectors of 32 bytes. */
+#ifdef __AVX512VL__
+#define IF_MASKS(LIST, Z, ...) LIST(Z, NONE, M, __VA_ARGS__)
+#else
+#define IF_MASKS(...)
+#endif
+#define SHAPES(LIST, X, Y, Z, ...)                                                                 \
+    LIST(X, Y, F, __VA_ARGS__) LIST(X, Y, M, __VA_ARGS__) IF_MASKS(LIST, Z, __VA_ARGS__)
 
 /* Dwords; none of the rows that compute in double. */
 #define WORD_u8       0
@@ -245,24 +285,26 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
     IF(BOTH(BOTH(WORD_##TC, WORD_##TA), BOTH(BOTH(WORD_##TB, WORD_##TD), MODE_##MODE)))
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
-    IF_1_WORD(TD, TA, MODE)(SHAPES(UN_LIST, UN_FIRST, UN_BOTH, id, TD, TA, MODE, EXPR))
+    IF_1_WORD(TD, TA, MODE)(SHAPES(UN_LIST, UN_FIRSTS, UN_TAKERS, UN_ALONE, id, TD, TA, MODE, EXPR))
 #define ZS_EU_UN_APART(...)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
-    IF_1_WORD(TD, TA, MODE)(UN_V_LIST(UN_FIRST, UN_BOTH, F, id, TD, TA, MODE, EXPR))
+    IF_1_WORD(TD, TA, MODE)(UN_V_LIST(UN_FIRSTS, UN_TAKERS, F, id, TD, TA, MODE, EXPR))
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
-    IF_2_WORDS(TD, TA, TB, MODE)(SHAPES(TWO_LIST, BIN_FIRST, BIN_BOTH, id, TD, TA, TB, MODE, EXPR))
+    IF_2_WORDS(TD, TA, TB, MODE)                                                                   \
+    (SHAPES(TWO_LIST, BIN_FIRSTS, BIN_TAKERS, BIN_ALONE, id, TD, TA, TB, MODE, EXPR))
 #define ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                    \
-    IF_2_WORDS(TD, TA, TB, MODE)(TWO_V_LIST(BIN_FIRST, BIN_BOTH, F, id, TD, TA, TB, MODE, EXPR))
+    IF_2_WORDS(TD, TA, TB, MODE)(TWO_V_LIST(BIN_FIRSTS, BIN_TAKERS, F, id, TD, TA, TB, MODE, EXPR))
 #define ZS_EU_TER(id, TD, TA, TB, TC, MODE, EXPR)                                                  \
     IF_3_WORDS(TD, TA, TB, TC, MODE)                                                               \
-    (SHAPES(TER_LIST, TER_FIRST, TER_BOTH, id, TD, TA, TB, TC, MODE, EXPR))
+    (SHAPES(TER_LIST, TER_FIRSTS, TER_TAKERS, TER_ALONE, id, TD, TA, TB, TC, MODE, EXPR))
 #define ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                \
     IF_3_WORDS(TD, TA, TB, TC, MODE)                                                               \
-    (TER_V_LIST(TER_FIRST, TER_BOTH, F, id, TD, TA, TB, TC, MODE, EXPR))
+    (TER_V_LIST(TER_FIRSTS, TER_TAKERS, F, id, TD, TA, TB, TC, MODE, EXPR))
 #define ZS_EU_CMP(id, TA, MODE, EXPR)                                                              \
-    IF_1_WORD(TA, TA, MODE)(SHAPES(TWO_LIST, NO_FIRST, CMP_TAKER, id, TA, MODE, EXPR))
+    IF_1_WORD(TA, TA, MODE)(SHAPES(TWO_LIST, NONE, CMP_TAKER, CMP_ALONE, id, TA, MODE, EXPR))
 #define ZS_EU_CMP_V(...)
-#define ZS_EU_SEL(id, TA) IF_1_WORD(TA, TA, PLAIN)(SHAPES(TWO_LIST, SEL_FIRST, SEL_BOTH, id, TA))
+#define ZS_EU_SEL(id, TA)                                                                          \
+    IF_1_WORD(TA, TA, PLAIN)(SHAPES(TWO_LIST, SEL_FIRSTS, SEL_TAKERS, SEL_ALONE, id, TA))
 
 #include "eu/sem.def"
 
@@ -278,34 +320,37 @@ typedef const struct zs_eu_op *taker(struct zs_eu_thread *t, const struct zs_eu_
 #define CODE_1(A)               CODE_##A
 #define CODE_2(A, B)            (CODE_##A + 3 * CODE_##B)
 #define CODE_3(A, B, C)         (CODE_##A + 3 * CODE_##B + 9 * CODE_##C)
-#define UN_X(A, SH, id)         CELL(SH, 1, CODE_1(A), id##_##A##SH##_1)
-#define UN_Y(A, SH, id)         CELL(SH, 0, CODE_1(A), id##_##A##SH##_0) UN_X(A, SH, id)
-#define TWO_X(A, B, SH, id)     CELL(SH, 1, CODE_2(A, B), id##_##A##B##SH##_1)
-#define ONE_Y(A, B, SH, id)     CELL(SH, 0, CODE_2(A, B), id##_##A##B##SH##_0)
-#define TWO_Y(A, B, SH, id)     ONE_Y(A, B, SH, id) TWO_X(A, B, SH, id)
-#define TER_X(A, B, C, SH, id)  CELL(SH, 1, CODE_3(A, B, C), id##_##A##B##C##SH##_1)
-#define TER_Y(A, B, C, SH, id)                                                                     \
-    CELL(SH, 0, CODE_3(A, B, C), id##_##A##B##C##SH##_0) TER_X(A, B, C, SH, id)
-#define ROW(id, ...) [ZS_EU_ROW_##id] = {__VA_ARGS__},
+#define CELLS(SH, code, name)   CELL(SH, 1, code, name##_1) CELL(SH, 2, code, name##_2)
+#define UN_X(A, SH, id)         CELLS(SH, CODE_1(A), id##_##A##SH)
+#define UN_Z(A, SH, id)         CELL(SH, 0, CODE_1(A), id##_##A##SH##_0)
+#define UN_Y(A, SH, id)         UN_Z(A, SH, id) UN_X(A, SH, id)
+#define TWO_X(A, B, SH, id)     CELLS(SH, CODE_2(A, B), id##_##A##B##SH)
+#define TWO_Z(A, B, SH, id)     CELL(SH, 0, CODE_2(A, B), id##_##A##B##SH##_0)
+#define TWO_Y(A, B, SH, id)     TWO_Z(A, B, SH, id) TWO_X(A, B, SH, id)
+#define TER_X(A, B, C, SH, id)  CELLS(SH, CODE_3(A, B, C), id##_##A##B##C##SH)
+#define TER_Z(A, B, C, SH, id)  CELL(SH, 0, CODE_3(A, B, C), id##_##A##B##C##SH##_0)
+#define TER_Y(A, B, C, SH, id)  TER_Z(A, B, C, SH, id) TER_X(A, B, C, SH, id)
+#define ROW(id, ...)            [ZS_EU_ROW_##id] = {__VA_ARGS__},
 
 const struct zs_eu_links ZS_EU_LINKS = {.row = {
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
-    IF_1_WORD(TD, TA, MODE)(ROW(id, SHAPES(UN_LIST, UN_X, UN_Y, id)))
+    IF_1_WORD(TD, TA, MODE)(ROW(id, SHAPES(UN_LIST, UN_X, UN_Y, UN_Z, id)))
 #define ZS_EU_UN_APART(...)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
     IF_1_WORD(TD, TA, MODE)(ROW(id, UN_V_LIST(UN_X, UN_Y, F, id)))
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
-    IF_2_WORDS(TD, TA, TB, MODE)(ROW(id, SHAPES(TWO_LIST, TWO_X, TWO_Y, id)))
+    IF_2_WORDS(TD, TA, TB, MODE)(ROW(id, SHAPES(TWO_LIST, TWO_X, TWO_Y, TWO_Z, id)))
 #define ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                    \
     IF_2_WORDS(TD, TA, TB, MODE)(ROW(id, TWO_V_LIST(TWO_X, TWO_Y, F, id)))
 #define ZS_EU_TER(id, TD, TA, TB, TC, MODE, EXPR)                                                  \
-    IF_3_WORDS(TD, TA, TB, TC, MODE)(ROW(id, SHAPES(TER_LIST, TER_X, TER_Y, id)))
+    IF_3_WORDS(TD, TA, TB, TC, MODE)(ROW(id, SHAPES(TER_LIST, TER_X, TER_Y, TER_Z, id)))
 #define ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                \
     IF_3_WORDS(TD, TA, TB, TC, MODE)(ROW(id, TER_V_LIST(TER_X, TER_Y, F, id)))
 #define ZS_EU_CMP(id, TA, MODE, EXPR)                                                              \
-    IF_1_WORD(TA, TA, MODE)(ROW(id, SHAPES(TWO_LIST, NO_FIRST, ONE_Y, id)))
+    IF_1_WORD(TA, TA, MODE)(ROW(id, SHAPES(TWO_LIST, NONE, TWO_Z, TWO_Z, id)))
 #define ZS_EU_CMP_V(...)
-#define ZS_EU_SEL(id, TA) IF_1_WORD(TA, TA, PLAIN)(ROW(id, SHAPES(TWO_LIST, TWO_X, TWO_Y, id)))
+#define ZS_EU_SEL(id, TA)                                                                          \
+    IF_1_WORD(TA, TA, PLAIN)(ROW(id, SHAPES(TWO_LIST, TWO_X, TWO_Y, TWO_Z, id)))
 #include "eu/sem.def"
                                         }};
 

@@ -18,7 +18,9 @@
 #include <string.h>
 
 enum { OPS_START = 64 };
-enum { CHAIN_MAX = 64 }; /* operations between two that return to the loop */
+/* Operations between two that return to the loop: so many, and at the start of a block fewer, so
+ * that blocks have none in their middle. */
+enum { CHAIN_MAX = 64, CHAIN_MAX_BETWEEN = 24 };
 
 /* ---- emitting ---- */
 
@@ -109,18 +111,9 @@ void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B)
         l->reads[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
-/* That look at any register. */
-static bool is_watched(const struct zs_eu_lowering *l)
-{
-    const uint32_t hooks =
-        ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS;
-
-    return l->params->flags & hooks && !(l->params->flags & ZS_EU_LOWER_HOOKS_BLIND);
-}
-
 static bool is_read(const struct zs_eu_lowering *l, uint32_t reg)
 {
-    if (is_watched(l))
+    if (zs_eu_is_watched(l))
         return true;
     return (reg + 1) * l->program->regs.grf_B > l->params->payload_B &&
            (l->reads[reg / 64] >> reg % 64 & 1);
@@ -150,9 +143,10 @@ static bool find_start(struct zs_eu_lowering *l, const struct zs_eu_window *wind
     struct zs_eu_program *p = l->program;
     uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
     uint64_t read[4] = {0}, exposed[4] = {0};
-    bool known = window->is_merging && !is_watched(l) && zs_eu_exposed_registers(l, entry, exposed);
+    bool known =
+        window->is_merging && !zs_eu_is_watched(l) && zs_eu_exposed_registers(l, entry, exposed);
 
-    if (is_watched(l))
+    if (zs_eu_is_watched(l))
         p->read_acc_slots = (1u << ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN) - 1;
     else if (window->is_merging && !window->acc_lives)
         p->read_acc_slots = 0;
@@ -351,6 +345,10 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
 
     l->n = l->chunks = 1;
     l->block_end = end;
+    if (l->chain > CHAIN_MAX_BETWEEN) {
+        zs_eu_emit(l, ZS_EU_KIND_HOP);
+        l->chain = 0;
+    }
     p->block_op[block] = (uint32_t)p->op_count;
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_BLOCK);
     op->block = block;
@@ -406,6 +404,7 @@ static void begin_inst(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
     l->pred_shift = 0;
     l->pred_xor = 0;
     l->lanes = UINT32_MAX;
+    l->jump_counter = 0;
 }
 
 static void set_predicate(struct zs_eu_lowering *l)
@@ -560,16 +559,11 @@ static void forget_written(struct zs_eu_lowering *l, const struct zs_eu_slot *sl
         zs_eu_forget_kept(l, slot->touch.written, ZS_ARRAY_LEN(slot->touch.written));
 }
 
-static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
+/* One that has operations of its own. */
+static void lower_own(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
 {
     const struct zs_eu_slot *slot = &w->slots[index];
 
-    if (slot->state == ZS_EU_SLOT_HALF)
-        return;
-    if (slot->state == ZS_EU_SLOT_DROPPED) {
-        count_lanes_of(l, w, index);
-        return;
-    }
     if (slot->is_rewritten && lower_whole(l, w, index)) {
         forget_written(l, slot);
         return;
@@ -583,6 +577,21 @@ static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, u
         lower_one(l, &w->slots[slot->halves[i]].inst, w->first + slot->halves[i]);
         zs_eu_forget_kept(l, NULL, 0);
     }
+}
+
+static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
+{
+    const struct zs_eu_slot *slot = &w->slots[index];
+    size_t first = l->program->op_count;
+
+    if (slot->state == ZS_EU_SLOT_HALF)
+        return;
+    if (slot->state == ZS_EU_SLOT_DROPPED) {
+        count_lanes_of(l, w, index);
+        return;
+    }
+    lower_own(l, w, index);
+    zs_eu_note_passed(l, slot, first);
 }
 
 static void lower_blocks(struct zs_eu_lowering *l, struct zs_eu_window *w)

@@ -70,6 +70,7 @@ struct zs_eu_lowering {
     bool has_acc;             /* some instruction reads or writes an accumulator */
     uint32_t block_end;       /* the first instruction behind the current block */
     unsigned places_in_cache; /* that messages have been given */
+    uint32_t jump_counter;    /* that a jump counts itself; 0: none */
 
     bool keeps; /* widened words, which instructions of a block share */
     struct {
@@ -80,6 +81,7 @@ struct zs_eu_lowering {
     unsigned kept_next;
     uint32_t kept_in_use;          /* bit for each that the current instruction reads */
     const struct zs_isa_inst *sum; /* of a message by indices: what would add the base */
+    size_t giver; /* 1 + the operation whose result the next instruction alone reads; 0: none */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */
@@ -139,6 +141,15 @@ static inline bool zs_eu_stands_anywhere(const struct zs_eu_lowering *l)
     return l->params->flags & flags || l->params->stop_count;
 }
 
+/* Hooks that look at any register. */
+static inline bool zs_eu_is_watched(const struct zs_eu_lowering *l)
+{
+    const uint32_t hooks =
+        ZS_EU_LOWER_HOOK_BLOCKS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOK_STEPS;
+
+    return l->params->flags & hooks && !(l->params->flags & ZS_EU_LOWER_HOOKS_BLIND);
+}
+
 /* ---- lower_score.c ---- */
 /* In front of an instruction: its row of the scoreboard's check. */
 void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index);
@@ -182,6 +193,9 @@ void zs_eu_forget_kept(struct zs_eu_lowering *l, const struct zs_eu_bytes *writt
  */
 void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
                    const struct zs_eu_loc *src, unsigned count);
+/* The same by one operation; false: it takes more, and nothing was done. */
+bool zs_eu_compute_direct(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
+                          const struct zs_eu_loc *src, unsigned count);
 /* The same into an accumulator by two rows: low and high halves. Neither saturated nor compared. */
 void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2],
                           struct zs_eu_loc *src, unsigned count, unsigned type);

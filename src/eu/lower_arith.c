@@ -112,9 +112,14 @@ static void lower_mul_float(struct zs_eu_lowering *l, unsigned type)
     load_all(l, type, ZS_EU_MOD_KEEP_NEG, src);
     if (l->failed)
         return;
-    if (float_sign(l, 0) != float_sign(l, 1))
+    bool negative = float_sign(l, 0) != float_sign(l, 1);
+    if (negative && type == ZS_TYPE_DF)
         src[1] = negate(l, type, src[1]);
-    zs_eu_compute(l, type == ZS_TYPE_DF ? ZS_EU_ROW_MUL_F64 : ZS_EU_ROW_MUL_F32, type, src, 2);
+    zs_eu_compute(l,
+                  type == ZS_TYPE_DF ? ZS_EU_ROW_MUL_F64
+                  : negative         ? ZS_EU_ROW_MUL_NEG_F32
+                                     : ZS_EU_ROW_MUL_F32,
+                  type, src, 2);
 }
 
 static bool plain_source(const struct zs_eu_lowering *l, unsigned i)

@@ -152,6 +152,7 @@ static void lower_jmpi(struct zs_eu_lowering *l)
         if (l->failed)
             return;
         op = emit_jump(l, ZS_EU_KIND_JUMP_UNIFORM, block);
+        op->aux = l->jump_counter;
     } else {
         if (!scalar_source(l, 0, &at))
             return;

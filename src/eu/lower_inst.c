@@ -90,23 +90,8 @@ static void emit_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu
 /* Packed destination of the same type: one operation. */
 static bool direct_sel(struct zs_eu_lowering *l, unsigned type, const struct zs_eu_loc *src)
 {
-    const struct zs_isa_operand *dst = &l->inst->dst;
-    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
-    unsigned size_B = zs_eu_type_B(type);
-
-    if (dst->file != ZS_FILE_GRF || dst->kind == ZS_OPERAND_INDIRECT ||
-        zs_eu_type_B(dst->type) != size_B ||
-        zs_eu_type_is_float(dst->type) != zs_eu_type_is_float(type) ||
-        (l->inst->dst.modifiers & ZS_MOD_SAT) || (l->inst->flags & ZS_INST_ACCWREN) ||
-        (l->n > 1 && dst->hstride != 1) || (l->params->flags & ZS_EU_LOWER_GENERAL) ||
-        at + l->n * size_B > ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program))
-        return false;
-    for (unsigned i = 0; i < 2; i++)
-        if (!src[i].scalar && l->n > 8 && src[i].at != at && src[i].at < at + l->n * size_B &&
-            at < src[i].at + l->n * size_B)
-            return false;
-    zs_eu_emit_row(l, sel_rows[__builtin_ctz(size_B)], at, src, 2, true);
-    return true;
+    return !(l->inst->dst.modifiers & ZS_MOD_SAT) &&
+           zs_eu_compute_direct(l, sel_rows[__builtin_ctz(zs_eu_type_B(type))], type, src, 2);
 }
 
 /* A comparison chooses between two sources; no flag is written. */

@@ -379,7 +379,8 @@ static bool covers(const struct zs_eu_slot *slot, const struct zs_eu_slot *reade
     bool same_lanes = reader && !(reader->inst.flags & ZS_INST_NOMASK) &&
                       inst->channel_offset == reader->inst.channel_offset;
 
-    if (slot->touch.stays || inst->pred || !(all_lanes || same_lanes))
+    /* the predicate of sel chooses */
+    if (slot->touch.stays || (inst->pred && inst->op != ZS_OP_SEL) || !(all_lanes || same_lanes))
         return false;
     for (unsigned i = 0; i < ZS_ARRAY_LEN(slot->touch.written); i++) {
         struct zs_eu_bytes written = slot->touch.written[i];
@@ -578,7 +579,7 @@ static void fill(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32_t firs
         w->order[i] = (uint8_t)i;
         zs_eu_decode(l, l->program->insts[first + i].offset_B, &slot->inst);
         slot->half_count = slot->shift = slot->indices = 0;
-        slot->is_rewritten = slot->is_forwarded = slot->is_product = false;
+        slot->is_rewritten = slot->is_forwarded = slot->is_product = slot->is_passed = false;
         slot->state = ZS_EU_SLOT_OWN;
         if (!w->is_merging)
             continue;
@@ -613,7 +614,10 @@ void zs_eu_merge_begin(struct zs_eu_lowering *l, struct zs_eu_window *w)
     w->acc_lives = false;
     w->is_merging = !zs_eu_stands_anywhere(l);
     memset(w->carried, 0xff, sizeof(w->carried));
-    if (w->is_merging && makes_addresses(l) && !zs_eu_carried_registers(l, w->carried))
+    w->addresses = w->is_merging && makes_addresses(l);
+    w->passes =
+        w->is_merging && l->links && l->program->simd_mask == UINT32_MAX && !zs_eu_is_watched(l);
+    if ((w->passes || w->addresses) && !zs_eu_carried_registers(l, w->carried))
         memset(w->carried, 0xff, sizeof(w->carried));
     if (!w->is_merging || !l->has_acc)
         return;
@@ -636,7 +640,8 @@ void zs_eu_merge_window(struct zs_eu_lowering *l, struct zs_eu_window *w, uint32
     drop_idle_moves(w);
     find_halves(l, w, 8);
     find_halves(l, w, 16);
-    zs_eu_find_addresses(l, w, first + w->count == end);
+    if (w->addresses)
+        zs_eu_find_addresses(l, w, first + w->count == end);
     if (l->links)
-        zs_eu_order(w);
+        zs_eu_order(l, w, first + w->count == end);
 }

@@ -34,6 +34,7 @@ struct zs_eu_slot {
     bool is_rewritten;        /* `whole` is not `inst` */
     bool is_forwarded;        /* its first source is another one's, which may be dropped */
     bool is_product;          /* the low half of one, for another instruction */
+    bool is_passed;           /* the next one alone reads what it writes */
 };
 
 /* Instructions in a row of one block: all of it, if it is no longer than that. */
@@ -41,6 +42,8 @@ struct zs_eu_window {
     uint32_t first, count;
     bool is_merging;
     bool acc_lives;              /* some block may read accumulators that it did not write */
+    bool addresses;              /* some may be made in several instructions */
+    bool passes;                 /* what is passed on need not be stored */
     uint64_t carried[4];         /* registers that some block may read, which it did not write */
     uint8_t order[ZS_EU_WINDOW]; /* in which slots are lowered */
     struct zs_eu_slot slots[ZS_EU_WINDOW];
@@ -72,8 +75,10 @@ void zs_eu_find_indices(const struct zs_eu_lowering *l, const struct zs_isa_inst
                         struct zs_eu_send_indices *ret);
 
 /* ---- lower_order.c ---- */
-/* Change w->order so that results can be passed on. */
-void zs_eu_order(struct zs_eu_window *w);
+/* Change w->order so that results can be passed on. at_end: the window ends with its block. */
+void zs_eu_order(const struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end);
+/* A slot has been lowered; its operations stand from `first` on. */
+void zs_eu_note_passed(struct zs_eu_lowering *l, const struct zs_eu_slot *slot, size_t first);
 
 /* ---- lower_start.c ---- */
 /* Registers that a thread of the lowered program which has all lanes on may read before it has

@@ -71,6 +71,10 @@ static zs_eu_op_fn *of_row(const struct zs_eu_lowering *l, const struct zs_eu_op
     zs_eu_op_fn *const(*row)[ZS_EU_CLASS_COUNT] = l->handlers->row[op->kind];
     enum zs_eu_shape shape = zs_eu_is_general(l) ? ZS_EU_SHAPE_ANY : shape_of(op, ce);
     bool is_whole = shape == ZS_EU_SHAPE_FULL16 || shape == ZS_EU_SHAPE_FULL32;
+    bool compares_one = !op->arg && (op->cls == 3 || op->cls == ZS_EU_CLASS_N1);
+
+    if (compares_one && !zs_eu_is_general(l) && zs_eu_compare_uniform(op->kind))
+        return zs_eu_compare_uniform(op->kind);
     if (op->kind == ZS_EU_ROW_EXP_F32 && op->cls == 0 && is_whole && l->exp)
         return l->exp->of[shape == ZS_EU_SHAPE_FULL32];
     zs_eu_op_fn *fn = takes_wide_steps(l, op) ? l->wide->row[op->kind][shape][op->cls] : NULL;
@@ -205,14 +209,14 @@ static bool link_code(const struct zs_eu_op *op, uint32_t ce, const struct zs_eu
 }
 
 static zs_eu_any_fn *link_of(const struct zs_eu_lowering *l, const struct zs_eu_op *op, uint32_t ce,
-                             const struct zs_eu_op *given, bool gives)
+                             const struct zs_eu_op *given, enum zs_eu_link link)
 {
     unsigned code;
     bool takes, masked;
 
     if (!link_code(op, ce, given, &masked, &code, &takes) || takes != (given != NULL))
         return NULL;
-    return l->links->row[op->kind][masked][gives][code];
+    return l->links->row[op->kind][masked][link][code];
 }
 
 /* Where an operation has a source from the one in front of it, it is passed on. */
@@ -222,10 +226,56 @@ static void link_version(const struct zs_eu_lowering *l, struct zs_eu_op *ops, u
 
     for (size_t i = 0; i + 1 < l->program->op_count; i++) {
         const struct zs_eu_op *op = &ops[i];
-        bool gives = link_of(l, op, ce, given, true) && link_of(l, op + 1, ce, op, false);
-        if (given || gives)
-            ops[i].linked = link_of(l, op, ce, given, gives);
+        enum zs_eu_link passed = op->passed ? ZS_EU_LINK_PASSED : ZS_EU_LINK_BOTH;
+        bool gives =
+            link_of(l, op, ce, given, passed) && link_of(l, op + 1, ce, op, ZS_EU_LINK_STORED);
+        zs_eu_any_fn *fn = link_of(l, op, ce, given, gives ? passed : ZS_EU_LINK_STORED);
+        if (fn)
+            ops[i].linked = fn;
         given = gives ? op : NULL;
+    }
+}
+
+/* Counting a predicate's lanes is no matter of what stands in front of it: what that passes on goes
+ * to the next one then. */
+static void raise_lane_counts(struct zs_eu_program *p)
+{
+    for (size_t i = 1; i < p->op_count; i++) {
+        const struct zs_eu_op counts = p->ops[i], *before = &p->ops[i - 1];
+        if (counts.kind == ZS_EU_KIND_LANE_COUNT && before->kind < ZS_EU_ROW_COUNT &&
+            zs_eu_row_infos[before->kind].form != ZS_EU_FORM_CMP &&
+            before->dst >= ZS_EU_OFFSET(acc)) {
+            p->ops[i] = *before;
+            p->ops[i - 1] = counts;
+        }
+    }
+}
+
+/* ---- several operations by one handler ---- */
+
+static bool moves_one(const struct zs_eu_op *op, uint32_t ce)
+{
+    return op->kind == ZS_EU_ROW_MOV_32 && op->cls == ZS_EU_CLASS_N1 &&
+           shape_of(op, ce) == ZS_EU_SHAPE_FULL8;
+}
+
+static void join_version(const struct zs_eu_lowering *l, struct zs_eu_op *ops, uint32_t ce)
+{
+    size_t count = l->program->op_count;
+
+    for (size_t i = 0; i + 1 < count; i++) {
+        bool compares =
+            ops[i].kind < ZS_EU_ROW_COUNT && ops[i].fn == zs_eu_compare_uniform(ops[i].kind);
+        if (compares && ops[i + 1].fn == zs_eu_op_jump_flag)
+            ops[i].fn = zs_eu_compare_and_jump(ops[i].kind);
+        size_t end = i;
+        while (end < count && moves_one(&ops[end], ce))
+            end++;
+        if (end < i + 2)
+            continue;
+        ops[i].fn = zs_eu_op_moves;
+        ops[i].aux = (uint32_t)(end - i);
+        i = end - 1;
     }
 }
 
@@ -245,6 +295,8 @@ static void select_version(const struct zs_eu_lowering *l, struct zs_eu_op *ops,
     }
     if (l->links && !zs_eu_stands_anywhere(l))
         link_version(l, ops, ce);
+    if (!zs_eu_stands_anywhere(l))
+        join_version(l, ops, ce);
 }
 
 bool zs_eu_select(struct zs_eu_lowering *l)
@@ -258,6 +310,8 @@ bool zs_eu_select(struct zs_eu_lowering *l)
 
     if (!ops)
         return false;
+    if (l->links && !zs_eu_stands_anywhere(l))
+        raise_lane_counts(p);
     for (size_t v = 0; v < versions; v++)
         memcpy(ops + v * p->op_count, p->ops, p->op_count * sizeof(*ops));
     free(p->ops);

@@ -295,27 +295,36 @@ void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2]
     zs_eu_after_store(l);
 }
 
-void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
-                   const struct zs_eu_loc *src, unsigned count)
+bool zs_eu_compute_direct(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
+                          const struct zs_eu_loc *src, unsigned count)
 {
     const struct zs_isa_inst *inst = l->inst;
     struct zs_eu_plan plan = {.count = 0};
     struct target target;
 
     if (l->failed || !find_target(l, &target))
-        return;
+        return false;
     zs_eu_plan_convert(&plan, type, target.type, (inst->dst.modifiers & ZS_MOD_SAT));
     bool direct = plan.count == 0 && is_packed(l, &target) && !(inst->flags & ZS_INST_ACCWREN) &&
-                  !inst->cond && !((inst->dst.modifiers & ZS_MOD_SAT) && zs_eu_type_is_float(type));
+                  !((inst->dst.modifiers & ZS_MOD_SAT) && zs_eu_type_is_float(type));
     for (unsigned i = 0; i < count && direct; i++)
         direct = src[i].scalar || !chunks_collide(l, target.place.at, zs_eu_type_B(target.type),
                                                   src[i].at, zs_eu_row_infos[row].src_B[i]);
-    if (direct) {
-        if (row != zs_eu_move_row(target.type) || !gather_in_place(l, &target, src[0]))
-            zs_eu_emit_row(l, row, target.place.at, src, count, true);
-        zs_eu_after_store(l);
+    if (!direct)
+        return false;
+    if (row != zs_eu_move_row(target.type) || !gather_in_place(l, &target, src[0]))
+        zs_eu_emit_row(l, row, target.place.at, src, count, true);
+    if (inst->cond)
+        set_flags(l, (struct zs_eu_loc){target.place.at, l->n == 1}, target.type);
+    zs_eu_after_store(l);
+    return true;
+}
+
+void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
+                   const struct zs_eu_loc *src, unsigned count)
+{
+    if (zs_eu_compute_direct(l, row, type, src, count) || l->failed)
         return;
-    }
     if (row == zs_eu_move_row(type)) { /* nothing to compute */
         zs_eu_store(l, src[0], type);
         return;

@@ -12,7 +12,16 @@
 #include <math.h>
 
 enum { GRF_B = 64, LANES = 32, DWORDS = 1024, MIDDLE = 512, ROUNDS = 400, TEXT_MAX = 6000 };
-enum { FIRST_REG = 10, VECTORS = 6, BASES = 42, WORDS = 50, SPREAD = 60, SHIFTED = 64, SUMS = 68 };
+enum {
+    FIRST_REG = 10,
+    VECTORS = 6,
+    BASES = 42,
+    WORDS = 50,
+    SPREAD = 60,
+    SHIFTED = 64,
+    SUMS = 68,
+    COPIES = 90
+};
 enum { INDICES = 3 }; /* of the vectors: the first ones */
 enum { WORD_REGS = 7 };
 
@@ -440,6 +449,14 @@ static void put_words(char *text)
             FIRST_REG + 2 * dst, WORDS + words);
 }
 
+/* A block that reads all vectors: what nobody reads may be older. */
+static void put_end(char *text, unsigned label)
+{
+    put(text, "jmpi L%u\nL%u:\n", label, label);
+    for (unsigned v = 0; v < VECTORS; v++)
+        put(text, "(W) mov (32|M0) r%u.0<1>:d r%u.0<1;1,0>:d\n", COPIES + 2 * v, FIRST_REG + 2 * v);
+}
+
 static void random_programs(void **state)
 {
     static struct world before, after;
@@ -471,6 +488,7 @@ static void random_programs(void **state)
                 put(text, "jmpi L%u\nL%u:\n", labels, labels);
             }
         }
+        put_end(text, ++labels);
         for (unsigned h = 0; h < ZS_ARRAY_LEN(hosts); h++) {
             if (!zs_eu_host_usable(hosts[h]))
                 continue;
