@@ -290,6 +290,8 @@ zs_port_run_fn *zs_port_run_local_pick(const struct zs_port_message *m, bool is_
 zs_port_run_fn *zs_port_run_local_pick_avx2(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn *zs_port_run_local_atomic(const struct zs_port_message *m);
 zs_port_run_fn *zs_port_run_local_atomic_avx2(const struct zs_port_message *m);
+zs_port_run_fn *zs_port_run_untyped_local_atomic(const struct zs_port_message *m);
+zs_port_run_fn *zs_port_run_untyped_local_atomic_avx2(const struct zs_port_message *m);
 zs_port_run_fn *zs_port_run_untyped_pick(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn *zs_port_run_untyped_pick_avx2(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Local memory by load/store cache messages: dwords of sixteen or 32 lanes, wherever they lie and
- * whichever lanes are on, and atomics on them. It belongs to one group, whose threads share one
- * host thread, and nobody tracks what is written to it: so bounds are checked for all lanes at
- * once, and each lane is an access of the host then. Whatever reaches outside goes to the general
- * handlers, which say what is wrong. Built twice, like lsc_move.c.
+ * whichever lanes are on, and atomics on them, also those of the data port. It belongs to one
+ * group, whose threads share one host thread, and nobody tracks what is written to it: so bounds
+ * are checked for all lanes at once, and each lane is an access of the host then. Whatever reaches
+ * outside goes to the general handlers, which say what is wrong. Built twice, like lsc_move.c.
  */
 #include "dataport/dataport_priv.h"
 #include "dataport/twice.h"
@@ -256,13 +256,16 @@ static atomic_fn *const atomics[] = {
 #include "dataport/atomic.def"
 };
 
-static bool run_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+/* false: some lane reaches elsewhere, and nothing was done. operands_B: from those called a to b.
+ */
+ALWAYS bool try_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                       const uint8_t *offsets, const uint8_t *data, uint32_t operands_B,
+                       uint32_t mask)
 {
     uint32_t at[LOCAL_LANES_MAX], old[LOCAL_LANES_MAX];
-    if ((uintptr_t)port->slm % 4 || !find_lanes(port, src0, m->lanes, mask, 4, at))
-        return zs_port_run_lsc_atomic(port, m, dst, src0, src1, mask);
-    const struct atomic o = {port->slm, at, src1, src1 + m->component_B, old};
+    if ((uintptr_t)port->slm % 4 || !find_lanes(port, offsets, m->lanes, mask, 4, at))
+        return false;
+    const struct atomic o = {port->slm, at, data, data + operands_B, old};
     atomics[m->op](&o, m->lanes, mask, m->returns);
     if (!m->returns)
         return true;
@@ -271,10 +274,36 @@ static bool run_atomic(struct zs_port *port, const struct zs_port_message *m, ui
     return true;
 }
 
+static bool run_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    return try_atomic(port, m, dst, src0, src1, m->component_B, mask) ||
+           zs_port_run_lsc_atomic(port, m, dst, src0, src1, mask);
+}
+
+/* The data port's: operands follow each other, and the addresses, if they come in one payload. */
+static bool run_untyped_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                               const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+{
+    const uint8_t *data = zs_port_data(m, src0, src1, m->lanes / 8u);
+    return try_atomic(port, m, dst, src0 + m->header_grf * GRF_B, data, m->lanes * 4u, mask) ||
+           zs_port_run_untyped_atomic(port, m, dst, src0, src1, mask);
+}
+
+ALWAYS bool is_plain(const struct zs_port_message *m)
+{
+    return ZS_PORT_CHECKED && m->bti == BTI_SLM && m->element_B == 4 &&
+           m->op < ZS_ARRAY_LEN(atomics) && atomics[m->op];
+}
+
 zs_port_run_fn *RUN(local_atomic)(const struct zs_port_message *m)
 {
-    bool here = m->bti == BTI_SLM && m->element_B == 4 && m->slot_B == 4 && m->address_B == 4 &&
+    bool here = m->slot_B == 4 && m->address_B == 4 &&
                 (m->lanes == LANES_MAX || m->lanes == LOCAL_LANES_MAX);
-    return ZS_PORT_CHECKED && here && m->op < ZS_ARRAY_LEN(atomics) && atomics[m->op] ? run_atomic
-                                                                                      : NULL;
+    return is_plain(m) && here ? run_atomic : NULL;
+}
+
+zs_port_run_fn *RUN(untyped_local_atomic)(const struct zs_port_message *m)
+{
+    return is_plain(m) && m->lanes % VECTOR_LANES == 0 ? run_untyped_atomic : NULL;
 }

@@ -298,6 +298,9 @@ zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
                    : zs_port_run_untyped_pick(message, is_write);
     if (row->run == zs_port_run_lsc_atomic)
         own = avx2 ? zs_port_run_local_atomic_avx2(message) : zs_port_run_local_atomic(message);
+    if (row->run == zs_port_run_untyped_atomic)
+        own = avx2 ? zs_port_run_untyped_local_atomic_avx2(message)
+                   : zs_port_run_untyped_local_atomic(message);
     return own ? own : avx2 ? row->run_avx2 : row->run;
 }
 
