@@ -282,6 +282,7 @@ def try_program(trial, names, seed, make, options, doubles, keep, look_at_spills
         if kind == 'WRONG' and keep:
             less = make()
             trial.reduce(less, seed, doubles, (device, option))
+            os.makedirs(keep, exist_ok=True)
             with open(os.path.join(keep, f'{seed}-{device}{option.replace(" ", "")}.cl'), 'w', encoding='utf-8') as f:
                 f.write(less.text())
 
