@@ -110,7 +110,7 @@ bool zs_eu_slot_writes(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
                                              zs_eu_bytes_overlap(slot->touch.written[1], bytes));
 }
 
-static bool reads(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
+bool zs_eu_slot_reads(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
 {
     for (unsigned i = 0; i < ZS_ARRAY_LEN(slot->touch.read); i++)
         if (slot->state == ZS_EU_SLOT_OWN && zs_eu_bytes_overlap(slot->touch.read[i], bytes))
@@ -256,13 +256,15 @@ static bool overwrites(const struct zs_eu_slot *slot, const struct zs_eu_slot *f
            bytes.end_B <= mine.end_B && (same_places || slot->whole.flags & ZS_INST_NOMASK);
 }
 
-static bool is_carried(const struct zs_eu_lowering *l, const struct zs_eu_window *w,
-                       struct zs_eu_bytes bytes)
+bool zs_eu_is_carried(const struct zs_eu_lowering *l, const struct zs_eu_window *w,
+                      struct zs_eu_bytes bytes)
 {
-    uint32_t grf_B = l->program->regs.grf_B;
-    uint32_t last = (bytes.end_B - 1 - ZS_EU_OFFSET(grf)) / grf_B;
+    uint32_t grf_B = l->program->regs.grf_B, file = ZS_EU_OFFSET(grf);
 
-    for (uint32_t reg = (bytes.begin_B - ZS_EU_OFFSET(grf)) / grf_B; reg <= last; reg++)
+    if (bytes.begin_B < file)
+        return w->acc_lives || bytes.begin_B < ZS_EU_OFFSET(acc) ||
+               bytes.end_B > ZS_EU_OFFSET(acc_high);
+    for (uint32_t reg = (bytes.begin_B - file) / grf_B; reg * grf_B + file < bytes.end_B; reg++)
         if (w->carried[reg / 64] >> reg % 64 & 1)
             return true;
     return false;
@@ -284,12 +286,12 @@ static bool is_idle(const struct zs_eu_lowering *l, const struct zs_eu_window *w
     const struct zs_eu_slot *slot = &w->slots[index];
 
     for (uint32_t i = index + 1; i < w->count; i++) {
-        if (w->slots[i].touch.unknown || reads(&w->slots[i], slot->touch.written[0]))
+        if (w->slots[i].touch.unknown || zs_eu_slot_reads(&w->slots[i], slot->touch.written[0]))
             return false;
         if (overwrites(&w->slots[i], slot))
             return true;
     }
-    return at_end && !is_carried(l, w, slot->touch.written[0]);
+    return at_end && !zs_eu_is_carried(l, w, slot->touch.written[0]);
 }
 
 void zs_eu_find_addresses(struct zs_eu_lowering *l, struct zs_eu_window *w, bool at_end)

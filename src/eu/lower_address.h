@@ -27,6 +27,10 @@ static inline bool zs_eu_bytes_overlap(struct zs_eu_bytes a, struct zs_eu_bytes 
     return a.begin_B < b.end_B && b.begin_B < a.end_B;
 }
 bool zs_eu_slot_writes(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes);
+bool zs_eu_slot_reads(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes);
+/* Whether some block may read these bytes of registers or accumulators, which it did not write. */
+bool zs_eu_is_carried(const struct zs_eu_lowering *l, const struct zs_eu_window *w,
+                      struct zs_eu_bytes bytes);
 
 /* ---- lower_apart.c ---- */
 /* Messages by index whose addresses are made by sixteen lanes apart. at_end: the window ends with

@@ -12,7 +12,7 @@
  * overwritten, or the block ends and no block of the program reads these registers, or
  * accumulators, in lanes where it has not written them itself.
  */
-#include "eu/lower_merge.h"
+#include "eu/lower_address.h"
 #include "eu/lower_operand.h"
 
 #include <limits.h>
@@ -174,19 +174,6 @@ static void reorder(struct zs_eu_window *w, uint32_t chain, uint32_t at, uint32_
 /* ---- what need not be stored -------------------------------------------------------------------
  */
 
-static bool overlap(struct zs_eu_bytes a, struct zs_eu_bytes b)
-{
-    return a.begin_B < b.end_B && b.begin_B < a.end_B;
-}
-
-static bool reads(const struct zs_eu_slot *slot, struct zs_eu_bytes bytes)
-{
-    for (unsigned i = 0; i < ZS_ARRAY_LEN(slot->touch.read); i++)
-        if (overlap(slot->touch.read[i], bytes))
-            return true;
-    return false;
-}
-
 static bool writes_dwords(const struct zs_eu_slot *slot)
 {
     const struct zs_isa_operand *dst = &slot->whole.dst;
@@ -204,21 +191,6 @@ static bool overwrites(const struct zs_eu_slot *later, const struct zs_eu_slot *
     return writes_dwords(later) && (!inst->pred || inst->op == ZS_OP_SEL) &&
            later->touch.written[0].begin_B == first->touch.written[0].begin_B &&
            (inst->flags & ZS_INST_NOMASK || !(first->whole.flags & ZS_INST_NOMASK));
-}
-
-/* Whether some block may read these bytes, which it did not write. */
-static bool is_carried(const struct zs_eu_lowering *l, const struct zs_eu_window *w,
-                       struct zs_eu_bytes bytes)
-{
-    uint32_t grf_B = l->program->regs.grf_B, file = ZS_EU_OFFSET(grf);
-
-    if (bytes.begin_B < file)
-        return w->acc_lives || bytes.begin_B < ZS_EU_OFFSET(acc) ||
-               bytes.end_B > ZS_EU_OFFSET(acc_high);
-    for (uint32_t reg = (bytes.begin_B - file) / grf_B; reg * grf_B + file < bytes.end_B; reg++)
-        if (w->carried[reg / 64] >> reg % 64 & 1)
-            return true;
-    return false;
 }
 
 /* The place of the one that is lowered next. */
@@ -242,12 +214,12 @@ static bool is_for_next(const struct zs_eu_lowering *l, const struct zs_eu_windo
         return false;
     for (uint32_t i = next; i < w->count; i = next_own(w, i)) {
         const struct zs_eu_slot *slot = &w->slots[w->order[i]];
-        if (slot->touch.unknown || (i != next && reads(slot, made)))
+        if (slot->touch.unknown || (i != next && zs_eu_slot_reads(slot, made)))
             return false;
         if (overwrites(slot, from))
             return true;
     }
-    return at_end && !is_carried(l, w, made);
+    return at_end && !zs_eu_is_carried(l, w, made);
 }
 
 /* How often operations from `first` on read these dwords as a vector; UINT_MAX: otherwise, too. */
@@ -267,7 +239,7 @@ static unsigned count_readers(const struct zs_eu_program *p, size_t first, struc
             bool is_one = op->cls >> k & 1;
             struct zs_eu_bytes read = {op->src[k],
                                        op->src[k] + (is_one ? 1 : LINKED_LANES) * size_B};
-            if (!size_B || !overlap(read, made))
+            if (!size_B || !zs_eu_bytes_overlap(read, made))
                 continue;
             if (is_one || read.begin_B != made.begin_B || read.end_B != made.end_B)
                 return UINT_MAX;
