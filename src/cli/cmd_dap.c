@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope dap: the debugger of GPU kernels for editors. */
-#include "cli/dap_serve.h"
+#include "cli/debug/dap_serve.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: GPU kernels stopped, looked at and stepped. */
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 #include "cli/paths.h"
 
 #include "base/file.h"

@@ -4,7 +4,7 @@
  * completed, too.
  */
 #include "base/compiler.h"
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 #include "../../unit/dap/fake_debugger.h"
 

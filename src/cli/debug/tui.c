@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/debug_tui.h"
+#include "cli/debug/tui.h"
 
 #include "base/text.h"
-#include "cli/debug_term.h"
+#include "cli/debug/term.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: what people see. Names, sources and values are cleaned as they are written. */
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: breakpoints and watchpoints. */
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 #include "base/text.h"
 

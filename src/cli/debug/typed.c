@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/debug_typed.h"
+#include "cli/debug/typed.h"
 
 #include "base/buf.h"
 #include "base/file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: threads, lanes, frames, source text and code. */
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 #include "base/path.h"
 #include "base/text.h"

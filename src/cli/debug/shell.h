@@ -2,13 +2,13 @@
 /*
  * The debugger's commands as people type them: in a terminal, from scripts, in an editor's console.
  *
- *     debug_shell.c   running and going back, the table of commands, help
- *     debug_stops.c   breakpoints and watchpoints
- *     debug_look.c    threads, lanes, frames, source, code
- *     debug_print.c   values and memory
- *     debug_show.c    what people see of stops and lists
- *     debug_line.c    lines from a terminal
- *     debug_typed.c   ... kept for later sessions
+ *     shell.c   running and going back, the table of commands, help
+ *     stops.c   breakpoints and watchpoints
+ *     look.c    threads, lanes, frames, source, code
+ *     print.c   values and memory
+ *     show.c    what people see of stops and lists
+ *     line.c    lines from a terminal
+ *     typed.c   ... kept for later sessions
  */
 #ifndef ZS_CLI_DEBUG_SHELL_H
 #define ZS_CLI_DEBUG_SHELL_H
@@ -90,7 +90,7 @@ void zs_shell_fini(struct zs_shell *shell);
 #define COMMAND(name, short_name, handler, flags, help, more)                                      \
     void zs_shell_do_##handler(struct zs_shell *shell, const char *args);
 #define HEADING(text)
-#include "cli/debug_commands.def"
+#include "cli/debug/commands.def"
 #undef COMMAND
 #undef HEADING
 
@@ -129,7 +129,7 @@ bool zs_shell_set_list(struct zs_shell *shell, const char *file, uint64_t line);
 const char *zs_shell_info_topic(size_t i);
 void zs_shell_list_displays(struct zs_shell *shell);
 
-/* ---- debug_show.c: appended to shell->out ---- */
+/* ---- show.c: appended to shell->out ---- */
 
 void zs_shell_say(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_shell_error(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: commands, with the names and abbreviations of gdb; running and going back. */
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 #include "base/diag.h"
 #include "base/path.h"
@@ -377,7 +377,7 @@ static const struct command {
 #define COMMAND(name, short_name, handler, flags, help, more)                                      \
     {name, short_name, zs_shell_do_##handler, flags, help, more},
 #define HEADING(text) {text, NULL, NULL, 0, NULL, NULL},
-#include "cli/debug_commands.def"
+#include "cli/debug/commands.def"
 #undef COMMAND
 #undef HEADING
 };

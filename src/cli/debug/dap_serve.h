@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions of the debug adapter (dap/dap.h) on descriptors and sockets. */
-#ifndef ZS_CLI_DAP_SERVE_H
-#define ZS_CLI_DAP_SERVE_H
+#ifndef ZS_CLI_DEBUG_DAP_SERVE_H
+#define ZS_CLI_DEBUG_DAP_SERVE_H
 
 #include "dap/dap.h"
 

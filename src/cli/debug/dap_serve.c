@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/dap_serve.h"
-#include "cli/debug_shell.h"
+#include "cli/debug/dap_serve.h"
+#include "cli/debug/shell.h"
 #include "cli/options.h"
 
 #include "base/diag.h"

@@ -7,7 +7,7 @@
 #ifndef ZS_CLI_DEBUG_TUI_H
 #define ZS_CLI_DEBUG_TUI_H
 
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 /* Between them signals that end the process restore the terminal, which `fd` is. */
 void zs_tui_init(int fd);

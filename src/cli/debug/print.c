@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: values and memory. */
-#include "cli/debug_shell.h"
+#include "cli/debug/shell.h"
 
 #include "base/number.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/debug_term.h"
+#include "cli/debug/term.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -4,7 +4,7 @@
  * they come. At the prompt Ctrl-C gives up the line; handlers of signals wake the reading of a key
  * through a pipe.
  */
-#include "cli/debug_tui.h"
+#include "cli/debug/tui.h"
 
 #include "base/vec.h"
 
@@ -120,7 +120,7 @@ void zs_shell_idle(struct zs_shell *shell)
 }
 
 #ifdef ZS_HAVE_LIBEDIT
-#include "cli/debug_typed.h"
+#include "cli/debug/typed.h"
 
 #include <histedit.h>
 #include <locale.h>
