@@ -17,9 +17,9 @@
 #include "record/counts.h"
 #include "record/writer.h"
 #include "report/recording.h"
-#include "store/instrument.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
+#include "wire/instrument.h"
 
 #include <errno.h>
 #include <fcntl.h>

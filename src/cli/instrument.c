@@ -2,7 +2,7 @@
 #include "cli/instrument.h"
 
 #include "instrument/instrument.h"
-#include "store/instrument.h"
+#include "wire/instrument.h"
 
 #include <errno.h>
 #include <fcntl.h>

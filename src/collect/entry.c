@@ -30,7 +30,7 @@
 #include "collect/collect.h"
 #include "collect/instrument.h"
 #include "collect/pause.h"
-#include "store/instrument.h"
+#include "wire/instrument.h"
 
 #include <dlfcn.h>
 #include <link.h>

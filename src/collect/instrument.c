@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The exchange with the helper (store/instrument.h). */
+/* The exchange with the helper (wire/instrument.h). */
 #include "collect/instrument.h"
 
 #include "base/socket.h"

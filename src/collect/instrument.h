@@ -7,7 +7,7 @@
 #define ZS_COLLECT_INSTRUMENT_H
 
 #include "collect/collect.h"
-#include "store/instrument.h"
+#include "wire/instrument.h"
 
 /* The module to give to the application instead, or NULL. The caller destroys the other. */
 ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The buffers that instrumented kernels write to. A buffer is shared memory of the module's
- * context. What it holds goes to its file in the recording (store/instrument.h):
+ * context. What it holds goes to its file in the recording (wire/instrument.h):
  *
  * - at the end of the module, the context or the process, whichever is first,
  * - and, so that a process that is killed leaves something, when a call returns that waits for the

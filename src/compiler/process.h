@@ -6,8 +6,8 @@
 #ifndef ZS_COMPILER_PROCESS_H
 #define ZS_COMPILER_PROCESS_H
 
+#include "base/own_fd.h"
 #include "compiler/compiler.h"
-#include "compiler/own_fd.h"
 #include "compiler/spawn.h"
 
 #include "base/sha256.h"

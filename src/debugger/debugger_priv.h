@@ -28,8 +28,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/history.h"
 #include "base/vec.h"
+#include "wire/history.h"
 
 #include <zescope/annotate.h>
 #include <zescope/debug.h>

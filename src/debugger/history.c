@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recorded launches: what is asked of the driver (base/history.h), and going to a position. */
+/* Recorded launches: what is asked of the driver (wire/history.h), and going to a position. */
 #include "debugger/debugger_priv.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/driver_priv.h"
 
-#include "driver/memory.h"
-#include "driver/module.h"
-#include "driver/worker.h"
+#include "driver/memory/memory.h"
+#include "driver/module/module.h"
+#include "driver/queue/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and their properties. Values of a device come from its model's row. */
 #include "base/clock.h"
-#include "driver/list.h"
+#include "driver/queue/list.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "base/duration.h"
 #include "compiler/compiler.h"
-#include "driver/compile.h"
-#include "driver/counts.h"
-#include "driver/debug.h"
-#include "driver/metrics.h"
-#include "driver/module.h"
+#include "driver/debug/debug.h"
+#include "driver/metrics/metrics.h"
+#include "driver/module/compile.h"
+#include "driver/module/counts.h"
+#include "driver/module/module.h"
 #include "driver/report.h"
 
 #include <errno.h>

@@ -10,8 +10,8 @@
 
 #include "driver/ddi.h"
 #include "driver/log.h"
+#include "driver/module/places.h"
 #include "driver/object.h"
-#include "driver/places.h"
 
 #include "base/diag.h"
 #include "gpu/gpu.h"

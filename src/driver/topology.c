@@ -8,8 +8,8 @@
  * No Gen9 has tiles; a software one may: each is a whole GPU of its model, a sub-device of the root
  * device. The root has their EUs and memory together, and work on it runs on all of them.
  */
-#include "driver/debug.h"
-#include "driver/metrics.h"
+#include "driver/debug/debug.h"
+#include "driver/metrics/metrics.h"
 
 #include "base/buf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels: a parsed kernel and its relocated code, lowered once for all launches. */
-#include "gpu/debug_priv.h"
+#include "gpu/debug/debug_priv.h"
 
 #include "base/reader.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What tools say of single instructions, as columns for annotate and pages: kept by module and
- * kernel while results are made, and written to the recording (store/instrument.h).
+ * kernel while results are made, and written to the recording (wire/instrument.h).
  */
 #include "instrument/instrument.h"
 
 #include "base/vec.h"
-#include "store/instrument.h"
 #include "store/store.h"
+#include "wire/instrument.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -132,7 +132,7 @@ int zs_tool_beside_write(const struct zs_tool_run *run, const char *recording);
 
 /*
  * Serve applications at a listening socket until it is closed or the process is killed: requests
- * and answers are those of store/instrument.h. Returns -errno when nothing can be accepted any
+ * and answers are those of wire/instrument.h. Returns -errno when nothing can be accepted any
  * more.
  */
 int zs_instrument_serve(int listen_fd, const struct zs_tool_ref *tool);

@@ -9,8 +9,8 @@
 #include "base/reader.h"
 #include "base/vec.h"
 #include "record/counts.h"
-#include "store/instrument.h"
 #include "store/store.h"
+#include "wire/instrument.h"
 
 #include <dirent.h>
 #include <errno.h>

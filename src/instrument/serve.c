@@ -11,7 +11,7 @@
 
 #include "base/sha256.h"
 #include "base/socket.h"
-#include "store/instrument.h"
+#include "wire/instrument.h"
 
 #include <errno.h>
 #include <stdio.h>

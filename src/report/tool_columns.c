@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is store/instrument.h's, and hostile: counts are bounded by the bytes that there are.
+ * The file is wire/instrument.h's, and hostile: counts are bounded by the bytes that there are.
  * A kernel has the columns of the first tool that says something of it.
  */
 #include "report/tool_columns.h"
@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "report/columns.h"
 #include "report/counts.h"
-#include "store/instrument.h"
+#include "wire/instrument.h"
 
 #include <errno.h>
 #include <math.h>

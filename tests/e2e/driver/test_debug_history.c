@@ -6,7 +6,7 @@
  */
 #include "debugging.h"
 
-#include "base/history.h"
+#include "wire/history.h"
 
 enum { GROUP = 16, GROUPS = 3, STEPS_MAX = 4096, TILE_B = 256, GRF_B = 128 * 64 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both ends of a debugger's connection (src/driver/debug_wire.h) with the other one hostile. The
+ * Both ends of a debugger's connection (src/wire/debug.h) with the other one hostile. The
  * input is a row of messages: a byte says what one is made of, its fields follow; or it is so many
  * bytes as they are. FUZZ_DEBUGGED: the driver is the debugged process, and is asked; afterwards it
  * has to serve a debugger as if nothing had been. Else it is the debugger, and gets these answers
  * and events.
  */
-#include "base/history.h"
-#include "driver/debug_wire.h"
+#include "wire/debug.h"
+#include "wire/history.h"
 
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
@@ -49,7 +49,7 @@ static uint64_t address(struct input *in, uint64_t near_va)
     return n < 128 ? near_va + n * 8ull : n < 192 ? (uint64_t)(n - 128) << 40 : UINT64_MAX - n;
 }
 
-/* A request of base/history.h, mostly one that is understood. */
+/* A request of wire/history.h, mostly one that is understood. */
 static size_t make_history(struct input *in, uint64_t near_va, struct zs_wire_message *m)
 {
     struct zs_history_request r = {.magic = ZS_HISTORY_MAGIC,

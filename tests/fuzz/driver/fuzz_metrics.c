@@ -12,7 +12,7 @@
  */
 #include "base/compiler.h"
 #include "driver/later.h"
-#include "driver/metrics.h"
+#include "driver/metrics/metrics.h"
 #include "fuzz_module.h"
 
 #include <stdbool.h>

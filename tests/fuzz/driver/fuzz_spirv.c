@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specialization constants written into SPIR-V from anywhere, and build flags. */
-#include "driver/compile.h"
+#include "driver/module/compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 

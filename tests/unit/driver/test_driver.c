@@ -2,9 +2,9 @@
 /* Parts of the driver that need no loader: handles, chains, build flags, specialization. */
 #include "../test.h"
 
-#include "driver/compile.h"
-#include "driver/event.h"
 #include "driver/later.h"
+#include "driver/module/compile.h"
+#include "driver/queue/event.h"
 
 #include <errno.h>
 #include <signal.h>

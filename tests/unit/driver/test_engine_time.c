@@ -4,7 +4,7 @@
 #include "metrics_env.h"
 
 #include "base/clock.h"
-#include "driver/engine_time.h"
+#include "driver/queue/engine_time.h"
 
 #include <zescope/driver_ext.h>
 

@@ -3,9 +3,9 @@
  * clock, exported data. The environment does not ask for metrics. */
 #include "metrics_env.h"
 
-#include "driver/engine_time.h"
-#include "driver/metrics.h"
-#include "driver/module.h"
+#include "driver/metrics/metrics.h"
+#include "driver/module/module.h"
+#include "driver/queue/engine_time.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
  * modules for as long as it runs. */
 #include "metrics_env.h"
 
-#include "driver/module.h"
-#include "driver/places.h"
+#include "driver/module/module.h"
+#include "driver/module/places.h"
 
 #include <stdio.h>
 

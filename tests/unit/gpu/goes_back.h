@@ -9,7 +9,7 @@
 
 #include "../test.h"
 
-#include "gpu/history.h"
+#include "gpu/debug/history.h"
 
 #include <errno.h>
 #include <pthread.h>

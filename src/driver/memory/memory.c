@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/memory/memory.h"
+
+#include "driver/memory/pages.h"
+#include "driver/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE_B = 4096 };
+static const uint64_t ALIGNMENT_MAX = 1ull << 30;
+
+/* ---- The tree of live ranges -------------------------------------------------------------------
+ * tsearch keeps disjoint ranges ordered; a range of one byte finds the one that holds it. */
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct zs_range *x = a, *y = b;
+    if (x->base + x->size_B <= y->base)
+        return -1;
+    return x->base >= y->base + y->size_B;
+}
+
+/* Under memory_lock. */
+static struct zs_range *find_range(struct zs_ze_context *context, uint64_t va)
+{
+    struct zs_range key = {.base = va, .size_B = 1};
+    struct zs_range **node = tfind(&key, &context->ranges, compare_ranges);
+    return node ? *node : NULL;
+}
+
+bool zs_memory_set_atomics(struct zs_ze_context *context, const void *host, uint32_t atomics)
+{
+    pthread_rwlock_wrlock(&context->memory_lock);
+    struct zs_range *range = find_range(context, (uintptr_t)host);
+    if (range)
+        range->atomics = atomics;
+    pthread_rwlock_unlock(&context->memory_lock);
+    return range != NULL;
+}
+
+bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range)
+{
+    pthread_rwlock_rdlock(&context->memory_lock);
+    struct zs_range *range = find_range(context, (uintptr_t)host);
+    if (range)
+        *ret_range = *range;
+    pthread_rwlock_unlock(&context->memory_lock);
+    return range != NULL;
+}
+
+bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B)
+{
+    struct zs_range range;
+    return zs_memory_find(context, host, &range) &&
+           size_B <= range.base + range.size_B - (uintptr_t)host;
+}
+
+/* ---- Making and freeing ranges -----------------------------------------------------------------
+ */
+
+static bool charge_one(struct zs_ze_device *device, uint64_t size_B, bool relaxed)
+{
+    uint64_t limit_B = relaxed ? UINT64_MAX : device->memory_B;
+    uint64_t used_B = atomic_fetch_add(&device->used_B, size_B);
+    if (size_B <= limit_B && used_B <= limit_B - size_B)
+        return true;
+    atomic_fetch_sub(&device->used_B, size_B);
+    return false;
+}
+
+void zs_memory_discharge(struct zs_ze_device *device, uint64_t size_B)
+{
+    for (; device; device = device->parent)
+        atomic_fetch_sub(&device->used_B, size_B);
+}
+
+/* A tile's memory is part of its root's. */
+bool zs_memory_charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed)
+{
+    if (!device)
+        return true;
+    if (!charge_one(device, size_B, relaxed))
+        return false;
+    if (!device->parent || charge_one(device->parent, size_B, relaxed))
+        return true;
+    atomic_fetch_sub(&device->used_B, size_B);
+    return false;
+}
+
+/* Pages at an aligned address: reserve more than is needed, give back both ends. */
+static void *map_aligned(size_t size_B, uint64_t alignment, int fd)
+{
+    int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    int protection = PROT_READ | PROT_WRITE;
+    if (alignment <= PAGE_B) {
+        void *p = mmap(NULL, size_B, protection, flags | MAP_NORESERVE, fd, 0);
+        return p == MAP_FAILED ? NULL : p;
+    }
+    char *all = mmap(NULL, size_B + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    char *p = (char *)zs_align_up((uintptr_t)all, alignment);
+    if (p > all)
+        munmap(all, (size_t)(p - all));
+    size_t tail_B = (size_t)(all + alignment - p);
+    if (tail_B)
+        munmap(p + size_B, tail_B);
+    if (mmap(p, size_B, protection, flags | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        munmap(p, size_B);
+        return NULL;
+    }
+    return p;
+}
+
+/* Into the tree and into the GPU's view. */
+static int publish_range(struct zs_ze_context *context, struct zs_range *range,
+                         const struct zs_range_desc *desc)
+{
+    struct zs_gpu_allocation allocation = {.gpu_va = range->base,
+                                           .size_B = range->size_B,
+                                           .kind = range->kind,
+                                           .flags = desc->gpu_flags,
+                                           .origin = zs_report_origin()};
+    snprintf(allocation.label, sizeof(allocation.label), "%s", desc->label);
+    if (context->driver->check && range->kind == ZS_GPU_MEMORY_DEVICE && desc->fd < 0)
+        allocation.flags |= ZS_GPU_ALLOCATION_TRACK_WRITES;
+    pthread_rwlock_wrlock(&context->memory_lock);
+    void *node = tsearch(range, &context->ranges, compare_ranges);
+    int error = !node ? -ENOMEM : *(struct zs_range **)node != range ? -EEXIST : 0;
+    if (!error) {
+        error = zs_gpu_memory_add(context->memory, &allocation, &range->id);
+        if (error)
+            tdelete(range, &context->ranges, compare_ranges);
+    }
+    pthread_rwlock_unlock(&context->memory_lock);
+    return error;
+}
+
+static void discard(struct zs_range *range)
+{
+    if (range->map)
+        munmap(range->map, range->map_B);
+    if (range->fd >= 0)
+        close(range->fd);
+    zs_memory_discharge(range->device, range->charged_B);
+    free(range);
+}
+
+static struct zs_range *new_range(struct zs_ze_context *context, const struct zs_range_desc *desc)
+{
+    struct zs_range *range = calloc(1, sizeof(*range));
+    if (range)
+        *range =
+            (struct zs_range){.size_B = desc->size_B,
+                              .kind = desc->kind,
+                              .device = desc->device,
+                              .fd = -1,
+                              .exported = desc->exported,
+                              .ipc_opened = desc->ipc_opened,
+                              .read_only = (desc->gpu_flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
+                              .context = context};
+    return range;
+}
+
+ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range_desc *desc,
+                            void **ret_host)
+{
+    ze_result_t no_memory =
+        desc->device ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (desc->size_B == 0 || desc->size_B > (1ull << 46))
+        return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+    uint64_t alignment = 1;
+    while (alignment < desc->alignment && alignment <= ALIGNMENT_MAX)
+        alignment *= 2;
+    if (alignment > ALIGNMENT_MAX ||
+        (desc->alignment & (desc->alignment - 1) &&
+         !zs_lets_pass(desc->label, "an alignment of %llu, which is no power of two; taken as %llu",
+                       (unsigned long long)desc->alignment, (unsigned long long)alignment)))
+        return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    size_t map_B = (size_t)zs_align_up(desc->size_B, PAGE_B);
+    if (!zs_memory_charge(desc->device, map_B, desc->relaxed))
+        return no_memory;
+    struct zs_range *range = new_range(context, desc);
+    if (!range) {
+        zs_memory_discharge(desc->device, map_B);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    range->charged_B = desc->device ? map_B : 0;
+    /* whole pages of virtual memory: importers may map it as physical memory */
+    int made_fd = desc->fd < 0 && desc->exported
+                      ? zs_memfd_make("zescope", zs_align_up(map_B, ZS_VIRTUAL_PAGE_B))
+                      : -1;
+    range->map_B = map_B;
+    int fd = desc->fd >= 0 ? desc->fd : made_fd;
+    bool want_fd = desc->fd >= 0 || desc->exported;
+    range->map = want_fd && fd < 0 ? NULL : map_aligned(map_B, alignment, fd);
+    range->base = (uintptr_t)range->map;
+    range->fd = made_fd;
+    int error = range->map ? publish_range(context, range, desc) : -ENOMEM;
+    if (error) {
+        discard(range);
+        return error == -ENOMEM ? no_memory : zs_result_of_errno(error);
+    }
+    range->fd = fd;
+    *ret_host = range->map;
+    return ZE_RESULT_SUCCESS;
+}
+
+int zs_memory_add_borrowed(struct zs_ze_context *context, const struct zs_range_desc *desc,
+                           void *host)
+{
+    struct zs_range *range = new_range(context, desc);
+    if (!range)
+        return -ENOMEM;
+    range->base = (uintptr_t)host;
+    int error = publish_range(context, range, desc);
+    if (error)
+        discard(range);
+    return error;
+}
+
+/* Nobody holds the range any more. */
+static void discard_range(void *range)
+{
+    discard(range);
+}
+
+/* What is in the tree is known to the GPU as well, and removing it cannot fail. */
+static void forget(struct zs_ze_context *context, struct zs_range *range)
+{
+    int error = zs_gpu_memory_remove(context->memory, range->base, discard_range, range);
+    zs_assert(error == 0);
+}
+
+bool zs_memory_free(struct zs_ze_context *context, void *host)
+{
+    pthread_rwlock_wrlock(&context->memory_lock);
+    struct zs_range *range = find_range(context, (uintptr_t)host);
+    bool found = range && range->base == (uintptr_t)host;
+    if (found)
+        tdelete(range, &context->ranges, compare_ranges);
+    pthread_rwlock_unlock(&context->memory_lock);
+    if (found)
+        forget(context, range);
+    return found;
+}
+
+void zs_memory_free_all(struct zs_ze_context *context)
+{
+    while (context->ranges) {
+        struct zs_range *range = *(struct zs_range **)context->ranges;
+        tdelete(range, &context->ranges, compare_ranges);
+        forget(context, range);
+    }
+}
+
+int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd)
+{
+    zs_gpu_memory_stop(context->memory);
+    pthread_rwlock_wrlock(&context->memory_lock);
+    struct zs_range *range = find_range(context, base);
+    int error = !range || !range->map ? -EINVAL : 0;
+    if (!error && range->fd < 0) {
+        int fd = zs_memfd_make("zescope", range->map_B);
+        error = fd < 0 ? fd : zs_pages_move(range->map, range->map_B, fd);
+        if (!error)
+            range->fd = fd;
+        else if (fd >= 0)
+            close(fd);
+    }
+    if (!error)
+        *ret_fd = range->fd;
+    pthread_rwlock_unlock(&context->memory_lock);
+    zs_gpu_memory_resume(context->memory);
+    return error;
+}
+
+/* ---- Holds -------------------------------------------------------------------------------------
+ */
+
+void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret)
+{
+    bool one = !b || a == b;
+    bool swapped = !one && (uintptr_t)b->memory < (uintptr_t)a->memory;
+    ret->memory[0] = swapped ? b->memory : a->memory;
+    ret->memory[1] = one ? NULL : swapped ? a->memory : b->memory;
+    for (int i = 0; i < 2 && ret->memory[i]; i++)
+        zs_gpu_memory_hold(ret->memory[i], &ret->hold[i]);
+}
+
+void zs_memory_unhold(struct zs_memory_hold *hold)
+{
+    for (int i = 0; i < 2 && hold->memory[i]; i++)
+        zs_gpu_memory_unhold(hold->memory[i], &hold->hold[i]);
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------
+ */
+
+/* Both sides are this process: the kernel copies, and says so when a page is missing. */
+int zs_host_copy(void *dst, const void *src, uint64_t size_B)
+{
+    static const uint64_t CHUNK_B = 1u << 30;
+    uint64_t done_B = 0;
+    while (done_B < size_B) {
+        uint64_t chunk_B = ZS_MIN(size_B - done_B, CHUNK_B);
+        struct iovec local = {(char *)dst + done_B, (size_t)chunk_B};
+        struct iovec remote = {(char *)(uintptr_t)src + done_B, (size_t)chunk_B};
+        ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+        if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
+            memmove(local.iov_base, remote.iov_base, (size_t)chunk_B);
+            n = (ssize_t)chunk_B;
+        }
+        if (n <= 0)
+            return -EFAULT;
+        done_B += (uint64_t)n;
+    }
+    return 0;
+}
+
+enum side { SIDE_BAD, SIDE_DEVICE, SIDE_HOST };
+
+/* Memory of a context must hold all bytes; anything else is for the host's kernel to judge. */
+static enum side side_of(struct zs_ze_context *context, const void *p, uint64_t size_B, bool write)
+{
+    struct zs_range range;
+    if (!zs_memory_find(context, p, &range))
+        return SIDE_HOST;
+    if (write && range.read_only)
+        return SIDE_BAD;
+    return size_B <= range.base + range.size_B - (uintptr_t)p ? SIDE_DEVICE : SIDE_BAD;
+}
+
+static void mark_written(struct zs_ze_context *context, void *dst, uint64_t size_B)
+{
+    if (context->driver->check)
+        zs_gpu_memory_mark_written(context->memory, (uintptr_t)dst, size_B);
+}
+
+int zs_memory_copy_held(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
+                        const void *src, uint64_t size_B)
+{
+    if (size_B == 0)
+        return 0;
+    enum side to = side_of(context, dst, size_B, true);
+    enum side from = side_of(src_context ? src_context : context, src, size_B, false);
+    if (to == SIDE_BAD || from == SIDE_BAD)
+        return -EFAULT;
+    if (to == SIDE_HOST || from == SIDE_HOST) {
+        int error = zs_host_copy(dst, src, size_B);
+        if (error)
+            return error;
+    } else {
+        memmove(dst, src, (size_t)size_B);
+    }
+    if (to == SIDE_DEVICE)
+        mark_written(context, dst, size_B);
+    return 0;
+}
+
+int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
+                   const void *src, uint64_t size_B)
+{
+    struct zs_memory_hold hold;
+    zs_memory_hold(context, src_context, &hold);
+    int error = zs_memory_copy_held(context, dst, src_context, src, size_B);
+    zs_memory_unhold(&hold);
+    return error;
+}
+
+static int fill_held(struct zs_ze_context *context, void *dst, const void *pattern,
+                     size_t pattern_B, uint64_t size_B)
+{
+    if (size_B == 0)
+        return 0;
+    enum side to = side_of(context, dst, size_B, true);
+    if (to == SIDE_BAD)
+        return -EFAULT;
+    /* double what is there until all is written */
+    uint64_t done_B = ZS_MIN((uint64_t)pattern_B, size_B);
+    int error = zs_host_copy(dst, pattern, done_B);
+    while (!error && done_B < size_B) {
+        uint64_t chunk_B = ZS_MIN(done_B, size_B - done_B);
+        if (to == SIDE_HOST)
+            error = zs_host_copy((char *)dst + done_B, dst, chunk_B);
+        else
+            memcpy((char *)dst + done_B, dst, (size_t)chunk_B);
+        done_B += chunk_B;
+    }
+    if (!error && to == SIDE_DEVICE)
+        mark_written(context, dst, size_B);
+    return error;
+}
+
+int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
+                   uint64_t size_B)
+{
+    struct zs_memory_hold hold;
+    zs_memory_hold(context, NULL, &hold);
+    int error = fill_held(context, dst, pattern, pattern_B, size_B);
+    zs_memory_unhold(&hold);
+    return error;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/metrics/exclusive.h"
+#include "driver/driver_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 16 }; /* files that vanish while they are locked */
+
+/* A file of this user; -errno: there is none, and none can be made. */
+static int open_file(const char *path, struct zs_own_fd *ret)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+        close(fd);
+        return -EACCES;
+    }
+    *ret = zs_own_fd_make(fd);
+    return ret->fd < 0 ? -EBADF : 0;
+}
+
+/* Whoever gives the lock back removes the file first: another one may stand there by now. */
+static bool is_there(const char *path, const struct zs_own_fd *file)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && st.st_dev == file->device && st.st_ino == file->inode;
+}
+
+/* 0, -EBUSY, or what keeps it from being locked. */
+static int lock_file(const char *path, struct zs_own_fd *ret)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int error = -EAGAIN;
+    for (int i = 0; i < TRIES && error == -EAGAIN; i++) {
+        error = open_file(path, ret);
+        if (error)
+            return error;
+        if (fcntl(ret->fd, F_SETLK, &lock) != 0)
+            error = errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
+        else if (!is_there(path, ret))
+            error = -EAGAIN;
+        if (error)
+            zs_own_fd_close(ret);
+    }
+    return error;
+}
+
+int zs_metric_claim_make(uint32_t device_id, uint32_t card, uint32_t tile, uint32_t domain,
+                         struct zs_metric_claim *ret)
+{
+    const char *dir = zs_env("XDG_RUNTIME_DIR");
+    *ret = ZS_METRIC_CLAIM_NONE;
+    ret->owner = getpid();
+    if (!dir || dir[0] != '/')
+        dir = "/tmp";
+    if (asprintf(&ret->path, "%s/zescope-metrics.%u.%x.%u.%u.%u", dir, (unsigned)geteuid(),
+                 device_id, card, tile, domain) < 0)
+        ret->path = NULL;
+    int error = ret->path ? lock_file(ret->path, &ret->file) : -ENOMEM;
+    if (error && error != -EBUSY)
+        zs_log(ZS_LOG_INFO,
+               "metrics: %s cannot be locked (%s): streamers of other processes are "
+               "not kept out",
+               ret->path ? ret->path : dir, strerror(-error));
+    if (error) {
+        free(ret->path);
+        *ret = ZS_METRIC_CLAIM_NONE;
+    }
+    return error == -EBUSY ? error : 0;
+}
+
+void zs_metric_claim_end(struct zs_metric_claim *claim)
+{
+    if (claim->path && claim->owner == getpid() && zs_own_fd_is(&claim->file) &&
+        is_there(claim->path, &claim->file))
+        (void)unlink(claim->path);
+    zs_own_fd_close(&claim->file);
+    free(claim->path);
+    *claim = ZS_METRIC_CLAIM_NONE;
+}

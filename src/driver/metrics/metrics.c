@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of a device, its metric groups and metrics, activation. */
+#include "driver/metrics/metrics.h"
+#include "base/vec.h"
+#include "driver/later.h"
+#include "driver/metrics/user.h"
+#include "driver/module/module.h"
+#include "driver/queue/engine_time.h"
+
+#include <zescope/driver_ext.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define C(id) ((zs_metric_mask)1 << ZS_METRIC_##id)
+#define S(at) ((zs_metric_mask)1 << (1 + (at)))
+#define A(id) S(ZS_GPU_ACCESS_##id)
+static const struct zs_metric_row rows[] = {
+#define ZS_METRIC_SET(id, where, domain, needs, name, description)
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)              \
+    {ZS_METRIC_SET_##set,    name,         description, component, unit, tier,                     \
+     ZET_METRIC_TYPE_##type, ZS_HOW_##how, counters},
+#include "driver/metrics/group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+};
+#undef C
+#undef S
+#undef A
+
+const struct zs_metric_row zs_metric_stream_rows[2] = {
+    {0, "QueryBeginTime", "The measurement begin time, on the device's clock.", "Report Meta Data",
+     "ns", 4, ZET_METRIC_TYPE_TIMESTAMP, ZS_HOW_TIMESTAMP, 0},
+    {0, "StreamMarker", "Value of the marker at which the report ended, 0: there was none.",
+     "Report", "id", 4, ZET_METRIC_TYPE_EVENT, ZS_HOW_MARKER, 0},
+};
+
+enum needs { NEEDS_NOTHING, NEEDS_MODEL, NEEDS_ONE_SLICE /* and the model */ };
+#define ZS_ISA_EVERY ZS_ISA_NONE
+static const struct {
+    enum zs_isa_platform where; /* ZS_ISA_NONE: on all */
+    uint32_t domain;
+    enum needs needs;
+    const char *name, *description;
+} sets[ZS_METRIC_SETS] = {
+#define ZS_METRIC_SET(id, where, domain, needs, name, description)                                 \
+    {ZS_ISA_##where, domain, NEEDS_##needs, name, description},
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
+#include "driver/metrics/group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+};
+
+/* ---- Making them -------------------------------------------------------------------------------
+ */
+
+void zs_ze_metric_fini(struct zs_ze_metric *metric)
+{
+    free(metric->made);
+}
+
+void zs_ze_metric_group_fini(struct zs_ze_metric_group *group)
+{
+    if (group->user) {
+        zs_metric_user_group_fini(group);
+        return;
+    }
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        (void)zs_object_retract(group->metrics[i]);
+        zs_object_unref(group->metrics[i]);
+    }
+}
+
+struct zs_ze_metric *zs_metric_new(const struct zs_metric_row *row)
+{
+    struct zs_ze_metric *metric = zs_object_new(ZS_OBJECT_metric, sizeof(*metric));
+    if (!metric || !zs_object_publish(metric)) {
+        zs_object_unref(metric);
+        return NULL;
+    }
+    metric->row = row;
+    return metric;
+}
+
+bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row)
+{
+    struct zs_ze_metric *metric = zs_metric_new(row);
+    if (metric)
+        group->metrics[group->metric_count++] = metric;
+    return metric != NULL;
+}
+
+/* Whether it is known without the model of time. */
+static bool is_plain(const struct zs_metric_row *row)
+{
+    const zs_metric_mask plain = ((zs_metric_mask)1 << ZS_METRIC_TIMING_FIRST) - 1;
+    return !(row->counters & ~plain) && row->how != ZS_HOW_IPC && row->how != ZS_HOW_SECTOR_USE &&
+           row->how != ZS_HOW_REPLAYED && row->how != ZS_HOW_ESTIMATE_ERROR &&
+           !(row->counters >> ZS_METRIC_unmodelled & 1);
+}
+
+/* Counters that nothing in the device moves: it has no such cache, pipe or subslice. */
+static zs_metric_mask lacking(const struct zs_gpu_model *model)
+{
+    static const zs_metric_mask of_subslice[] = {
+#define M(id) (zs_metric_mask)1 << ZS_METRIC_##id
+        M(sampler_busy0) | M(port_stalled0) | M(dispatching0),
+        M(sampler_busy1) | M(port_stalled1) | M(dispatching1),
+        M(sampler_busy2) | M(port_stalled2) | M(dispatching2),
+    };
+    _Static_assert(ZS_METRIC_slm_conflicts - ZS_METRIC_global_sectors == ZS_GPU_ACCESSES - 1,
+                   "counters by instruction stand side by side");
+    zs_metric_mask mask = (zs_metric_mask)zs_gpu_model_lacks(model) << ZS_METRIC_global_sectors;
+    for (uint32_t i = model->subslices_per_slice; i < ZS_ARRAY_LEN(of_subslice); i++)
+        mask |= of_subslice[i];
+    if (model->platform < ZS_ISA_XE_HP)
+        mask |= M(xmx_active) | M(fpu0_xmx_active);
+    if (!model->loads_payload)
+        mask |= M(argument_messages) | M(argument_bytes_read) | M(argument_sectors);
+    if (model->no_images)
+        mask |= M(typed_messages) | M(typed_bytes_read) | M(typed_bytes_written) |
+                M(typed_sectors) | M(sampler_messages) | M(sampler_texels) | M(sampler_sectors) |
+                M(sampler_hits) | M(sampler_misses) | M(sampler_busy);
+#undef M
+    return mask;
+}
+
+/* As rows of the set name them. */
+static zs_metric_mask lacking_in(const struct zs_gpu_model *model, enum zs_metric_set set)
+{
+    enum zs_metric_by_address kind = zs_metric_by_address(set);
+    return kind == ZS_METRIC_BY_ADDRESS          ? lacking(model)
+           : kind == ZS_METRIC_MEMORY_BY_ADDRESS ? (zs_metric_mask)zs_gpu_model_lacks(model) << 1
+                                                 : 0;
+}
+
+static bool is_missing(const struct zs_metric_row *row, zs_metric_mask missing)
+{
+    return row->counters && !(row->counters & ~missing);
+}
+
+bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed)
+{
+    return (sets[set].where == ZS_ISA_EVERY || sets[set].where == model->platform) &&
+           (sets[set].needs == NEEDS_NOTHING || timed) &&
+           (sets[set].needs != NEEDS_ONE_SLICE || model->slices == 1);
+}
+
+const char *zs_metric_set_name(enum zs_metric_set set)
+{
+    return sets[set].name;
+}
+
+uint32_t zs_metric_set_domain(enum zs_metric_set set)
+{
+    return sets[set].domain;
+}
+
+uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
+                        zet_metric_group_sampling_type_flags_t sampling, bool timed,
+                        const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
+{
+    const zs_metric_mask missing = lacking_in(model, set);
+    uint32_t count = 0;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        if (rows[i].set == set && (timed || is_plain(&rows[i])) && !is_missing(&rows[i], missing))
+            ret[count++] = &rows[i];
+    bool streams =
+        sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED && !zs_metric_is_by_address(set);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(zs_metric_stream_rows) && streams; i++)
+        ret[count++] = &zs_metric_stream_rows[i];
+    return count;
+}
+
+static bool is_doubt(const struct zs_metric_row *row)
+{
+    return row->how == ZS_HOW_REPLAYED || row->how == ZS_HOW_ESTIMATE_ERROR;
+}
+
+/* Those of a group of our own. */
+static uint32_t doubt_rows(const struct zs_metric_row **ret)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++)
+        if (rows[i].set == ZS_METRIC_SET_MEMORY && is_doubt(&rows[i]))
+            ret[count++] = &rows[i];
+    return count;
+}
+
+static struct zs_ze_metric_group *new_group(struct zs_ze_device *device, enum zs_metric_set set,
+                                            zet_metric_group_sampling_type_flags_t sampling,
+                                            bool timed, bool doubting)
+{
+    const struct zs_metric_row *list[ZS_METRIC_ROWS_MAX + ZS_METRIC_DOUBTS];
+    uint32_t count = zs_metric_rows(device->model, set, sampling, timed, list);
+    if (doubting)
+        count += doubt_rows(list + count);
+    struct zs_ze_metric_group *group = zs_object_new(
+        ZS_OBJECT_metric_group, sizeof(*group) + count * sizeof(struct zs_ze_metric *));
+    if (!group)
+        return NULL;
+    group->device = device;
+    group->set = set;
+    group->sampling = sampling;
+    group->domain = sets[set].domain;
+    group->name = sets[set].name;
+    group->description = sets[set].description;
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = zs_metric_group_add(group, list[i]);
+    if (ok && zs_object_publish(group))
+        return group;
+    zs_object_unref(group);
+    return NULL;
+}
+
+static void drop_group(struct zs_ze_metric_group *group)
+{
+    if (group)
+        (void)zs_object_retract(group);
+    zs_object_unref(group);
+}
+
+static void free_metrics(struct zs_metrics *m)
+{
+    for (size_t i = 0; i < m->group_count; i++) {
+        drop_group(m->groups[i]);
+        drop_group(m->doubting[i]);
+    }
+    zs_metric_programmables_free(m->programmables);
+    pthread_mutex_destroy(&m->lock);
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
+        free(m->kept[i].items);
+    free(m);
+}
+
+/* 0: the set has none of that number. */
+static zet_metric_group_sampling_type_flags_t sampling_of(enum zs_metric_set set, uint32_t number)
+{
+    static const zet_metric_group_sampling_type_flags_t samplings[ZS_METRIC_SAMPLINGS] = {
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED};
+    return !zs_metric_is_traced(set) ? samplings[number]
+           : number                  ? 0u
+                                     : (uint32_t)ZS_LATER_SAMPLING_TRACER;
+}
+
+/* Of each set first the time-based group, as Intel's driver lists them: programs take the first of
+ * a domain for a streamer. */
+static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
+{
+    struct zs_metrics *m = calloc(1, sizeof(*m));
+    if (!m)
+        return NULL;
+    pthread_mutex_init(&m->lock, NULL);
+    m->timed = timed && zs_gpu_model_is_timed(device->model);
+    for (uint32_t i = 0; i < ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS; i++) {
+        enum zs_metric_set set = (enum zs_metric_set)(i / ZS_METRIC_SAMPLINGS);
+        zet_metric_group_sampling_type_flags_t sampling = sampling_of(set, i % ZS_METRIC_SAMPLINGS);
+        if (!sampling || !zs_metric_set_is_of(device->model, set, m->timed))
+            continue;
+        m->groups[m->group_count] = new_group(device, set, sampling, m->timed, false);
+        if (!m->groups[m->group_count]) {
+            free_metrics(m);
+            return NULL;
+        }
+        m->group_count++;
+    }
+    return m;
+}
+
+static pthread_mutex_t enabling = PTHREAD_MUTEX_INITIALIZER;
+
+void zs_metrics_after_fork(void)
+{
+    pthread_mutex_init(&enabling, NULL);
+}
+
+bool zs_metrics_enable(struct zs_ze_device *device)
+{
+    pthread_mutex_lock(&enabling);
+    struct zs_metrics *m = device->metrics;
+    if (!m)
+        device->metrics = m =
+            new_metrics(device, device->driver->timing != ZS_DRIVER_TIMING_FORMULA);
+    if (m)
+        m->off = false;
+    pthread_mutex_unlock(&enabling);
+    bool ok = m != NULL;
+    for (uint32_t i = 0; i < device->sub_count && ok; i++)
+        ok = zs_metrics_enable(device->subs[i]);
+    return ok;
+}
+
+struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device)
+{
+    struct zs_metrics *m = device->metrics;
+    return m && !m->off ? m : NULL;
+}
+
+static void keep_on(struct zs_ze_device *device)
+{
+    device->metrics->by_environment = true;
+    for (uint32_t i = 0; i < device->sub_count; i++)
+        keep_on(device->subs[i]);
+}
+
+bool zs_metrics_init(struct zs_ze_driver *driver)
+{
+    const char *text = zs_env("ZET_ENABLE_METRICS");
+    bool ok = true;
+    if (!text || strcmp(text, "1") != 0)
+        return true;
+    for (uint32_t i = 0; i < driver->owned_count && ok; i++)
+        ok = zs_metrics_enable(driver->owned[i]);
+    for (uint32_t i = 0; i < driver->owned_count && ok; i++)
+        keep_on(driver->owned[i]);
+    return ok;
+}
+
+void zs_metrics_free(struct zs_ze_device *device)
+{
+    if (device->metrics)
+        free_metrics(device->metrics);
+    device->metrics = NULL;
+}
+
+/* ---- Launches ----------------------------------------------------------------------------------
+ */
+
+uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks)
+{
+    return (uint64_t)((__uint128_t)ticks * device->model->core_clock_MHz * 1000000u /
+                      device->model->timer_Hz);
+}
+
+/* By the formula: EUs that hold threads hold them from the launch's start to its end. */
+static void count_by_formula(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                             uint64_t *c)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    uint64_t eus = zs_gpu_model_eus(device->model);
+    uint64_t threads = ZS_MIN(t->threads, (uint64_t)zs_gpu_model_threads(device->model));
+    c[ZS_METRIC_eu_loaded_cycles] = ZS_MIN(eus, t->threads) * result->modelled_cycles;
+    c[ZS_METRIC_eu_active_cycles] = ZS_MIN(result->issue_cycles, c[ZS_METRIC_eu_loaded_cycles]);
+    c[ZS_METRIC_eu_thread_cycles] = threads * result->modelled_cycles;
+    c[ZS_METRIC_unmodelled] = 1;
+}
+
+/* What shaders and L3 exchanged: in lines, as the hardware counts its accesses, where the launch
+ * was replayed. Which of both a launch gives is decided here, not by reports, which have parts of
+ * launches and sums of several. */
+static void count_shader_accesses(const struct zs_gpu_result *result, uint64_t *c)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    const struct zs_gpu_timing *timing = &result->timing;
+    if (timing->modelled) {
+        c[ZS_METRIC_shader_accesses] =
+            timing->global_sectors + timing->typed_sectors + timing->scratch_sectors;
+        c[ZS_METRIC_shader_bytes] = 64 * c[ZS_METRIC_shader_accesses];
+    } else {
+        c[ZS_METRIC_shader_accesses] =
+            t->untyped_messages + t->typed_messages + t->scratch_messages;
+        c[ZS_METRIC_shader_bytes] = t->untyped_bytes_read + t->untyped_bytes_written +
+                                    t->typed_bytes_read + t->typed_bytes_written +
+                                    t->scratch_bytes_read + t->scratch_bytes_written;
+    }
+}
+
+/* What a launch is in counters. */
+static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                  struct zs_metric_stretch *ret)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    const struct zs_gpu_timing *timing = &result->timing;
+    uint64_t *c = ret->counters;
+    c[ZS_METRIC_launches] = 1;
+    c[ZS_METRIC_busy_cycles] = result->modelled_cycles;
+#define ZS_GPU_TOTAL(id, text) c[ZS_METRIC_##id] = t->id;
+#include "gpu/total.def"
+#undef ZS_GPU_TOTAL
+    if (timing->modelled) {
+#define ZS_TIMING_TOTAL(id, text) c[ZS_METRIC_##id] = timing->id;
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
+        c[ZS_METRIC_replayed] = timing->replayed;
+        c[ZS_METRIC_doubt_cycles] = timing->doubt;
+        c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
+        c[ZS_METRIC_eu_active_cycles] = timing->eu_active;
+        c[ZS_METRIC_eu_thread_cycles] = timing->thread_active + timing->thread_control +
+                                        timing->thread_pipe + timing->thread_send +
+                                        timing->thread_dist + timing->thread_sbid +
+                                        timing->thread_sync + timing->thread_other;
+    } else {
+        count_by_formula(device, result, c);
+    }
+    count_shader_accesses(result, c);
+    ret->start_ticks = result->start_ticks;
+    ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
+}
+
+static void clear_kept(struct zs_metric_kept *kept)
+{
+    kept->first += kept->count;
+    kept->count = 0;
+}
+
+/* Those of an instruction; false: there are none. */
+static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
+                      struct zs_metric_at *to)
+{
+    const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
+    uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count; i++)
+        any |= to->values[i] = values[i];
+    if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
+        to->values[ZS_GPU_STALL_REASONS] = from->estimated;
+    return any != 0;
+}
+
+static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
+                 const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
+                 const struct zs_metric_stretch *stretch)
+{
+    if (kept->count + t->stall_count > ZS_METRIC_KEPT_MOST) { /* the older half */
+        size_t gone = kept->count / 2;
+        memmove(kept->items, kept->items + gone, (kept->count - gone) * sizeof(*kept->items));
+        kept->count -= gone;
+        kept->first += gone;
+    }
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
+                                  .start_ticks = stretch->start_ticks,
+                                  .end_ticks = stretch->end_ticks};
+        if (values_at(kind, &t->stalls[i], &at) && !ZS_VEC_PUSH(kept, at)) {
+            kept->first++;
+            clear_kept(kept);
+            return;
+        }
+    }
+}
+
+static bool is_active(const struct zs_metrics *m, enum zs_metric_by_address kind)
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
+        if (m->active[d] && zs_metric_by_address(m->active[d]->set) == kind)
+            return true;
+        if (m->streamers[d] &&
+            zs_metric_by_address(zs_streamer_group(m->streamers[d])->set) == kind)
+            return true;
+    }
+    return false;
+}
+
+/* While somebody wants them. */
+static void keep_addresses(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
+                           const struct zs_gpu_result *result,
+                           const struct zs_metric_stretch *stretch)
+{
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
+        if (is_active(m, (enum zs_metric_by_address)i))
+            keep(&m->kept[i], (enum zs_metric_by_address)i, kernel, &result->timing, stretch);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct zs_metric_at *x = a, *y = b;
+    return x->ip < y->ip ? -1 : x->ip > y->ip;
+}
+
+struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
+                                     size_t *ret_count, bool *ret_lost)
+{
+    *ret_count = 0;
+    *ret_lost = first < kept->first;
+    size_t skip = first > kept->first ? (size_t)(first - kept->first) : 0;
+    size_t count = kept->count > skip ? kept->count - skip : 0, used = 0;
+    struct zs_metric_at *all = count ? malloc(count * sizeof(*all)) : NULL;
+    if (!all)
+        return NULL;
+    memcpy(all, kept->items + skip, count * sizeof(*all));
+    qsort(all, count, sizeof(*all), by_address);
+    for (size_t i = 0; i < count; i++) {
+        if (used && all[used - 1].ip == all[i].ip) {
+            for (uint32_t v = 0; v < ZS_METRIC_ADDRESS_VALUES; v++)
+                all[used - 1].values[v] += all[i].values[v];
+        } else {
+            all[used++] = all[i];
+        }
+    }
+    *ret_count = used;
+    return all;
+}
+
+/* The host takes longer to execute a launch than the device would, and streamers go on meanwhile:
+ * what they have told of is over, so the launch stands behind it. */
+void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
+                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
+{
+    struct zs_metrics *m = device->metrics;
+    struct zs_metric_stretch stretch = {0};
+    if (ZS_LIKELY(!counted)) {
+        zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, 0, &result->start_ticks,
+                       &result->end_ticks);
+        return;
+    }
+    pthread_mutex_lock(&m->lock);
+    zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, zs_streamers_told_ticks(m),
+                   &result->start_ticks, &result->end_ticks);
+    count(device, result, &stretch);
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+        m->sums[i] += stretch.counters[i];
+    zs_streamers_add(m, &stretch);
+    zs_tracer_add(m, kernel->code_va, &stretch);
+    keep_addresses(m, kernel, result, &stretch);
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* ---- Enumeration -------------------------------------------------------------------------------
+ */
+
+void zs_metric_copy_text(char *to, size_t size_B, const char *from)
+{
+    size_t length = ZS_MIN(strlen(from), size_B - 1);
+    memcpy(to, from, length);
+    memset(to + length, 0, size_B - length);
+}
+
+/* Without ZET_ENABLE_METRICS there are no groups, as on Intel's driver. */
+ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *pCount,
+                                         zet_metric_group_handle_t *phMetricGroups)
+{
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_POINTER(pCount);
+    const struct zs_metrics *m = zs_metrics_of(device);
+    if (!m)
+        zs_log(ZS_LOG_INFO, "zetMetricGroupGet: there are no metric groups without "
+                            "ZET_ENABLE_METRICS=1 in the environment or zetDeviceEnableMetricsExp");
+    uint32_t have = m ? m->group_count : 0;
+    uint32_t give = zs_list_count(pCount, have, phMetricGroups != NULL);
+    for (uint32_t i = 0; i < give; i++)
+        phMetricGroups[i] = m->groups[i]->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
+                                                   zet_metric_group_properties_t *pProperties)
+{
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_CHECK_POINTER(pProperties);
+    zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), group->name);
+    char text[ZET_MAX_METRIC_GROUP_DESCRIPTION];
+    snprintf(text, sizeof(text), "%s (modelled by zescope: %s)", group->description,
+             group->device->metrics->timed ? "replay" : "formula");
+    zs_metric_copy_text(pProperties->description, sizeof(pProperties->description),
+                        group->user ? group->description : text);
+    pProperties->samplingType = group->sampling;
+    pthread_mutex_lock(&group->device->metrics->lock); /* groups of the program change */
+    pProperties->domain = group->domain;
+    pProperties->metricCount = group->metric_count;
+    pthread_mutex_unlock(&group->device->metrics->lock);
+    zs_metric_later_properties(group, pProperties->pNext);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
+                                    zet_metric_handle_t *phMetrics)
+{
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_CHECK_POINTER(pCount);
+    pthread_mutex_lock(&group->device->metrics->lock);
+    uint32_t give = zs_list_count(pCount, group->metric_count, phMetrics != NULL);
+    for (uint32_t i = 0; i < give; i++)
+        phMetrics[i] = group->metrics[i]->object.handle;
+    pthread_mutex_unlock(&group->device->metrics->lock);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetMetricGetProperties(zet_metric_handle_t hMetric,
+                                              zet_metric_properties_t *pProperties)
+{
+    ZS_OBJECT_HELD(metric, metric, hMetric);
+    ZS_CHECK_POINTER(pProperties);
+    const struct zs_metric_row *row = metric->row;
+    zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), row->name);
+    zs_metric_copy_text(pProperties->description, sizeof(pProperties->description),
+                        row->description);
+    zs_metric_copy_text(pProperties->component, sizeof(pProperties->component), row->component);
+    zs_metric_copy_text(pProperties->resultUnits, sizeof(pProperties->resultUnits), row->unit);
+    pProperties->tierNumber = row->tier;
+    pProperties->metricType = row->type;
+    pProperties->resultType = zs_metric_value_type(row);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- Groups with what they may be off ----------------------------------------------------------
+ */
+
+/* Whether values of the group are the model's, and it does not tell itself how far they may be off.
+ */
+static bool can_doubt(const struct zs_ze_metric_group *group)
+{
+    if (!group->device->metrics->timed || group->user || zs_metric_is_by_address(group->set) ||
+        zs_metric_is_traced(group->set))
+        return false;
+    for (uint32_t i = 0; i < group->metric_count; i++)
+        if (is_doubt(group->metrics[i]->row))
+            return false;
+    return true;
+}
+
+static ze_result_t ZE_APICALL zescopeMetricGroupWithDoubt(zet_metric_group_handle_t hMetricGroup,
+                                                          zet_metric_group_handle_t *phMetricGroup)
+{
+    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_CHECK_POINTER(phMetricGroup);
+    ZS_CHECK(can_doubt(group), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+             "values of %s are exact, those of a formula, or tell how far they may be off",
+             group->name);
+    struct zs_metrics *m = group->device->metrics;
+    uint32_t at = 0;
+    while (m->groups[at] != group) /* a predefined one of no tracer */
+        at++;
+    pthread_mutex_lock(&m->lock);
+    if (!m->doubting[at])
+        m->doubting[at] = new_group(group->device, group->set, group->sampling, true, true);
+    struct zs_ze_metric_group *doubting = m->doubting[at];
+    pthread_mutex_unlock(&m->lock);
+    ZS_CHECK(doubting, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    *phMetricGroup = doubting->object.handle;
+    return ZE_RESULT_SUCCESS;
+}
+
+void *zs_metrics_function(const char *name)
+{
+    return strcmp(name, ZESCOPE_METRIC_GROUP_WITH_DOUBT_NAME) == 0
+               ? (void *)zescopeMetricGroupWithDoubt
+               : NULL;
+}
+
+/* ---- Activation --------------------------------------------------------------------------------
+ */
+
+/* What is collected from keeps others of its domain out. That it is deactivated the specification
+ * leaves undefined: as with Intel's driver its streamer goes on until it is closed. */
+static ze_result_t check_streamers(const char *function, const struct zs_metrics *m,
+                                   struct zs_ze_metric_group *const wanted[ZS_METRIC_DOMAINS])
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
+        const struct zs_ze_metric_group *group =
+            m->streamers[d] ? zs_streamer_group(m->streamers[d]) : NULL;
+        if (!group || wanted[d] == group)
+            continue;
+        if (wanted[d])
+            return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                             "a streamer of %s is open", group->name);
+        if (m->active[d] &&
+            !zs_lets_pass(function, "%s is deactivated while a streamer of it is open",
+                          group->name))
+            return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t activate(const char *function, struct zs_metrics *m,
+                            struct zs_ze_metric_group *const wanted[ZS_METRIC_DOMAINS])
+{
+    ze_result_t result = check_streamers(function, m, wanted);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint32_t traced = zs_metric_set_domain(ZS_METRIC_SET_LAUNCHES);
+    if (m->tracer && m->active[traced] != wanted[traced])
+        return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                         "there is a metric tracer of %s", m->active[traced]->name);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) /* by another thread, meanwhile */
+        if (wanted[d] && !wanted[d]->object.handle)
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function, "group %s was destroyed",
+                             wanted[d]->name);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        if (wanted[d] && !zs_metric_group_is_ready(wanted[d]))
+            return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                             "group %s is not closed (zetMetricGroupCloseExp) since it was changed",
+                             wanted[d]->name);
+    memcpy(m->active, wanted, sizeof(m->active));
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++) /* nobody wants them any more */
+        if (!is_active(m, (enum zs_metric_by_address)i))
+            clear_kept(&m->kept[i]);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* By domain, with references; the lock is held. */
+static ze_result_t take_wanted(const char *function, const struct zs_ze_device *device,
+                               uint32_t count, zet_metric_group_handle_t *handles,
+                               struct zs_ze_metric_group *ret[ZS_METRIC_DOMAINS])
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct zs_ze_metric_group *group = zs_object_hold(handles[i], ZS_OBJECT_metric_group);
+        if (group && group->device == device && !ret[group->domain]) {
+            ret[group->domain] = group;
+            continue;
+        }
+        ze_result_t result =
+            !group ? zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function,
+                               "phMetricGroups[%u] is not a live handle of a metric_group", i)
+            : group->device != device
+                ? zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                            "phMetricGroups[%u] is of another device", i)
+                : zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                            "phMetricGroups[%u] is of domain %u, as one before it", i,
+                            group->domain);
+        zs_object_unref(group);
+        return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetContextActivateMetricGroups(zet_context_handle_t hContext,
+                                                      zet_device_handle_t hDevice, uint32_t count,
+                                                      zet_metric_group_handle_t *phMetricGroups)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(device, device, hDevice);
+    ZS_CHECK_MEMBER(context, device);
+    ZS_CHECK(count == 0 || phMetricGroups, ZE_RESULT_ERROR_INVALID_SIZE,
+             "%u groups, phMetricGroups is null", count);
+    ZS_CHECK(zs_metrics_of(device), ZE_RESULT_ERROR_UNINITIALIZED,
+             "metrics need ZET_ENABLE_METRICS=1 in the environment or "
+             "zetDeviceEnableMetricsExp");
+    struct zs_ze_metric_group *wanted[ZS_METRIC_DOMAINS] = {0};
+    pthread_mutex_lock(&device->metrics->lock); /* groups of the program change */
+    ze_result_t result = take_wanted(__func__, device, count, phMetricGroups, wanted);
+    if (result == ZE_RESULT_SUCCESS)
+        result = activate(__func__, device->metrics, wanted);
+    pthread_mutex_unlock(&device->metrics->lock);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        zs_object_unref(wanted[d]);
+    return result;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Metrics (docs/metrics.md): counters of launches, their groups, raw reports, queries, streamers.
+ *
+ * A device has one struct zs_metrics from the first time that metrics are turned on, by
+ * ZET_ENABLE_METRICS=1 or zetDeviceEnableMetricsExp; while they are off launches cost a comparison.
+ * Launches add what they counted when they end; a query reads the sums, a streamer keeps the
+ * launches as stretches of device time and cuts them into reports.
+ */
+#ifndef ZS_DRIVER_METRICS_METRICS_H
+#define ZS_DRIVER_METRICS_METRICS_H
+
+#include "base/reader.h"
+#include "driver/queue/list.h"
+
+#include <string.h>
+
+struct zs_ze_kernel;
+
+enum zs_metric_counter {
+#define ZS_METRIC_COUNTER(id) ZS_METRIC_##id,
+#include "driver/metrics/counter.def"
+#undef ZS_METRIC_COUNTER
+#define ZS_GPU_TOTAL(id, text) ZS_METRIC_##id,
+#include "gpu/total.def"
+#undef ZS_GPU_TOTAL
+    ZS_METRIC_TIMING_FIRST, /* from here on: of the model of time */
+    ZS_METRIC_BEFORE_TIMING = ZS_METRIC_TIMING_FIRST - 1,
+#define ZS_TIMING_TOTAL(id, text) ZS_METRIC_##id,
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
+    ZS_METRIC_COUNTERS
+};
+/* Metrics name counters by their bits. */
+typedef unsigned __int128 zs_metric_mask;
+_Static_assert(ZS_METRIC_COUNTERS <= 128, "a mask has a bit for each counter");
+
+enum zs_metric_set {
+#define ZS_METRIC_SET(id, where, domain, needs, name, description) ZS_METRIC_SET_##id,
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
+#include "driver/metrics/group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+    ZS_METRIC_SETS,
+    ZS_METRIC_SET_USER = ZS_METRIC_SETS /* of reports of groups that a program made */
+};
+enum { ZS_METRIC_DOMAINS = 4, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
+
+/* More than any group has: all rows, and the two of time-based groups. */
+enum {
+    ZS_METRIC_ROWS_MAX = 2
+#define ZS_METRIC_SET(id, where, domain, needs, name, description)
+#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters) +1
+#include "driver/metrics/group.def"
+#undef ZS_METRIC_SET
+#undef ZS_METRIC
+};
+
+enum { ZS_METRIC_DOUBTS = 2 }; /* rows that say how far the others may be off */
+
+/* How a value follows from a report. */
+enum zs_metric_how {
+    ZS_HOW_TIME,
+    ZS_HOW_CLOCKS,
+    ZS_HOW_FREQUENCY,
+    ZS_HOW_SUM,
+    ZS_HOW_PART_OF_CLOCKS,
+    ZS_HOW_PART_OF_EUS,
+    ZS_HOW_PART_OF_THREADS,
+    ZS_HOW_STALL,
+    ZS_HOW_STALL_CYCLES,
+    ZS_HOW_LANES,
+    ZS_HOW_SECTORS, /* bytes of the sectors that it sums */
+    ZS_HOW_PART_OF_SLICES,
+    ZS_HOW_IPC,
+    ZS_HOW_ANY, /* 1: there is any */
+    ZS_HOW_SECTOR_USE,
+    ZS_HOW_REPLAYED,
+    ZS_HOW_ESTIMATE_ERROR,
+    ZS_HOW_ADDRESS,  /* of reports by address */
+    ZS_HOW_TEST_0_1, /* so many parts of the clocks */
+    ZS_HOW_TEST_1_1,
+    ZS_HOW_TEST_1_2,
+    ZS_HOW_TEST_1_3,
+    ZS_HOW_TEST_1_6,
+    ZS_HOW_TEST_2_3,
+    ZS_HOW_TIMESTAMP, /* of time-based reports: when it began */
+    ZS_HOW_MARKER,    /* of time-based reports: the value of a marker, 0: none */
+    ZS_HOW_RATE,      /* of metrics that a program made: the sum per nanosecond */
+    ZS_HOW_SECTOR_RATE,
+    ZS_HOWS
+};
+
+struct zs_metric_row {
+    enum zs_metric_set set;
+    const char *name, *description, *component, *unit;
+    uint32_t tier;
+    zet_metric_type_t type;
+    enum zs_metric_how how;
+    zs_metric_mask counters; /* bit per enum zs_metric_counter; by address: of its values */
+};
+
+/* metric_calc.c: of the values. */
+zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
+
+const char *zs_metric_set_name(enum zs_metric_set set);
+uint32_t zs_metric_set_domain(enum zs_metric_set set);
+/* Whether devices of the model have it, with or without the model of time. */
+bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed);
+/* The metrics of a device's set in the order of values, and how many there are. timed: with the
+ * model of time. */
+uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
+                        zet_metric_group_sampling_type_flags_t sampling, bool timed,
+                        const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX]);
+
+/* ---- Reports by address ------------------------------------------------------------------------
+ *
+ * Some sets have a report for each instruction address: the address, then so many values. */
+enum zs_metric_by_address {
+    ZS_METRIC_STALLS_BY_ADDRESS, /* thread cycles by reason, and what of them is estimated */
+    ZS_METRIC_MEMORY_BY_ADDRESS, /* enum zs_gpu_access */
+    ZS_METRIC_BY_ADDRESS,        /* how many there are; also: a set that is none */
+    ZS_METRIC_STALL_VALUES = ZS_GPU_STALL_REASONS + 1, /* and of these, what is estimated */
+    ZS_METRIC_ADDRESS_VALUES = ZS_MAX((int)ZS_METRIC_STALL_VALUES, (int)ZS_GPU_ACCESSES)
+};
+
+static inline enum zs_metric_by_address zs_metric_by_address(uint32_t set)
+{
+    return set == ZS_METRIC_SET_STALL_SAMPLING      ? ZS_METRIC_STALLS_BY_ADDRESS
+           : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? ZS_METRIC_MEMORY_BY_ADDRESS
+                                                    : ZS_METRIC_BY_ADDRESS;
+}
+/* Whether the set is for tracers alone. */
+static inline bool zs_metric_is_traced(uint32_t set)
+{
+    return set == ZS_METRIC_SET_LAUNCHES;
+}
+static inline bool zs_metric_is_by_address(uint32_t set)
+{
+    return zs_metric_by_address(set) != ZS_METRIC_BY_ADDRESS;
+}
+static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
+{
+    return kind == ZS_METRIC_STALLS_BY_ADDRESS   ? (uint32_t)ZS_METRIC_STALL_VALUES
+           : kind == ZS_METRIC_MEMORY_BY_ADDRESS ? (uint32_t)ZS_GPU_ACCESSES
+                                                 : 0;
+}
+
+/* ---- Raw reports -------------------------------------------------------------------------------
+ * Little-endian; all reports of a set have the same size. Those by address have an address and the
+ * values of their kind for counters; others are filled up with zeros. */
+enum {
+    ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
+    ZS_RAW_VERSION = 12,
+    ZS_RAW_HEADER_B = 64,
+    ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
+    ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */
+    ZS_RAW_MARKER = 2,      /* flag: the report ends at a marker */
+    ZS_RAW_BEGAN = 4,       /* flags of tracers: a launch began there, or ended */
+    ZS_RAW_ENDED = 8,
+};
+
+struct zs_metric_report {
+    uint32_t set, sampling; /* enum zs_metric_set; 0: query, 1: streamer, 2: tracer */
+    uint32_t flags, marker;
+    uint64_t begin_ticks, end_ticks;
+    uint64_t elapsed_ns, cycles;
+    uint64_t counters[ZS_METRIC_COUNTERS];
+};
+
+static inline uint32_t zs_metric_counters_of(uint32_t set)
+{
+    return zs_metric_is_by_address(set) ? 1 + zs_metric_values_of(zs_metric_by_address(set))
+                                        : (uint32_t)ZS_METRIC_COUNTERS;
+}
+_Static_assert(ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS <= ZS_RAW_REPORT_B, "a report holds all");
+/* What of a report is used; zeros follow. */
+static inline size_t zs_metric_used_B(uint32_t set)
+{
+    return ZS_RAW_HEADER_B + 8 * (size_t)zs_metric_counters_of(set);
+}
+static inline size_t zs_metric_report_B(uint32_t set)
+{
+    return zs_metric_is_by_address(set) ? zs_metric_used_B(set) : (size_t)ZS_RAW_REPORT_B;
+}
+/* zs_metric_report_B() bytes. */
+void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_bytes);
+/* False: not a report of the set that this version wrote. */
+bool zs_metric_report_read(struct zs_span bytes, uint32_t set, struct zs_metric_report *ret);
+
+/* ---- Groups ------------------------------------------------------------------------------------
+ */
+
+struct zs_ze_metric {
+    struct zs_object object;
+    const struct zs_metric_row *row;
+    struct zs_metric_made *made; /* by the program (metric_programmable.h); NULL: of a set */
+};
+
+struct zs_ze_metric_group {
+    struct zs_object object;
+    struct zs_ze_device *device;
+    enum zs_metric_set set;
+    zet_metric_group_sampling_type_flags_t sampling;
+    uint32_t domain;
+    const char *name, *description;
+    struct zs_metric_user_group *user; /* made by the program (metric_user.c); NULL: of a set */
+    uint32_t metric_count;             /* of groups of the program: under the device's lock */
+    struct zs_ze_metric *metrics[];    /* in the order of values */
+};
+
+/* With a handle; NULL: no memory. */
+struct zs_ze_metric *zs_metric_new(const struct zs_metric_row *row);
+/* A metric of a group's own. False: no memory. */
+bool zs_metric_group_add(struct zs_ze_metric_group *group, const struct zs_metric_row *row);
+/* What a group has besides, as rows. */
+extern const struct zs_metric_row zs_metric_stream_rows[2];
+
+/* To a field of the API, cut where it ends. */
+void zs_metric_copy_text(char *to, size_t size_B, const char *from);
+
+/* ---- A device's counters -----------------------------------------------------------------------
+ */
+
+/* A launch on the device's clock. */
+struct zs_metric_stretch {
+    uint64_t start_ticks, end_ticks;
+    uint64_t counters[ZS_METRIC_COUNTERS];
+};
+
+/* Values of one instruction of one launch, or summed. */
+struct zs_metric_at {
+    uint64_t ip;
+    uint64_t start_ticks, end_ticks; /* of the launch */
+    uint64_t values[ZS_METRIC_ADDRESS_VALUES];
+};
+
+/* Into a report by address. */
+static inline void zs_metric_report_at(struct zs_metric_report *report,
+                                       const struct zs_metric_at *at)
+{
+    report->counters[0] = at->ip;
+    memcpy(&report->counters[1], at->values, sizeof(at->values));
+}
+
+enum { ZS_METRIC_KEPT_MOST = 1 << 20 };
+
+/* Since number `first`, kept while the group is active; of more than ZS_METRIC_KEPT_MOST the oldest
+ * go. */
+struct zs_metric_kept {
+    struct zs_metric_at *items;
+    size_t count, capacity;
+    uint64_t first; /* number of items[0] */
+};
+/* Number of the next one; kept NULL: 0. */
+static inline uint64_t zs_metric_kept_end(const struct zs_metric_kept *kept)
+{
+    return kept ? kept->first + kept->count : 0;
+}
+
+struct zs_metrics {
+    bool timed;          /* the model of time is on */
+    _Atomic bool off;    /* since zetDeviceDisableMetricsExp */
+    bool by_environment; /* they are on whatever that says */
+    struct zs_metric_kept kept[ZS_METRIC_BY_ADDRESS];
+    pthread_mutex_t lock;
+    struct zs_ze_metric_group *groups[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS];
+    uint32_t group_count;
+    struct zs_ze_metric_group *doubting[ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS]; /* of `groups`, the
+                                                                                  same with what
+                                                                                  they may be off;
+                                                                                  NULL: not asked */
+    struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS];                      /* NULL: none */
+    struct zs_metric_programmables *programmables; /* NULL: not asked for yet */
+    struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
+    struct zs_ze_metric_tracer *tracer;
+    uint64_t sums[ZS_METRIC_COUNTERS];
+};
+
+/* What is kept for a set by address, one for each launch and instruction; NULL: another set. */
+static inline const struct zs_metric_kept *zs_metrics_kept_for(const struct zs_metrics *metrics,
+                                                               uint32_t set)
+{
+    return zs_metric_is_by_address(set) ? &metrics->kept[zs_metric_by_address(set)] : NULL;
+}
+
+/* For each device of the driver, when the environment asks for metrics. False: no memory. */
+bool zs_metrics_init(struct zs_ze_driver *driver);
+void zs_metrics_free(struct zs_ze_device *device);
+
+/* In a forked child. */
+void zs_metrics_after_fork(void);
+
+/* Functions of <zescope/driver_ext.h> by their names; NULL: none. */
+void *zs_metrics_function(const char *name);
+
+/* From now on; with the environment's variable they are on from the beginning. False: no memory. */
+bool zs_metrics_enable(struct zs_ze_device *device);
+/* The device's, NULL while they are off. */
+struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
+
+/* metric_later.c: what a chain of pNext asks of a group. */
+void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
+
+/* A launch ended. `counted`: metrics were on as it began. Its times become later where the engine
+ * was busy or streamers have told of them already: it lasts until they are over (zs_engine_wait).
+ */
+void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
+                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result);
+/* Cycles of the core clock in so many ticks. */
+uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
+
+/* ---- Streamers ---------------------------------------------------------------------------------
+ */
+
+/* What a chain of pNext asks of the room for unread data: the size it gets. NULL: nothing. */
+struct zs_later_metric_buffer_size *zs_metric_buffer_asked(const void *next);
+
+/* What was kept from number `first` on, summed by address; the lock is held. NULL: no memory or
+ * none. *ret_lost: there was more. */
+struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
+                                     size_t *ret_count, bool *ret_lost);
+
+/* metric_tracer.c: a launch ended, of the kernel at that address. The lock is held. */
+void zs_tracer_add(struct zs_metrics *metrics, uint64_t address,
+                   const struct zs_metric_stretch *stretch);
+
+/* Whose streamer it is; borrowed from it. */
+struct zs_ze_metric_group *zs_streamer_group(const struct zs_ze_streamer *streamer);
+/* The open streamer of a group, with a reference; NULL: none. */
+struct zs_ze_streamer *zs_streamer_of(const struct zs_ze_metric_group *group);
+
+/* The value goes into the report that ends there; nothing if the streamer is closed by then. */
+ze_result_t zs_streamer_append_marker(const char *function, ze_command_list_handle_t hCommandList,
+                                      struct zs_ze_streamer *streamer, uint32_t value);
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+/* What raw data is calculated with: of a live group, or of exported data. */
+struct zs_metric_calculation {
+    const char *function;
+    const struct zs_gpu_model *model;
+    enum zs_metric_set set;
+    bool max;
+    const struct zs_metric_row *rows[ZS_METRIC_ROWS_MAX]; /* in the order of values */
+    uint32_t row_count;
+    struct zs_span data; /* whole reports */
+};
+
+zet_typed_value_t zs_metric_value(const struct zs_gpu_model *model,
+                                  const struct zs_metric_report *report,
+                                  const struct zs_metric_row *row);
+
+/* One set of values; counts as zetMetricGroupCalculateMultipleMetricValuesExp has them. */
+ze_result_t zs_metric_calculate_sets(const struct zs_metric_calculation *c, uint32_t *set_count,
+                                     uint32_t *value_count, uint32_t *counts,
+                                     zet_typed_value_t *values);
+
+/* A launch ended: streamers of the device take it in. The device's lock is held. */
+void zs_streamers_add(struct zs_metrics *metrics, const struct zs_metric_stretch *stretch);
+/* Up to when reports have been handed out or lost; 0: there are none. The lock is held. */
+uint64_t zs_streamers_told_ticks(struct zs_metrics *metrics);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/module/compile.h"
+
+#include "base/duration.h"
+#include "compiler/compiler.h"
+
+#include <errno.h>
+#include <level_zero/zet_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PROFILE_KNOWN = ZET_PROFILE_FLAG_REGISTER_REALLOCATION | ZET_PROFILE_FLAG_FREE_REGISTER_INFO
+};
+
+/* ---- Build flags -------------------------------------------------------------------------------
+ */
+
+/* A flag of the API: what the compiler calls it, and whether it is an internal option. Other words
+ * pass as they are: the compiler knows or refuses them. */
+static const struct {
+    const char *flag, *option;
+    bool internal;
+} flag_rows[] = {
+    {"-ze-opt-disable", "-cl-opt-disable", false},
+    /* the compiler only knows all or nothing; the binary says what was asked for, as Intel's does
+     */
+    {"-ze-opt-level=0", "-cl-opt-disable -ze-opt-level=O0", false},
+    {"-ze-opt-level=1", "-ze-opt-level=O1", false},
+    {"-ze-opt-level=2", "-ze-opt-level=O2", false},
+    {"-ze-opt-level=O0", "-cl-opt-disable -ze-opt-level=O0", false},
+    {"-ze-opt-greater-than-4GB-buffer-required", "-cl-intel-greater-than-4GB-buffer-required",
+     true},
+    {"-ze-opt-large-register-file", "-cl-intel-256-GRF-per-thread", false},
+    {"-ze-opt-has-buffer-offset-arg", "-cl-intel-has-buffer-offset-arg", true},
+    {"-ze-take-global-address", "-cl-take-global-address", false},
+    {"-ze-intel-has-buffer-offset-arg", "-cl-intel-has-buffer-offset-arg", true},
+    {"-ze-intel-greater-than-4GB-buffer-required", "-cl-intel-greater-than-4GB-buffer-required",
+     true},
+    {"-ze-kernel-debug-enable", "-cl-kernel-debug-enable", true},
+};
+
+static void add_flag(const char *word, size_t length, struct zs_buf *options,
+                     struct zs_buf *internal)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(flag_rows); i++) {
+        if (strlen(flag_rows[i].flag) == length && !strncmp(flag_rows[i].flag, word, length)) {
+            struct zs_buf *out = flag_rows[i].internal ? internal : options;
+            zs_buf_puts(out, flag_rows[i].option);
+            zs_buf_putc(out, ' ');
+            return;
+        }
+    }
+    zs_buf_append(options, word, length);
+    zs_buf_putc(options, ' ');
+}
+
+static const char profile_flag[] = "-zet-profile-flags";
+
+static bool is_word(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && !strncmp(at, word, length);
+}
+
+bool zs_compile_profile_flags(const char *flags, uint32_t *ret_flags)
+{
+    bool found = false;
+    *ret_flags = 0;
+    for (const char *at = flags ? flags : ""; *at;) {
+        size_t length = strcspn(at, " \t\n");
+        bool is_it = is_word(at, length, profile_flag);
+        at += length;
+        at += strspn(at, " \t\n");
+        if (!is_it)
+            continue;
+        char *end;
+        unsigned long value = strtoul(at, &end, 16);
+        bool number = end != at && (!*end || strchr(" \t\n", *end)) && value <= PROFILE_KNOWN;
+        *ret_flags = number ? (uint32_t)value : 0;
+        found = true;
+    }
+    return found;
+}
+
+/* The flag is no word of the compiler's, nor is what is behind it. */
+static const char *skip_profile_flag(const char *at)
+{
+    at += strspn(at, " \t\n");
+    return *at == '-' ? at : at + strcspn(at, " \t\n");
+}
+
+static void add_profile_options(const char *flags, struct zs_buf *options)
+{
+    uint32_t profile;
+    zs_compile_profile_flags(flags, &profile);
+    if (profile & ZET_PROFILE_FLAG_REGISTER_REALLOCATION)
+        zs_buf_puts(options, "-ze-gtpin-rera ");
+    if (profile & ZET_PROFILE_FLAG_FREE_REGISTER_INFO)
+        zs_buf_puts(options, "-ze-gtpin-grf-info ");
+}
+
+void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_buf *ret_internal)
+{
+    for (const char *at = flags ? flags : ""; *at;) {
+        size_t length = strcspn(at, " \t\n");
+        bool is_profile = is_word(at, length, profile_flag);
+        if (length && !is_profile)
+            add_flag(at, length, ret_options, ret_internal);
+        at = is_profile ? skip_profile_flag(at + length) : at + length;
+        at += strspn(at, " \t\n");
+    }
+    add_profile_options(flags, ret_options);
+}
+
+/* ---- The compiler ------------------------------------------------------------------------------
+ */
+
+struct zs_compiler *zs_compile_start(void)
+{
+    struct zs_compiler_settings settings = {
+        .helper = zs_env("ZESCOPE_COMPILER"),
+        .time_limit_ns = UINT64_C(120000000000),
+        .remembers = true,
+        .cache_folder = zs_env("ZESCOPE_CACHE_DIR"),
+        .cache_B = UINT64_C(1) << 30,
+        .cache_memory_B = UINT64_C(64) << 20,
+    };
+    const char *cache = zs_env("ZESCOPE_CACHE"), *size = zs_env("ZESCOPE_CACHE_SIZE");
+    const char *time = zs_env("ZESCOPE_COMPILE_TIMEOUT"),
+               *memory = zs_env("ZESCOPE_COMPILE_MEMORY");
+    settings.remembers = !cache || strcmp(cache, "0") != 0;
+    if (cache && *cache && strcmp(cache, "0") != 0 && strcmp(cache, "1") != 0)
+        zs_log_setting("ZESCOPE_CACHE=%s: 0 or 1 is expected; taken as 1", cache);
+    if (size && *size && !zs_size_parse(size, &settings.cache_B))
+        zs_log_setting("ZESCOPE_CACHE_SIZE=%s is not a size such as 500M or 2G", size);
+    if (time && *time && !zs_duration_parse(time, &settings.time_limit_ns))
+        zs_log_setting("ZESCOPE_COMPILE_TIMEOUT=%s is not a time such as 10, 1.5s or 200ms", time);
+    if (memory && *memory && !zs_size_parse(memory, &settings.memory_limit_B))
+        zs_log_setting("ZESCOPE_COMPILE_MEMORY=%s is not a size such as 500M or 2G", memory);
+    if (settings.helper && !*settings.helper)
+        settings.helper = NULL;
+    if (settings.cache_folder && !*settings.cache_folder)
+        settings.cache_folder = NULL;
+    return zs_compiler_create(&settings);
+}
+
+static bool has_flag(const char *flags, const char *word)
+{
+    for (const char *at = flags ? flags : ""; *at;) {
+        size_t length = strcspn(at, " \t\n");
+        if (is_word(at, length, word))
+            return true;
+        at += length;
+        at += strspn(at, " \t\n");
+    }
+    return false;
+}
+
+static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *units,
+                         struct zs_buf *ret_binary, struct zs_buf *ret_log)
+{
+    static const ze_result_t results[] = {
+        [ZS_COMPILER_OK] = ZE_RESULT_SUCCESS,
+        [ZS_COMPILER_BUILD_FAILED] = ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+        [ZS_COMPILER_LINK_FAILED] = ZE_RESULT_ERROR_MODULE_LINK_FAILURE,
+        [ZS_COMPILER_UNAVAILABLE] = ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+        [ZS_COMPILER_NO_MEMORY] = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+    };
+    struct zs_buf options = {0}, internal = {0};
+    struct zs_span spans[ZS_COMPILER_UNITS_MAX];
+    bool exports = false;
+    zs_compile_flags(compile->build_flags, &options, &internal);
+    if (compile->driver->debug && !has_flag(compile->build_flags, "-g"))
+        zs_buf_puts(&options, "-g "); /* as Intel's driver does where programs are debugged */
+    for (uint32_t i = 0; i < compile->unit_count; i++) {
+        spans[i] = zs_buf_span(&units[i]);
+        exports = exports || zs_spirv_exports_variable(spans[i]);
+    }
+    if (exports) /* zeModuleGetGlobalPointer */
+        zs_buf_puts(&options, "-cl-take-global-address ");
+    const struct zs_compiler_request request = {.device = compile->device,
+                                                .options = zs_buf_cstr(&options),
+                                                .internal_options = zs_buf_cstr(&internal),
+                                                .unit_count = compile->unit_count,
+                                                .units = spans};
+    enum zs_compiler_status status =
+        options.error || internal.error
+            ? ZS_COMPILER_NO_MEMORY
+            : zs_compiler_build(compile->driver->compiler, &request, ret_binary, ret_log);
+    zs_buf_fini(&options);
+    zs_buf_fini(&internal);
+    return results[status];
+}
+
+ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
+                       struct zs_buf *ret_log)
+{
+    if (compile->unit_count > ZS_COMPILER_UNITS_MAX) {
+        zs_buf_printf(ret_log, "%u modules are more than can be linked\n", compile->unit_count);
+        return ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+    }
+    struct zs_buf units[ZS_COMPILER_UNITS_MAX] = {0};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < compile->unit_count && result == ZE_RESULT_SUCCESS; i++) {
+        int error = zs_spirv_specialize(compile->units[i].spirv, compile->units[i].constants,
+                                        &units[i], ret_log);
+        if (error)
+            result = error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                                      : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = build(compile, units, ret_binary, ret_log);
+    for (uint32_t i = 0; i < compile->unit_count; i++)
+        zs_buf_fini(&units[i]);
+    return result;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* SPIR-V to machine code, through compiler/compiler.h. */
+#ifndef ZS_DRIVER_MODULE_COMPILE_H
+#define ZS_DRIVER_MODULE_COMPILE_H
+
+#include "driver/driver_priv.h"
+
+#include "base/buf.h"
+
+/* What the environment says of it; starts nothing yet. NULL: no memory. */
+struct zs_compiler *zs_compile_start(void);
+
+struct zs_compile_unit {
+    struct zs_span spirv;
+    const ze_module_constants_t *constants; /* or NULL */
+};
+
+struct zs_compile {
+    struct zs_ze_driver *driver;
+    const char *device; /* as ocloc names it */
+    uint32_t unit_count;
+    const struct zs_compile_unit *units;
+    const char *build_flags; /* of the API, or NULL */
+};
+
+/*
+ * Several units are linked. SUCCESS: ret_binary is a NEO ELF. MODULE_BUILD_FAILURE,
+ * MODULE_LINK_FAILURE: ret_log says why. DEPENDENCY_UNAVAILABLE: there is no compiler, or no
+ * process can be made for it. The caller frees both buffers in any case. From any number of
+ * threads.
+ */
+ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
+                       struct zs_buf *ret_log);
+
+/*
+ * A copy of a SPIR-V module whose specialization constants have the given values as defaults.
+ * -EINVAL: not SPIR-V, or a constant that the module does not have; ret_log has a sentence.
+ */
+int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *constants,
+                        struct zs_buf *ret_spirv, struct zs_buf *ret_log);
+
+/* Whether other modules and the host may name a variable of that module, which was specialized. */
+bool zs_spirv_exports_variable(struct zs_span spirv);
+
+/* The API's build flags in the compiler's words; internal options apart. */
+void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_buf *ret_internal);
+
+/* Whether -zet-profile-flags is among them, and its bits: enum zet_profile_flag_t, 0 for what is no
+ * combination of them in hexadecimal. */
+bool zs_compile_profile_flags(const char *flags, uint32_t *ret_flags);
+
+#endif
