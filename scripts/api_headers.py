@@ -1,4 +1,4 @@
-"""What the Level Zero headers declare, and what src/layer/later.def says of specifications after them.
+"""What the Level Zero headers declare, and what src/calls/later.def says of specifications after them.
 
 Api.load(include_dir, later_path) gives enums, flags, structs, functions and tables. What the headers
 have is taken from them; the facts only add. `forward` and `later` are the C declarations of what they add.

@@ -2,8 +2,8 @@
 #ifndef ZS_COLLECT_ACTIVITY_SHAPE_H
 #define ZS_COLLECT_ACTIVITY_SHAPE_H
 
+#include "calls_api.h"
 #include "collect/activity_priv.h"
-#include "layer_calls.h"
 
 struct act_append_call {
     uint32_t signal; /* index of the parameter hSignalEvent */

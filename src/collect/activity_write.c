@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of store/activity.h into the file of the thread that works. */
+#include "calls_api.h"
 #include "collect/activity_priv.h"
-#include "layer_calls.h"
 
 #include "store/pb.h"
 #include "store/perfetto.h"

@@ -14,9 +14,9 @@
 #include "collect/live.h"
 #include "collect/pause.h"
 
-#include "layer/codec.h"
+#include "calls/codec.h"
+#include "calls_api.h"
 #include "layer/layer.h"
-#include "layer_calls.h"
 #include "store/trace_writer.h"
 
 #include <dlfcn.h>

@@ -3,8 +3,8 @@
 
 #include "base/filter.h"
 #include "base/number.h"
+#include "calls/codec.h"
 #include "collect/collect.h"
-#include "layer/codec.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "base/filter.h"
 #include "base/id_map.h"
 #include "collect/collect.h"
-#include "layer_calls.h"
+#include "calls_api.h"
 #include "store/store.h"
 
 #include <pthread.h>

@@ -3,9 +3,9 @@
 #include "base/diag.h"
 #include "base/filter.h"
 #include "base/options.h"
-#include "layer/codec.h"
+#include "calls/codec.h"
+#include "calls_api.h"
 #include "layer/layer.h"
-#include "layer_calls.h"
 
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
@@ -76,7 +76,7 @@ static void zel_exit(uint32_t call, uint32_t param_count, void *params, int32_t 
                                           void **instance_data) {                                  \
             zel_exit(ZS_API_##function, count, params, (int32_t)result, instance_data);            \
         })
-#include "layer_api.def"
+#include "calls_api.def"
 
 typedef void (*zel_callback)(void *params, ze_result_t result, void *user, void **instance_data);
 typedef ze_result_t (*zel_register)(zel_tracer_handle_t tracer, zel_tracer_reg_t kind,
@@ -89,7 +89,7 @@ static const struct {
     const char *name;
     zel_callback enter, exit;
 } zel_calls[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 static int zel_register_all(void *loader, zel_tracer_handle_t tracer)

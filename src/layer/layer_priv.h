@@ -2,8 +2,8 @@
 #ifndef ZS_LAYER_LAYER_PRIV_H
 #define ZS_LAYER_LAYER_PRIV_H
 
+#include "calls_api.h"
 #include "layer/layer.h"
-#include "layer_calls.h"
 
 extern struct zs_trace_set zs_layer_set;
 

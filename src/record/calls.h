@@ -6,7 +6,7 @@
 #ifndef ZS_RECORD_CALLS_H
 #define ZS_RECORD_CALLS_H
 
-#include "layer/codec.h"
+#include "calls/codec.h"
 #include "record/trace_reader.h"
 
 enum { ZS_CALLS_PENDING_MAX = 4096 };

@@ -3,7 +3,7 @@
 
 #include "base/heap.h"
 #include "base/vec.h"
-#include "layer/describe.h"
+#include "calls/describe.h"
 #include "report/timeline_priv.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "report/recording_priv.h"
 
 #include "base/vec.h"
-#include "layer/describe.h"
+#include "calls/describe.h"
 #include "record/builds.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/filter.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "layer/describe.h"
+#include "calls/describe.h"
 #include "report/times.h"
 
 #include <errno.h>

@@ -105,7 +105,7 @@ struct zs_trace_file {
     uint32_t reported_drops;
     uint32_t drops;                          /* since the last packet that was written */
     uint64_t names[ZS_TRACE_NAMES_MAX / 64]; /* bit: the name has been written to this file */
-    /* Set by whoever writes call data: its shape by name_id (layer/describe.h), for readers that
+    /* Set by whoever writes call data: its shape by name_id (calls/describe.h), for readers that
      * were built with other headers. Returns the bytes written, 0 for none. NULL: none. */
     size_t (*shape)(uint32_t name_id, uint8_t *out, size_t room_B);
 };

@@ -8,11 +8,11 @@
  *
  *     storm DRIVER [CALLS]       at least so many calls; 60000 unless told
  */
+#include "calls_api.h"
 #include "collect/api_trace.h"
 #include "collect/collect.h"
 #include "collect/pause.h"
 #include "layer/layer.h"
-#include "layer_calls.h"
 #include "record/merge.h"
 #include "store/trace_writer.h"
 

@@ -3,7 +3,7 @@
  * Every function of every table is taken over by the layer, those of later specifications than the
  * headers' too, and by a loader of any version as far as its tables go. Argument: the layer.
  */
-#include "layer_calls.h"
+#include "calls_api.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@ static const struct slot {
 } slots[] = {
 #define ZE_SLOT(domain, Name, index, major, minor, function)                                       \
     {#domain "Get" #Name "ProcAddrTable", #function, index, ZE_MAKE_VERSION(major, minor)},
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 static const struct {
@@ -32,7 +32,7 @@ static const struct {
 #define ZE_TABLE(domain, Name, type)                                                               \
     {#domain "Get" #Name "ProcAddrTable", sizeof(type) / sizeof(void *)},
 #define ZE_LATER_TABLE(domain, Name, members) {#domain "Get" #Name "ProcAddrTable", members},
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 static uint32_t since(const char *table, size_t index)

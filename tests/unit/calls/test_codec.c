@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "../test.h"
 
-#include "layer/codec.h"
+#include "calls/codec.h"
 
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>

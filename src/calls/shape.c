@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The shapes of calls as bytes, and back: see describe.h. What is read is hostile. */
-#include "layer/describe.h"
+#include "calls/describe.h"
 
 #include <errno.h>
 #include <string.h>

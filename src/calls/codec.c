@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "layer/codec.h"
+#include "calls/codec.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "layer/describe.h"
+#include "calls/describe.h"
 
-#include "layer_calls.h"
+#include "calls_api.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
     {#name, #type, #base, ZS_API_KIND_##kind, ZS_API_FLOW_##flow, (uint32_t)sizeof(type),          \
      range, sub},
 static const struct zs_api_param params[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 #define KIND_IS(kind, a, b, c, d)                                                                  \
@@ -41,7 +41,7 @@ static const struct zs_api_param params[] = {
 #define ZE_PARAM(function, i, type, name, kind, base, flow, range, sub)                            \
     {STEP_HOW(kind, sizeof(type), range, sub), STEP_WHEN(flow)},
 static const struct zs_api_step steps[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 _Static_assert(ZS_ARRAY_LEN(steps) == ZS_ARRAY_LEN(params), "a step for each parameter");
 
@@ -52,7 +52,7 @@ struct call {
 
 #define ZE_CALL(index, function, domain, count, first) {#function, count, first},
 static const struct call calls[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 _Static_assert(ZS_ARRAY_LEN(calls) == ZS_API_CALL_COUNT, "one row per call");
 
@@ -63,12 +63,12 @@ struct enum_value {
 
 #define ZE_ENUM_VALUE(type, value) {#type, #value, (int64_t)value},
 static const struct enum_value enum_values[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 #define ZE_FLAG(type, value) {#type, #value, (int64_t)value},
 static const struct enum_value flag_values[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 #define ZE_FIELD(structure, type, name, kind, base, flow, sub)                                     \
@@ -80,12 +80,12 @@ static const struct enum_value flag_values[] = {
      (uint32_t)sizeof(((structure *)0)->name),                                                     \
      sub},
 static const struct zs_api_field fields[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 #define ZE_STRUCT(name, count, first) {#name, (uint32_t)sizeof(name), fields + first, count},
 static const struct zs_api_struct structs[] = {
-#include "layer_api.def"
+#include "calls_api.def"
 };
 
 const struct zs_api_step *zs_api_call_steps(uint32_t call)

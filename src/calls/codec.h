@@ -21,12 +21,12 @@
  * cache is a state shared by a writer and its reader: both see the same sequence of pointers, so a
  * handle that is used again costs one or two bytes.
  */
-#ifndef ZS_LAYER_CODEC_H
-#define ZS_LAYER_CODEC_H
+#ifndef ZS_CALLS_CODEC_H
+#define ZS_CALLS_CODEC_H
 
 #include "base/buf.h"
 #include "base/reader.h"
-#include "layer/describe.h"
+#include "calls/describe.h"
 #include "tracers/tracers.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls as C-like lines, from decoded values: live and from recordings alike. */
 #include "base/text.h"
-#include "layer/codec.h"
+#include "calls/codec.h"
 
 #include <inttypes.h>
 #include <string.h>

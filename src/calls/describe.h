@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of calls, parameters, structures and enums, as tables (layer_api.def). */
-#ifndef ZS_LAYER_DESCRIBE_H
-#define ZS_LAYER_DESCRIBE_H
+/* What is known of calls, parameters, structures and enums, as tables (calls_api.def). */
+#ifndef ZS_CALLS_DESCRIBE_H
+#define ZS_CALLS_DESCRIBE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
