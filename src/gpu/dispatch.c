@@ -19,7 +19,9 @@
  * Numbers: a resident group has a place, which no other one has at the same time, and its threads
  * the numbers place * threads per group and up. Numbers select scratch and private memory.
  *
- * The cancel flag, the time limit and changes of memory are looked at between slices.
+ * The cancel flag, the time limit and changes of memory are looked at after each slice, of one
+ * thread or of threads that a barrier, a named one or a pair of dpasw ends early: instructions of a
+ * group are counted. By the same count a group's turn ends.
  */
 #include "gpu/gpu_priv.h"
 
@@ -396,11 +398,12 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
         return OUTCOME_STOPPED;
     bool recorded = debug && run->history;
-    uint64_t before = recorded ? zs_eu_thread_steps(t) : 0;
+    uint64_t before = recorded ? zs_eu_thread_steps(t) : 0, executed = t->executed;
     enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
     if (recorded)
         zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
                            status == ZS_EU_EOT);
+    group->spent += t->executed - executed + 1;
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (ZS_UNLIKELY(group->named.completed))
@@ -470,7 +473,16 @@ IN_TWO_VERSIONS void lonely_threads(struct zs_gpu_run *run, struct zs_gpu_worker
         zs_gpu_stop_run(run, -EFAULT, &fault);
 }
 
-/* One turn for each thread that can run. DONE: the group has ended. */
+/* Threads that run into barriers use up no slice of their own: they share one. */
+static bool slice_is_over(const struct zs_gpu_run *run, struct zs_gpu_group *group)
+{
+    if (ZS_LIKELY(group->spent - group->looked < run->slice))
+        return false;
+    group->looked = group->spent;
+    return true;
+}
+
+/* A slice for each thread that can run. DONE: the group has ended. */
 IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                        struct zs_gpu_group *group, bool *ret_busy, bool debug)
 {
@@ -484,11 +496,12 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
         enum outcome outcome = run_thread(run, w, group, i, debug);
         if (outcome == OUTCOME_STOPPED)
             return outcome;
-        if (outcome == OUTCOME_BUSY) {
-            *ret_busy = true;
-            if (interrupted(run, w, group, &w->threads[group->threads[i].slot], i))
-                return OUTCOME_STOPPED;
-        }
+        *ret_busy |= outcome == OUTCOME_BUSY;
+        const struct zs_gpu_thread_state *state = &group->threads[i];
+        if ((outcome == OUTCOME_BUSY || slice_is_over(run, group)) &&
+            interrupted(run, w, group,
+                        state->phase == ZS_GPU_THREAD_DONE ? NULL : &w->threads[state->slot], i))
+            return OUTCOME_STOPPED;
     }
     if (group->live == 0)
         return OUTCOME_DONE;
@@ -504,15 +517,16 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
     return OUTCOME_BUSY;
 }
 
-/* Rounds until the group has ended, or until one left threads that used up their slices. */
+/* Rounds until the group has ended, or has used up its turn, or some thread its slice. */
 IN_TWO_VERSIONS enum outcome run_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                        struct zs_gpu_group *group, bool debug)
 {
     bool busy = false;
+    uint64_t end = group->spent + run->turn;
     enum outcome outcome;
     do
         outcome = run_round(run, w, group, &busy, debug);
-    while (outcome == OUTCOME_BUSY && !busy);
+    while (outcome == OUTCOME_BUSY && !busy && group->spent < end);
     return outcome;
 }
 
@@ -571,6 +585,7 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
     group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)index : place;
     group->live = run->threads_per_group;
     group->arrived = 0;
+    group->spent = group->looked = 0;
     group->named.used = group->named.completed = 0;
     group->traced = run->trace && zs_timing_trace_samples(run->trace, index);
     zs_gpu_group_id(run->launch, index, group->id);

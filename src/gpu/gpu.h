@@ -186,6 +186,8 @@ struct zs_gpu_hold {
 };
 void zs_gpu_memory_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold);
 void zs_gpu_memory_unhold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold);
+/* Somebody waits in stop(): a hold that lasts is to be ended and begun anew. */
+bool zs_gpu_memory_is_wanted(struct zs_gpu_memory *memory);
 /*
  * Between the two no copy and no launch touches anything of the memory: pages may be replaced.
  * Launches wait at the end of their slices, so stop() returns soon whatever runs.

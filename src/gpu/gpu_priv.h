@@ -75,6 +75,8 @@ struct zs_gpu_group {
     uint32_t place;   /* among the resident ones of the launch: gives its threads their numbers */
     uint32_t live;    /* threads that have not ended */
     uint32_t arrived; /* barrier messages since the last release */
+    uint64_t spent;   /* instructions of its threads, and one for each time that one ran */
+    uint64_t looked;  /* ... as the worker looked around last */
     bool traced;      /* for the model of time */
     struct zs_port_named_barriers named;
     uint8_t *slm;
@@ -337,6 +339,7 @@ struct zs_gpu_run {
     uint32_t range_count;
     uint64_t start_ns, deadline_ns;
     uint64_t slice; /* instructions between looks at the clock and the cancel flag */
+    uint64_t turn;  /* ... of a group, until another resident one goes on */
     atomic_uint_fast64_t next_group;
     atomic_uint worker_index;
     atomic_bool stop;

@@ -343,7 +343,9 @@ static void sum_up(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 
 static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 {
-    run->slice = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? SLICE_COOPERATIVE : SLICE;
+    bool cooperative = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE;
+    run->slice = cooperative ? SLICE_COOPERATIVE : SLICE;
+    run->turn = cooperative ? run->slice : run->slice * run->threads_per_group;
     run->deadline_ns = run->launch->time_limit_ns ? run->start_ns + run->launch->time_limit_ns : 0;
     run->job.run = zs_gpu_run_groups;
     pthread_mutex_init(&run->lock, NULL);

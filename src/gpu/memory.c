@@ -60,7 +60,7 @@ struct zs_gpu_memory {
     struct zs_gpu_keep *keeps;
     struct entry *newest; /* of those that are freed and held */
     uint32_t hold_count;
-    bool stopped;
+    atomic_bool stopped;
     pthread_cond_t quiet; /* no hold is left, or it goes on */
     atomic_uint_fast64_t changes;
     struct zs_gpu_allocation freed[FREED_MAX]; /* a ring */
@@ -376,6 +376,11 @@ void zs_gpu_memory_resume(struct zs_gpu_memory *memory)
     memory->stopped = false;
     pthread_cond_broadcast(&memory->quiet);
     pthread_mutex_unlock(&memory->lock);
+}
+
+bool zs_gpu_memory_is_wanted(struct zs_gpu_memory *memory)
+{
+    return atomic_load_explicit(&memory->stopped, memory_order_relaxed);
 }
 
 uint64_t zs_gpu_memory_changes(struct zs_gpu_memory *memory)

@@ -52,8 +52,8 @@ static int access_context(const struct zs_debug_access *a, struct zs_ze_context 
         return -EACCES;
     if (a->write)
         zs_gpu_history_writes(a->session, a->gpu_va, a->bytes, a->size_B);
-    return a->write ? zs_memory_copy(context, memory, NULL, a->bytes, a->size_B)
-                    : zs_memory_copy(context, a->bytes, NULL, memory, a->size_B);
+    return a->write ? zs_memory_copy(context, memory, NULL, a->bytes, a->size_B, NULL)
+                    : zs_memory_copy(context, a->bytes, NULL, memory, a->size_B, NULL);
 }
 
 static int access_contexts(const struct zs_debug_access *a)

@@ -2,6 +2,7 @@
 #ifndef ZS_DRIVER_MEMORY_IMAGE_H
 #define ZS_DRIVER_MEMORY_IMAGE_H
 
+#include "driver/memory/memory.h"
 #include "driver/queue/list.h"
 
 struct zs_ze_image {
@@ -20,14 +21,6 @@ struct zs_ze_sampler {
     struct zs_gpu_sampler gpu;
 };
 
-/* Rows of bytes from one place to another: copies of regions and of images. */
-struct zs_region {
-    char *dst;
-    const char *src;
-    size_t row_B, rows, slices;
-    size_t dst_pitch_B, dst_slice_B, src_pitch_B, src_slice_B;
-    struct zs_ze_image *keep[2]; /* referenced for as long as the command lives; may be NULL */
-};
 ze_result_t zs_append_region(struct zs_append *append, const struct zs_region *region);
 
 #endif

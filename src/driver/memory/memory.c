@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PAGE_B = 4096 };
@@ -54,6 +52,15 @@ bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_r
         *ret_range = *range;
     pthread_rwlock_unlock(&context->memory_lock);
     return range != NULL;
+}
+
+bool zs_memory_touches(struct zs_ze_context *context, const void *host, uint64_t size_B)
+{
+    struct zs_range key = {.base = (uintptr_t)host, .size_B = size_B};
+    pthread_rwlock_rdlock(&context->memory_lock);
+    bool found = tfind(&key, &context->ranges, compare_ranges) != NULL;
+    pthread_rwlock_unlock(&context->memory_lock);
+    return found;
 }
 
 bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B)
@@ -302,110 +309,8 @@ void zs_memory_unhold(struct zs_memory_hold *hold)
         zs_gpu_memory_unhold(hold->memory[i], &hold->hold[i]);
 }
 
-/* ---- Copies ------------------------------------------------------------------------------------
- */
-
-/* Both sides are this process: the kernel copies, and says so when a page is missing. */
-int zs_host_copy(void *dst, const void *src, uint64_t size_B)
+bool zs_memory_is_wanted(const struct zs_memory_hold *hold)
 {
-    static const uint64_t CHUNK_B = 1u << 30;
-    uint64_t done_B = 0;
-    while (done_B < size_B) {
-        uint64_t chunk_B = ZS_MIN(size_B - done_B, CHUNK_B);
-        struct iovec local = {(char *)dst + done_B, (size_t)chunk_B};
-        struct iovec remote = {(char *)(uintptr_t)src + done_B, (size_t)chunk_B};
-        ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-        if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
-            memmove(local.iov_base, remote.iov_base, (size_t)chunk_B);
-            n = (ssize_t)chunk_B;
-        }
-        if (n <= 0)
-            return -EFAULT;
-        done_B += (uint64_t)n;
-    }
-    return 0;
-}
-
-enum side { SIDE_BAD, SIDE_DEVICE, SIDE_HOST };
-
-/* Memory of a context must hold all bytes; anything else is for the host's kernel to judge. */
-static enum side side_of(struct zs_ze_context *context, const void *p, uint64_t size_B, bool write)
-{
-    struct zs_range range;
-    if (!zs_memory_find(context, p, &range))
-        return SIDE_HOST;
-    if (write && range.read_only)
-        return SIDE_BAD;
-    return size_B <= range.base + range.size_B - (uintptr_t)p ? SIDE_DEVICE : SIDE_BAD;
-}
-
-static void mark_written(struct zs_ze_context *context, void *dst, uint64_t size_B)
-{
-    if (context->driver->check)
-        zs_gpu_memory_mark_written(context->memory, (uintptr_t)dst, size_B);
-}
-
-int zs_memory_copy_held(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
-                        const void *src, uint64_t size_B)
-{
-    if (size_B == 0)
-        return 0;
-    enum side to = side_of(context, dst, size_B, true);
-    enum side from = side_of(src_context ? src_context : context, src, size_B, false);
-    if (to == SIDE_BAD || from == SIDE_BAD)
-        return -EFAULT;
-    if (to == SIDE_HOST || from == SIDE_HOST) {
-        int error = zs_host_copy(dst, src, size_B);
-        if (error)
-            return error;
-    } else {
-        memmove(dst, src, (size_t)size_B);
-    }
-    if (to == SIDE_DEVICE)
-        mark_written(context, dst, size_B);
-    return 0;
-}
-
-int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
-                   const void *src, uint64_t size_B)
-{
-    struct zs_memory_hold hold;
-    zs_memory_hold(context, src_context, &hold);
-    int error = zs_memory_copy_held(context, dst, src_context, src, size_B);
-    zs_memory_unhold(&hold);
-    return error;
-}
-
-static int fill_held(struct zs_ze_context *context, void *dst, const void *pattern,
-                     size_t pattern_B, uint64_t size_B)
-{
-    if (size_B == 0)
-        return 0;
-    enum side to = side_of(context, dst, size_B, true);
-    if (to == SIDE_BAD)
-        return -EFAULT;
-    /* double what is there until all is written */
-    uint64_t done_B = ZS_MIN((uint64_t)pattern_B, size_B);
-    int error = zs_host_copy(dst, pattern, done_B);
-    while (!error && done_B < size_B) {
-        uint64_t chunk_B = ZS_MIN(done_B, size_B - done_B);
-        if (to == SIDE_HOST)
-            error = zs_host_copy((char *)dst + done_B, dst, chunk_B);
-        else
-            memcpy((char *)dst + done_B, dst, (size_t)chunk_B);
-        done_B += chunk_B;
-    }
-    if (!error && to == SIDE_DEVICE)
-        mark_written(context, dst, size_B);
-    return error;
-}
-
-int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
-                   uint64_t size_B)
-{
-    struct zs_memory_hold hold;
-    zs_memory_hold(context, NULL, &hold);
-    int error = fill_held(context, dst, pattern, pattern_B, size_B);
-    zs_memory_unhold(&hold);
-    return error;
+    return zs_gpu_memory_is_wanted(hold->memory[0]) ||
+           (hold->memory[1] && zs_gpu_memory_is_wanted(hold->memory[1]));
 }

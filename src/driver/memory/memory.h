@@ -64,6 +64,8 @@ void zs_memory_free_all(struct zs_ze_context *context);
 bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range);
 /* Remember the attribute in the range that holds the byte at host; false: no live one. */
 bool zs_memory_set_atomics(struct zs_ze_context *context, const void *host, uint32_t atomics);
+/* Whether some live range has any of the bytes. */
+bool zs_memory_touches(struct zs_ze_context *context, const void *host, uint64_t size_B);
 /* Whether one live range holds all of the bytes. */
 bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B);
 
@@ -75,19 +77,30 @@ struct zs_memory_hold {
 void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret);
 void zs_memory_unhold(struct zs_memory_hold *hold);
 
+/* Somebody waits for its end, to change what is mapped. */
+bool zs_memory_is_wanted(const struct zs_memory_hold *hold);
+
+/* Rows of bytes from one place to another: copies of regions and of images. */
+struct zs_region {
+    char *dst;
+    const char *src;
+    size_t row_B, rows, slices;
+    size_t dst_pitch_B, dst_slice_B, src_pitch_B, src_slice_B;
+    struct zs_ze_image *keep[2]; /* referenced for as long as the command lives; may be NULL */
+};
+
 /*
- * Copies and fills of commands. Each side is memory of the context or any other memory of the
- * process; what is not mapped gives -EFAULT, and never a signal. src_context is where src belongs,
- * NULL: to `context`. The first one is for callers that hold both.
+ * Copies and fills of commands (transfer.c). Each side is memory of the context or any other memory
+ * of the process; what is not mapped gives -EFAULT, and never a signal. src_context is where src
+ * belongs, NULL: to `context`. cancel (may be NULL): -ECANCELED soon after it is set.
  */
-int zs_memory_copy_held(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
-                        const void *src, uint64_t size_B);
+int zs_memory_copy_region(struct zs_ze_context *context, struct zs_ze_context *src_context,
+                          const struct zs_region *region, const _Atomic(bool) *cancel);
 int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_context *src_context,
-                   const void *src, uint64_t size_B);
+                   const void *src, uint64_t size_B, const _Atomic(bool) *cancel);
+/* The pattern is a power of two of bytes. */
 int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
-                   uint64_t size_B);
-/* memcpy that survives unmapped memory on either side. */
-int zs_host_copy(void *dst, const void *src, uint64_t size_B);
+                   uint64_t size_B, const _Atomic(bool) *cancel);
 /* The memfd of a range, made now when it has none; -EBUSY: see zs_pages_move(). */
 int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
 /* The memfd of the physical memory that is mapped at ptr; *range becomes what it holds. -ENOTSUP:

@@ -100,7 +100,7 @@ static int run_timestamp(struct zs_exec *exec, struct zs_command *command)
 {
     uint64_t ticks = zs_gpu_clock_ticks(exec->device->gpu) &
                      (UINT64_MAX >> (64 - exec->device->model->timestamp_bits));
-    return zs_memory_copy(exec->context, command->copy.dst, NULL, &ticks, sizeof(ticks));
+    return zs_memory_copy(exec->context, command->copy.dst, NULL, &ticks, sizeof(ticks), NULL);
 }
 
 static const struct zs_op op_timestamp = {.name = "write global timestamp", .run = run_timestamp};
@@ -129,15 +129,17 @@ static int run_query(struct zs_exec *exec, struct zs_command *command)
     const struct query *query = command->data;
     int error = 0;
     for (uint32_t i = 0; i < query->count && !error; i++) {
+        if (atomic_load_explicit(exec->cancel, memory_order_relaxed))
+            return -ECANCELED;
         size_t offset_B = i * sizeof(ze_kernel_timestamp_result_t);
         if (query->offsets)
             error = zs_memory_copy(exec->context, &offset_B, NULL, &query->offsets[i],
-                                   sizeof(offset_B));
+                                   sizeof(offset_B), NULL);
         ze_kernel_timestamp_result_t result;
         zs_event_timestamps(query->events[i], exec->device, &result);
         if (!error)
             error = zs_memory_copy(exec->context, (char *)query->dst + offset_B, NULL, &result,
-                                   sizeof(result));
+                                   sizeof(result), NULL);
     }
     return error;
 }
@@ -202,7 +204,8 @@ ze_result_t ZE_APICALL zeCommandListAppendQueryKernelTimestamps(
 static int run_copy(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_copy *copy = &command->copy;
-    return zs_memory_copy(exec->context, copy->dst, copy->src_context, copy->src, copy->size_B);
+    return zs_memory_copy(exec->context, copy->dst, copy->src_context, copy->src, copy->size_B,
+                          exec->cancel);
 }
 
 static void release_copy(struct zs_command *command)
@@ -264,7 +267,8 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyFromContext(
 static int run_fill(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_copy *copy = &command->copy;
-    return zs_memory_fill(exec->context, copy->dst, copy->src, copy->pattern_B, copy->size_B);
+    return zs_memory_fill(exec->context, copy->dst, copy->src, copy->pattern_B, copy->size_B,
+                          exec->cancel);
 }
 
 static void release_fill(struct zs_command *command)
@@ -305,18 +309,7 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryFill(ze_command_list_handle_t hC
 
 static int run_region(struct zs_exec *exec, struct zs_command *command)
 {
-    const struct zs_region *r = command->data;
-    struct zs_memory_hold hold;
-    int error = 0;
-    zs_memory_hold(exec->context, NULL, &hold);
-    for (size_t z = 0; z < r->slices && !error; z++) {
-        for (size_t y = 0; y < r->rows && !error; y++)
-            error = zs_memory_copy_held(exec->context,
-                                        r->dst + z * r->dst_slice_B + y * r->dst_pitch_B, NULL,
-                                        r->src + z * r->src_slice_B + y * r->src_pitch_B, r->row_B);
-    }
-    zs_memory_unhold(&hold);
-    return error;
+    return zs_memory_copy_region(exec->context, NULL, command->data, exec->cancel);
 }
 
 static void release_region(struct zs_command *command)

@@ -166,7 +166,7 @@ static int run_launch(struct zs_exec *exec, const struct zs_launch *launch)
     if (!launch->indirect)
         return run_one(exec, launch, launch->group_count);
     ze_group_count_t count;
-    int error = zs_memory_copy(exec->context, &count, NULL, launch->indirect, sizeof(count));
+    int error = zs_memory_copy(exec->context, &count, NULL, launch->indirect, sizeof(count), NULL);
     const uint32_t group_count[3] = {count.groupCountX, count.groupCountY, count.groupCountZ};
     return error ? error : run_one(exec, launch, group_count);
 }
@@ -185,7 +185,8 @@ static int run_launches(struct zs_exec *exec, struct zs_command *command)
     uint64_t start_ticks = 0;
     int error = 0;
     if (launches->count_buffer) {
-        error = zs_memory_copy(exec->context, &count, NULL, launches->count_buffer, sizeof(count));
+        error = zs_memory_copy(exec->context, &count, NULL, launches->count_buffer, sizeof(count),
+                               NULL);
         count = ZS_MIN(count, launches->count);
     }
     for (uint32_t i = 0; i < count && !error; i++) {

@@ -258,13 +258,18 @@ static void finish_submission(struct zs_engine *engine, struct submission *submi
     for (uint32_t i = 0; i < submission->count; i++)
         zs_program_unref(submission->programs[i]);
     submission->count = 0;
+    struct zs_ze_fence *fence = submission->fence;
     pthread_mutex_lock(&engine->lock);
     if (worker->failure == ZE_RESULT_SUCCESS)
         worker->failure = result;
+    /* under one lock: who sees the fence or the queue sees both, and a fence that is reset then is
+     * not signalled by what is over */
+    if (fence)
+        atomic_store(&fence->state, (uint32_t)(error ? ZS_SIGNAL_FAILED : ZS_SIGNAL_READY));
     complete(worker);
     pthread_mutex_unlock(&engine->lock);
-    if (submission->fence)
-        zs_signal_set(&submission->fence->state, error ? ZS_SIGNAL_FAILED : ZS_SIGNAL_READY);
+    if (fence)
+        zs_word_wake(&fence->state);
     free_submission(submission);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels that never end: time limits of waits, the time limit of kernels, and contexts that are
- * destroyed while something runs or waits in them. argv[1]: "limit" where ZESCOPE_KERNEL_TIMEOUT is
- * set.
+ * destroyed while something runs or waits in them. argv[1]: the kernel of endless.cl; argv[2]:
+ * "limit" where ZESCOPE_KERNEL_TIMEOUT is set.
  */
 #include "kernels.h"
 
@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOON_NS = 5000000 };
+enum { SOON_NS = 5000000, ITEMS = 32 }; /* two threads or more */
+
+static const char *endless_kernel;
 
 struct endless {
     struct e2e e;
@@ -24,12 +26,12 @@ static struct endless open_endless(const struct e2e *e)
     struct endless s = {.e = *e};
     ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     OK(zeContextCreate(e->driver, &desc, &s.e.context));
-    s.module = make_module(&s.e, "kernels.bin");
-    s.kernel = kernel_of(s.module, "forever");
+    s.module = make_module(&s.e, "endless.bin");
+    s.kernel = kernel_of(s.module, endless_kernel);
     s.p = e2e_alloc(&s.e, 64);
     memset(s.p, 0, 64);
     set(s.kernel, 0, sizeof(s.p), &s.p);
-    OK(zeKernelSetGroupSize(s.kernel, 8, 1, 1));
+    OK(zeKernelSetGroupSize(s.kernel, ITEMS, 1, 1));
     return s;
 }
 
@@ -149,7 +151,7 @@ static void test_limit(void **state)
     OK(zeCommandListAppendLaunchKernel(list, s.kernel, &one, NULL, 0, NULL));
     OK(zeCommandListClose(list));
     OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-    ze_module_handle_t other = make_module(e, "kernels.bin");
+    ze_module_handle_t other = make_module(e, "endless.bin");
     ze_kernel_handle_t add = kernel_of(other, "add_atomic");
     int *q = e2e_alloc(e, 64);
     *q = 0;
@@ -175,6 +177,24 @@ static void test_limit(void **state)
     OK(zeContextDestroy(s.e.context));
 }
 
+/* What changes memory elsewhere waits for a slice of the kernel, not for its end. */
+static void test_other_memory(void **state)
+{
+    struct endless s = open_endless(*state);
+    ze_command_list_handle_t list = e2e_immediate(&s.e, false);
+    void *other = e2e_alloc(&s.e, 4096);
+    OK(zeCommandListAppendLaunchKernel(list, s.kernel, &one, NULL, 0, NULL));
+    ze_ipc_mem_handle_t handle;
+    OK(zeMemGetIpcHandle(s.e.context, other, &handle));
+    assert_int_equal(s.p[1], 0);
+    *(volatile int *)s.p = 1;
+    OK(zeCommandListDestroy(list));
+    OK(zeMemFree(s.e.context, other));
+    OK(zeMemFree(s.e.context, s.p));
+    OK(zeContextDestroy(s.e.context));
+    close_endless(&s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest limited[] = {cmocka_unit_test(test_limit)};
@@ -182,7 +202,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_destroyed_context),
         cmocka_unit_test(test_destroyed_by_another_thread),
+        cmocka_unit_test(test_other_memory),
     };
-    return argc > 1 ? cmocka_run_group_tests(limited, e2e_setup, e2e_teardown)
+    endless_kernel = argv[1];
+    return argc > 2 ? cmocka_run_group_tests(limited, e2e_setup, e2e_teardown)
                     : cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
 }

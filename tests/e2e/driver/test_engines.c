@@ -203,11 +203,55 @@ static void test_together(void **state)
     }
 }
 
+/* A fence is signalled when its queue counts as synchronized, and not by what was over when it was
+ * reset. */
+static void test_fence_with_its_queue(void **state)
+{
+    enum { ROUNDS = 3000 };
+    struct e2e *e = *state;
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_command_list_handle_t list = e2e_list(e, 0), gated = e2e_list(e, 0);
+    ze_event_pool_handle_t pool = e2e_pool(e, 1, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_event_handle_t gate = e2e_event(pool, 0);
+    ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_fence_handle_t fence;
+    OK(zeFenceCreate(queue, &desc, &fence));
+    OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    OK(zeCommandListClose(list));
+    OK(zeCommandListAppendBarrier(gated, NULL, 1, &gate));
+    OK(zeCommandListClose(gated));
+    for (int i = 0; i < ROUNDS; i++) {
+        OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+        OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+        if (i % 2)
+            OK(zeFenceQueryStatus(fence));
+        OK(zeFenceReset(fence));
+        if (i % 8)
+            continue;
+        OK(zeCommandQueueExecuteCommandLists(queue, 1, &gated, fence));
+        FAILS(zeFenceHostSynchronize(fence, 100000), ZE_RESULT_NOT_READY);
+        OK(zeEventHostSignal(gate));
+        OK(zeFenceHostSynchronize(fence, UINT64_MAX));
+        OK(zeCommandQueueSynchronize(queue, 0));
+        OK(zeEventHostReset(gate));
+        OK(zeFenceReset(fence));
+    }
+    OK(zeFenceDestroy(fence));
+    OK(zeEventDestroy(gate));
+    OK(zeEventPoolDestroy(pool));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandListDestroy(gated));
+    OK(zeCommandQueueDestroy(queue));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_waits_hold_the_engine),
-        cmocka_unit_test(test_low_priority), cmocka_unit_test(test_failures_of_one_queue),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_fence_with_its_queue),
+        cmocka_unit_test(test_waits_hold_the_engine),
+        cmocka_unit_test(test_low_priority),
+        cmocka_unit_test(test_failures_of_one_queue),
         cmocka_unit_test(test_together),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -233,6 +233,22 @@ kernel void grid_wait(global volatile int *arrived, int groups)
     barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
+/* The same with barriers in the loop that polls. */
+kernel void grid_polls(global volatile int *arrived, int groups, global int *out)
+{
+    local int seen;
+    if (get_local_id(0) == 0)
+        atomic_inc((global int *)arrived);
+    for (int all = 0; !all;) {
+        if (get_local_id(0) == 0)
+            seen = atomic_add((global int *)arrived, 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        all = seen >= groups;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = 64;
+}
+
 /* All groups are there at once, each work-item with its own array in memory. */
 kernel void resident(global volatile int *arrived, int groups, global int *out)
 {

@@ -41,14 +41,14 @@ static void launch_most(struct runner *r, int *arrived, int *out, uint32_t items
         assert_int_equal(out[i], 64);
 }
 
-static void run_model(const char *model, uint32_t workers, bool helped, const uint32_t *items,
-                      uint32_t count)
+static void run_kernel(const char *kernel, const char *model, uint32_t workers, bool helped,
+                       const uint32_t *items, uint32_t count)
 {
     struct runner r;
     runner_open_model(&r, getenv("ZS_TEST_KERNELS"), model, workers);
     if (!helped)
         without_help(r.device);
-    runner_kernel(&r, "resident");
+    runner_kernel(&r, kernel);
     int *arrived = runner_alloc(&r, 64, 0);
     int *out = runner_alloc(&r, 504 * 32 * sizeof(int), 0);
     for (uint32_t i = 0; i < count; i++)
@@ -56,6 +56,22 @@ static void run_model(const char *model, uint32_t workers, bool helped, const ui
     runner_free(&r, arrived);
     runner_free(&r, out);
     runner_close(&r);
+}
+
+static void run_model(const char *model, uint32_t workers, bool helped, const uint32_t *items,
+                      uint32_t count)
+{
+    run_kernel("resident", model, workers, helped, items, count);
+}
+
+/* No group's turn lasts until it ends. */
+static void barriers_in_the_loop_that_polls(void **state)
+{
+    static const uint32_t items[] = {64, 256};
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        run_kernel("grid_polls", "skl", workers, false, items, ZS_ARRAY_LEN(items));
+        run_kernel("grid_polls", "skl", workers, true, items, ZS_ARRAY_LEN(items));
+    }
 }
 
 static void any_number_of_workers(void **state)
@@ -174,9 +190,13 @@ static void too_many_to_be_resident(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_workers),     cmocka_unit_test(sizes_that_do_not_divide),
-        cmocka_unit_test(the_largest_model),         cmocka_unit_test(with_helpers),
-        cmocka_unit_test(helpers_of_another_launch), cmocka_unit_test(too_many_to_be_resident),
+        cmocka_unit_test(any_number_of_workers),
+        cmocka_unit_test(sizes_that_do_not_divide),
+        cmocka_unit_test(the_largest_model),
+        cmocka_unit_test(with_helpers),
+        cmocka_unit_test(helpers_of_another_launch),
+        cmocka_unit_test(too_many_to_be_resident),
+        cmocka_unit_test(barriers_in_the_loop_that_polls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
