@@ -207,7 +207,7 @@ static void test_together(void **state)
  * reset. */
 static void test_fence_with_its_queue(void **state)
 {
-    enum { ROUNDS = 3000 };
+    enum { ROUNDS = 2000, FILL_B = 512 << 10 };
     struct e2e *e = *state;
     ze_command_queue_handle_t queue = e2e_queue(e, 0);
     ze_command_list_handle_t list = e2e_list(e, 0), gated = e2e_list(e, 0);
@@ -216,7 +216,9 @@ static void test_fence_with_its_queue(void **state)
     ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
     ze_fence_handle_t fence;
     OK(zeFenceCreate(queue, &desc, &fence));
-    OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    /* long enough for the host to sleep */
+    char *p = e2e_alloc(e, FILL_B);
+    OK(zeCommandListAppendMemoryFill(list, p, "f", 1, FILL_B, NULL, 0, NULL));
     OK(zeCommandListClose(list));
     OK(zeCommandListAppendBarrier(gated, NULL, 1, &gate));
     OK(zeCommandListClose(gated));
@@ -236,6 +238,7 @@ static void test_fence_with_its_queue(void **state)
         OK(zeEventHostReset(gate));
         OK(zeFenceReset(fence));
     }
+    OK(zeMemFree(e->context, p));
     OK(zeFenceDestroy(fence));
     OK(zeEventDestroy(gate));
     OK(zeEventPoolDestroy(pool));
