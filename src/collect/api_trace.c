@@ -11,6 +11,7 @@
 #include "collect/activity.h"
 #include "collect/api_trace.h"
 #include "collect/backtrace.h"
+#include "collect/instrument.h"
 #include "collect/live.h"
 #include "collect/pause.h"
 
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -75,11 +77,17 @@ static struct {
     bool has_counts[ZS_API_CALL_COUNT];  /* by call: zs_codec_enter has something to keep */
     bool has_results[ZS_API_CALL_COUNT]; /* by call: its exit tells more than success */
     atomic_bool has_retired;
+    atomic_uint *belongs; /* enum belonging; NULL: cannot be told from a fork's child cheaply */
     pthread_key_t key;
     pthread_once_t once;
 } api = {.once = PTHREAD_ONCE_INIT};
 
 static _Thread_local struct api_thread *api_self;
+
+static bool is_own(const struct api_process *process)
+{
+    return process->trace.pid == (uint32_t)getpid();
+}
 
 static void process_name(char *ret_name, size_t size_B)
 {
@@ -99,10 +107,13 @@ static struct api_process *process_make(struct zs_collector *c)
     p->collector = c;
     pthread_mutex_init(&p->control_lock, NULL);
     process_name(p->name, sizeof(p->name));
-    int n = snprintf(dir, sizeof(dir), "%s/trace", c->dir);
-    int error = n > 0 && (size_t)n < sizeof(dir)
-                    ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B)
-                    : -ENAMETOOLONG;
+    uint32_t ordinal;
+    int claimed = zs_collect_ordinal(c, &ordinal);
+    int n = snprintf(dir, sizeof(dir), "%s/" ZS_RECORD_TRACE_DIR, c->dir);
+    int error =
+        n > 0 && (size_t)n < sizeof(dir)
+            ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B, claimed ? NULL : &ordinal)
+            : -ENAMETOOLONG;
     p->trace.lost = c->counters ? &c->counters->packets_lost : NULL;
     if (api.backtrace)
         zs_maps_init(&p->maps, &p->trace);
@@ -123,6 +134,13 @@ static void thread_ends(void *arg)
     free(t);
 }
 
+/* What the word at api.belongs says of this process. */
+enum belonging {
+    NOT_SEEN, /* nobody told us of this process: the kernel made the page zeros */
+    BEING_SEEN,
+    SEEN,
+};
+
 /* The child has its parent's mappings, but files of its own. */
 static void fork_child(void)
 {
@@ -131,11 +149,52 @@ static void fork_child(void)
     zs_guard_enter(&guard);
     zs_pause_fork_child();
     atomic_store(&api.process, process_make(api.collector));
+    if (api.belongs)
+        atomic_store(api.belongs, SEEN);
     zs_guard_leave(&guard);
+}
+
+/* A child of clone or _Fork runs no handlers of pthread_atfork, and would write into its parent's
+ * windows. A page that the kernel empties in children tells of them at the cost of one load. */
+static void watch_for_children(void)
+{
+    enum { PAGE_B = 4096 };
+    void *page = mmap(NULL, PAGE_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return;
+    if (madvise(page, PAGE_B, MADV_WIPEONFORK)) {
+        munmap(page, PAGE_B);
+        return;
+    }
+    api.belongs = page;
+    atomic_store(api.belongs, SEEN);
+}
+
+/* False: another thread of such a child is about it. */
+static bool is_seen_late(void)
+{
+    struct api_process *process = atomic_load(&api.process);
+    if (!api.belongs && process && !is_own(process))
+        fork_child(); /* an old kernel: it is asked each time */
+    unsigned expected = NOT_SEEN;
+    if (api.belongs && atomic_compare_exchange_strong(api.belongs, &expected, BEING_SEEN)) {
+        zs_instrument_forked(api.collector);
+        fork_child();
+    }
+    return !api.belongs || atomic_load(api.belongs) == SEEN;
+}
+
+/* Whether this process's files may be written. */
+static inline bool is_seen(void)
+{
+    return ZS_LIKELY(api.belongs &&
+                     atomic_load_explicit(api.belongs, memory_order_acquire) == SEEN) ||
+           is_seen_late();
 }
 
 static void setup(void)
 {
+    watch_for_children();
     pthread_key_create(&api.key, thread_ends);
     pthread_atfork(NULL, NULL, fork_child);
 }
@@ -349,6 +408,8 @@ static void at_exit(void)
 {
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     struct zs_collect_guard guard;
+    if (!process || !is_own(process))
+        return; /* a child that made no calls of its own */
     zs_guard_enter(&guard);
     struct api_thread *t = thread_of(process);
     if (t && process->activity) {
@@ -374,7 +435,7 @@ static void first_call(void)
 
 static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
 {
-    if (ZS_UNLIKELY(zs_guard_is_entered()))
+    if (ZS_UNLIKELY(zs_guard_is_entered() || !is_seen()))
         return; /* what a capture asks the driver is none of the application's calls */
     int saved_errno = errno;
     if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_retired, memory_order_relaxed)) &&
@@ -397,6 +458,8 @@ static void on_call(const struct zs_trace_event *event, void *user_data, void **
 int zs_api_trace_mark(enum zs_activity_record record, const char *text)
 {
     enum { RANGES_MAX = 64, RANGE_TRACKS = 1 << 30 };
+    if (!api.collector || !is_seen())
+        return -ENOTCONN;
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     struct api_thread *t = thread_of(process);
     bool paused = zs_pause_flags() & ZS_PAUSE_ON;
@@ -425,10 +488,21 @@ int zs_api_trace_mark(enum zs_activity_record record, const char *text)
     return 0;
 }
 
+/* Calls that come still are recorded all the same. */
 void zs_api_trace_flush(void)
 {
+    struct api_process *process = atomic_load(&api.process);
+    struct api_thread *t = api_self;
+    if (!process || !is_own(process))
+        return;
     if (zs_pause_flags() & ZS_PAUSE_NOTES)
-        write_notes(atomic_load(&api.process));
+        write_notes(process);
+    if (t && t->process == process)
+        zs_trace_file_rest(&t->file);
+    if (!pthread_mutex_trylock(&process->control_lock)) {
+        zs_trace_file_rest(&process->control);
+        pthread_mutex_unlock(&process->control_lock);
+    }
 }
 
 static void take_captures(const struct zs_collector *c)

@@ -81,6 +81,7 @@ struct zs_collector {
     struct zs_store_counters *counters; /* NULL: losses cannot be counted */
     struct zs_collect_api api;
     _Atomic(struct zs_session *) session;
+    _Atomic uint64_t ordinal;            /* pid << 32 | ordinal + 1 of whose it is; 0: none yet */
     atomic_bool layer_captures;          /* zs_tracer_retire was called */
     _Atomic(zel_tracer_handle_t) tracer; /* of the loader's tracing layer */
     ze_result_t (*disable_tracer)(zel_tracer_handle_t tracer, ze_bool_t enable);
@@ -91,6 +92,11 @@ struct zs_collector {
 /* `dir` is the absolute path of an existing recording. 0 or -errno. The collector is zeroed. */
 int zs_collector_init(struct zs_collector *c, const char *dir, bool add_debug_info);
 
+/* The number of the current process in the recording, or -errno: none can be claimed (yet). */
+int zs_collect_ordinal(struct zs_collector *c, uint32_t *ret_ordinal);
+/* What stands before the names of this process's files: "<pid>-<ordinal>-". */
+enum { ZS_COLLECT_PREFIX_CHARS = 32 };
+int zs_collect_prefix(struct zs_collector *c, char ret_prefix[ZS_COLLECT_PREFIX_CHARS]);
 /* The current process's session; never NULL except when out of memory. */
 struct zs_session *zs_session_get(struct zs_collector *c);
 /* Keep bytes as modules/<hash>.<ext>: writes the members "blob" and "size_B" of a JSON object. */

@@ -114,7 +114,11 @@ static uint8_t *make_file(struct zs_counts_keeper *c, uint32_t number, size_t si
         return NULL;
     if (mkdir(path, 0755) && errno != EEXIST)
         return NULL;
-    snprintf(path + n, sizeof(path) - (size_t)n, "/%ld-%u.counts", (long)c->pid, number);
+    char prefix[ZS_COLLECT_PREFIX_CHARS];
+    errno = -zs_collect_prefix(c->collector, prefix);
+    if (errno)
+        return NULL;
+    snprintf(path + n, sizeof(path) - (size_t)n, "/%s%u.counts", prefix, number);
     int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
     if (fd < 0)
         return NULL;
@@ -150,7 +154,9 @@ static struct profile *profile_make(struct zs_counts_keeper *c, const zescope_la
     put_u32(p->file + 40, info->simd);
     put_u32(p->file + 44, (uint32_t)name_B);
     memcpy(p->file + 48, p->kernel, name_B);
-    put_u64(p->file + 248, p->build);
+    uint32_t ordinal;
+    put_u32(p->file + 248, p->build);
+    put_u32(p->file + 252, zs_collect_ordinal(c->collector, &ordinal) ? 0 : ordinal + 1);
     for (uint32_t i = 0; i < p->rows; i++)
         put_u64(p->file + ZS_COUNTS_HEADER_B + (size_t)i * ZS_COUNTS_ROW_B,
                 (uint64_t)info->instructions[i].offset_B);

@@ -120,8 +120,10 @@ static int make_paths(const struct zs_collector *c, const struct zs_instrument_b
         return -ENAMETOOLONG;
     if (mkdir(path, 0755) && errno != EEXIST)
         return -errno;
-    snprintf(temp, ZS_COLLECT_PATH_CHARS, "%.*s/.new-%u-%u", n, path, b->head.pid, b->number);
-    snprintf(path + n, (size_t)(ZS_COLLECT_PATH_CHARS - n), "/%u-%u.data", b->head.pid, b->number);
+    snprintf(temp, ZS_COLLECT_PATH_CHARS, "%.*s/.new-%u-%u-%u", n, path, b->head.pid,
+             b->head.ordinal, b->number);
+    snprintf(path + n, (size_t)(ZS_COLLECT_PATH_CHARS - n), "/%u-%u-%u.data", b->head.pid,
+             b->head.ordinal - 1, b->number);
     return 0;
 }
 
@@ -477,14 +479,14 @@ static void end_buffer(struct zs_collector *c, struct zs_instrument_buffer *b, b
 {
     if (!hold_in_time(b)) {
         atomic_store(&b->is_lost, true);
-        zs_session_note(c, "what was found out about module %llu last is lost: it was being read",
-                        (unsigned long long)b->head.build);
+        zs_session_note(c, "what was found out about module %u last is lost: it was being read",
+                        b->head.build);
         return;
     }
     int error = b->memory ? update(c, b, true) : 0;
     if (error)
-        zs_session_note(c, "what was found out about module %llu is lost: %s",
-                        (unsigned long long)b->head.build, strerror(-error));
+        zs_session_note(c, "what was found out about module %u is lost: %s", b->head.build,
+                        strerror(-error));
     if (b->memory && is_freed && hide(b))
         c->api.zeMemFree(b->context, b->memory);
     if (b->memory && b->records_size_B) {
@@ -696,9 +698,12 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
     b->is_concurrent = can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
     b->is_emptied = b->is_concurrent && can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
     b->room_B = ZS_MIN(b->records_size_B, records_limit_B(c));
+    uint32_t ordinal;
+    bool has_ordinal = !zs_collect_ordinal(c, &ordinal);
     b->head = (struct zs_instrument_file){.magic = ZS_INSTRUMENT_MAGIC,
                                           .pid = (uint32_t)getpid(),
                                           .build = place->build,
+                                          .ordinal = has_ordinal ? ordinal + 1 : 0,
                                           .buffer_B = layout->buffer_B,
                                           .trace_B = layout->records_size_B};
     memcpy(b->head.hash, layout->hash, sizeof(b->head.hash));

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "store/trace_writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -74,6 +75,31 @@ int zs_collector_init(struct zs_collector *c, const char *dir, bool add_debug_in
     return 0;
 }
 
+int zs_collect_ordinal(struct zs_collector *c, uint32_t *ret_ordinal)
+{
+    char dir[ZS_COLLECT_PATH_CHARS];
+    uint64_t pid = (uint32_t)getpid(), now = atomic_load(&c->ordinal);
+    if (now >> 32 != pid || !(uint32_t)now) {
+        int error = path_join(dir, c->dir, ZS_RECORD_TRACE_DIR);
+        error = error ? error : zs_trace_claim(dir, ret_ordinal);
+        if (error)
+            return error;
+        uint64_t mine = pid << 32 | (*ret_ordinal + 1);
+        if (atomic_compare_exchange_strong(&c->ordinal, &now, mine))
+            now = mine; /* else another thread was first: a number is never used */
+    }
+    *ret_ordinal = (uint32_t)now - 1;
+    return 0;
+}
+
+int zs_collect_prefix(struct zs_collector *c, char ret_prefix[ZS_COLLECT_PREFIX_CHARS])
+{
+    uint32_t ordinal = 0;
+    int error = zs_collect_ordinal(c, &ordinal);
+    snprintf(ret_prefix, ZS_COLLECT_PREFIX_CHARS, "%u-%u-", (unsigned)getpid(), ordinal);
+    return error;
+}
+
 /* process/<pid>, or process/<pid>.<n> when an earlier image or process had that number. */
 static int make_process_dir(const char *recording, pid_t pid, char *ret_dir)
 {
@@ -109,7 +135,7 @@ static void put_argv(struct zs_json *j)
     zs_json_end(j);
 }
 
-static int write_process_file(const char *dir, pid_t pid)
+static int write_process_file(const char *dir, pid_t pid, const uint32_t *ordinal)
 {
     struct zs_buf out = {0};
     struct zs_json j = zs_json_make(&out, 1);
@@ -121,6 +147,8 @@ static int write_process_file(const char *dir, pid_t pid)
     zs_json_object(&j, NULL);
     zs_json_string(&j, "schema", ZS_PROCESS_SCHEMA);
     zs_json_u64(&j, "pid", (uint64_t)pid);
+    if (ordinal)
+        zs_json_u64(&j, "ordinal", *ordinal);
     zs_json_u64(&j, "ppid", (uint64_t)getppid());
     zs_json_string(&j, "exe", exe);
     put_argv(&j);
@@ -143,6 +171,7 @@ struct zs_session *zs_session_get(struct zs_collector *c)
     struct zs_session *fresh = calloc(1, sizeof(*fresh));
     if (!fresh)
         return NULL;
+    uint32_t ordinal;
     fresh->pid = pid;
     int error = make_process_dir(c->dir, pid, fresh->dir);
     if (error)
@@ -155,7 +184,8 @@ struct zs_session *zs_session_get(struct zs_collector *c)
         return now;
     }
     if (!error)
-        error = write_process_file(fresh->dir, pid);
+        error =
+            write_process_file(fresh->dir, pid, zs_collect_ordinal(c, &ordinal) ? NULL : &ordinal);
     if (error)
         zs_session_note(c, "process %ld cannot be described: %s", (long)pid, strerror(-error));
     return fresh;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
+#include "record/builds.h"
 #include "record/counts.h"
 #include "store/store.h"
 #include "wire/instrument.h"
@@ -133,22 +134,19 @@ static void add_blocks_at_rest(struct zs_edit_kernel *kernel, struct zs_tool_cou
         memset(c->is_told, true, zs_isa_kernel_count(code));
 }
 
-/* When the module was built: pids are used again, and readers of counts ask for the process of that
- * time. */
+/* Of whose process it is. */
+static uint64_t process_of(const struct zs_instrument_file *head)
+{
+    return (uint64_t)(head->ordinal - 1) << 32 | head->pid;
+}
+
+/* When the module was built, for recordings without ordinals: pids are used again, and readers of
+ * counts ask for the process of that time. */
 static uint64_t built_ns(const struct results *r, const struct zs_instrument_file *head)
 {
-    uint32_t build_count, process_count, module_count;
-    const struct zs_record_build *builds = zs_recording_builds(r->recording, &build_count);
-    const struct zs_record_process *processes =
-        zs_recording_processes(r->recording, &process_count);
-    const struct zs_record_module *modules = zs_recording_modules(r->recording, &module_count);
-    for (uint32_t i = 0; i < build_count; i++) {
-        const struct zs_record_build *b = &builds[i];
-        if (b->id == head->build && b->process < process_count && b->module < module_count &&
-            processes[b->process].pid == head->pid && has_hash(&modules[b->module], r->hash))
-            return b->start_ns;
-    }
-    return 0;
+    const struct zs_record_build *build =
+        zs_recording_find_build(r->recording, process_of(head), head->build, UINT64_MAX);
+    return build ? build->start_ns : 0;
 }
 
 static int write_counts(struct results *r, const struct zs_instrument_file *head, uint32_t k)
@@ -170,7 +168,8 @@ static int write_counts(struct results *r, const struct zs_instrument_file *head
     zs_store_u64(file + 32, built_ns(r, head));
     memcpy(file + 40, numbers, 8);
     memcpy(file + 48, info->name, name_B);
-    zs_store_u64(file + 248, head->build);
+    memcpy(file + 248, &head->build, 4);
+    memcpy(file + 252, &head->ordinal, 4);
     add_blocks_at_rest(kernel, c);
     for (uint32_t i = 0; i < rows; i++) {
         uint8_t *row = file + ZS_COUNTS_HEADER_B + (size_t)i * ZS_COUNTS_ROW_B;

@@ -88,8 +88,8 @@ static struct zs_profile *profile_of(struct zs_profiles *t, const struct zs_act_
     struct zs_profile *p = zs_id_map_get(&t->parts->by_kernel, kernel->process, kernel->id);
     if (p)
         return p;
-    const struct zs_record_build *build = zs_recording_find_build(
-        t->recording, (uint32_t)kernel->process, kernel->build, kernel->time_ns);
+    const struct zs_record_build *build =
+        zs_recording_find_build(t->recording, kernel->process, kernel->build, kernel->time_ns);
     uint32_t module = build ? build->module : ZS_RECORD_NONE;
     if (module == ZS_RECORD_NONE)
         module = only_module_with(t, kernel->name);

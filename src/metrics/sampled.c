@@ -12,8 +12,8 @@ static bool is_of(const struct zs_profiles *t, const struct zs_profile *p,
 {
     if (strcmp(place->kernel, p->name) != 0)
         return false;
-    const struct zs_record_build *build = zs_recording_find_build(
-        t->recording, (uint32_t)place->process, place->build, place->seen_ns);
+    const struct zs_record_build *build =
+        zs_recording_find_build(t->recording, place->process, place->build, place->seen_ns);
     return build && build->module == p->module_index;
 }
 

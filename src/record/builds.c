@@ -4,20 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
+static uint32_t find_process(const struct zs_recording *recording, uint64_t process,
+                             uint64_t time_ns)
+{
+    uint32_t count, ordinal = (uint32_t)(process >> 32), found = ZS_RECORD_NONE;
+    const struct zs_record_process *all = zs_recording_processes(recording, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i].pid != (uint32_t)process)
+            continue;
+        bool is_known = ordinal != ZS_RECORD_NONE && all[i].ordinal != ZS_RECORD_NONE;
+        if (is_known && all[i].ordinal == ordinal)
+            return i;
+        if (!is_known && all[i].start_ns <= time_ns &&
+            (found == ZS_RECORD_NONE || all[i].start_ns >= all[found].start_ns))
+            found = i;
+    }
+    return found;
+}
+
 const struct zs_record_build *zs_recording_find_build(const struct zs_recording *recording,
-                                                      uint32_t pid, uint64_t build_id,
+                                                      uint64_t process, uint64_t build_id,
                                                       uint64_t time_ns)
 {
-    uint32_t build_count, process_count;
-    const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
-    const struct zs_record_process *processes = zs_recording_processes(recording, &process_count);
-    uint32_t process = ZS_RECORD_NONE;
-    for (uint32_t i = 0; i < process_count; i++)
-        if (processes[i].pid == pid && processes[i].start_ns <= time_ns &&
-            (process == ZS_RECORD_NONE || processes[i].start_ns >= processes[process].start_ns))
-            process = i;
-    for (uint32_t i = 0; build_id && process != ZS_RECORD_NONE && i < build_count; i++)
-        if (builds[i].process == process && builds[i].id == build_id)
+    uint32_t count, index = build_id ? find_process(recording, process, time_ns) : ZS_RECORD_NONE;
+    const struct zs_record_build *builds = zs_recording_builds(recording, &count);
+    for (uint32_t i = 0; index != ZS_RECORD_NONE && i < count; i++)
+        if (builds[i].process == index && builds[i].id == build_id)
             return &builds[i];
     return NULL;
 }

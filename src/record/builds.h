@@ -5,10 +5,11 @@
 
 #include <zescope/record.h>
 
-/* Of the process with that number that was the last to begin by then: numbers are used again. NULL:
- * not known. */
+/* process: its ordinal in the recording << 32 | its pid, which others may have had, too. Where one
+ * of the two sides does not know ordinals (ZS_RECORD_NONE), the process of that pid that was the
+ * last to begin by then is taken. NULL: not known. */
 const struct zs_record_build *zs_recording_find_build(const struct zs_recording *recording,
-                                                      uint32_t pid, uint64_t build_id,
+                                                      uint64_t process, uint64_t build_id,
                                                       uint64_t time_ns);
 
 /* What tells modules of a recording apart in tables and links: the first digits of the hash of the

@@ -31,7 +31,8 @@ static int parse(struct zs_span span, struct zs_counts *c, struct zs_diag *diag)
     if (!r.error && (name_B > ZS_COUNTS_NAME_MAX_B || c->row_count > ZS_COUNTS_ROWS_MAX ||
                      c->row_count > zs_reader_left(&r) / ZS_COUNTS_ROW_B))
         return zs_reader_fail(&r, -EINVAL, "%u rows do not fit", c->row_count);
-    c->build = zs_read_u64(&r, "build");
+    c->build = zs_read_u32(&r, "build");
+    c->ordinal = zs_read_u32(&r, "process") - 1; /* 0 becomes ZS_RECORD_NONE */
     if (r.error)
         return r.error;
     c->kernel = strndup((const char *)name.data, name_B);
@@ -127,8 +128,8 @@ uint32_t zs_counts_module(const struct zs_recording *recording, const struct zs_
     uint32_t build_count, process_count, module = ZS_RECORD_NONE;
     const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
     const struct zs_record_process *processes = zs_recording_processes(recording, &process_count);
-    const struct zs_record_build *named =
-        zs_recording_find_build(recording, counts->pid, counts->build, counts->first_ns);
+    const struct zs_record_build *named = zs_recording_find_build(
+        recording, (uint64_t)counts->ordinal << 32 | counts->pid, counts->build, counts->first_ns);
     uint64_t best_ns = 0;
     if (named)
         return named->module;

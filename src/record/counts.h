@@ -18,7 +18,8 @@ struct zs_counts_row {
 
 struct zs_counts {
     char *kernel;
-    uint32_t pid, simd, row_count;
+    uint32_t pid, ordinal; /* ordinal: ZS_RECORD_NONE where it is not known */
+    uint32_t simd, row_count;
     uint64_t module_handle, launches, first_ns;
     uint64_t build;             /* id of the process's build, 0: not known */
     struct zs_counts_row *rows; /* ascending offsets */

@@ -102,10 +102,10 @@ const struct zs_record_source *zs_recording_find_source(const struct zs_recordin
 }
 
 const struct zs_record_build *zs_recording_find_build(const struct zs_recording *recording,
-                                                      uint32_t pid, uint64_t build_id,
+                                                      uint64_t process, uint64_t build_id,
                                                       uint64_t time_ns)
 {
-    (void)recording, (void)pid, (void)build_id, (void)time_ns;
+    (void)recording, (void)process, (void)build_id, (void)time_ns;
     no_recording(__func__);
 }
 

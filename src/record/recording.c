@@ -124,7 +124,7 @@ static void add_process(struct zs_recording *r, int folder_fd, const struct proc
                        strerror(errno));
         return;
     }
-    struct zs_record_process process = {.pid = name->pid, .exe = ""};
+    struct zs_record_process process = {.pid = name->pid, .exe = "", .ordinal = ZS_RECORD_NONE};
     uint32_t index = (uint32_t)r->processes.count;
     if (ZS_VEC_PUSH(&r->processes, process))
         read_process(r, fd, index);

@@ -60,12 +60,16 @@ const struct zs_record_module *zs_recordings_module(const struct zs_recordings *
                                                     uint64_t build, uint64_t time_ns)
 {
     const struct zs_recording *of = NULL;
+    uint64_t first = 0;
     uint32_t count;
-    for (uint32_t i = 0; i < r->count && process >> 32 < r->end_ordinal; i++)
-        if (r->items[i].first_ordinal <= process >> 32)
-            of = r->items[i].recording;
+    for (uint32_t i = 0; i < r->count && process >> 32 < r->end_ordinal; i++) {
+        if (r->items[i].first_ordinal > process >> 32)
+            continue;
+        of = r->items[i].recording;
+        first = r->items[i].first_ordinal;
+    }
     const struct zs_record_build *found =
-        of ? zs_recording_find_build(of, (uint32_t)process, build, time_ns) : NULL;
+        of ? zs_recording_find_build(of, process - (first << 32), build, time_ns) : NULL;
     return found && found->module != ZS_RECORD_NONE
                ? &zs_recording_modules(of, &count)[found->module]
                : NULL;

@@ -441,20 +441,38 @@ static int read_packet(struct zs_trace_reader *reader, struct zs_reader packet,
     return error == -ENOENT ? 0 : error;
 }
 
+/* All of the window has been read: what is a hole in the file behind it is passed over unread. */
+static void skip_hole(struct zs_trace_reader *reader)
+{
+    off_t at = reader->fd >= 0 && !reader->at_end ? lseek(reader->fd, 0, SEEK_CUR) : -1;
+    off_t data = at >= 0 ? lseek(reader->fd, at, SEEK_DATA) : -1;
+    if (at < 0)
+        return;
+    if (data < 0) { /* nothing but a hole is left, or holes cannot be told */
+        reader->at_end = errno == ENXIO;
+        lseek(reader->fd, at, SEEK_SET);
+        return;
+    }
+    reader->r =
+        zs_reader_make(zs_span_make(reader->buffer, 0),
+                       reader->r.base_B + reader->r.at_B + (uint64_t)(data - at), &reader->diag);
+}
+
 /* Reads on to the end of the file: what a process left behind that was killed, where at most a
  * packet that was never finished stands behind the zero at its start. */
 static bool only_zeros(struct zs_trace_reader *reader)
 {
     reader->r.at_B += ZS_MIN(zs_reader_left(&reader->r), (size_t)ZS_TRACE_PACKET_MAX_B);
-    refill(reader);
-    while (zs_reader_left(&reader->r)) {
+    for (;;) {
         for (size_t i = reader->r.at_B; i < reader->r.span.size_B; i++)
             if (reader->r.span.data[i])
                 return false;
         reader->r.at_B = reader->r.span.size_B;
+        skip_hole(reader);
         refill(reader);
+        if (!zs_reader_left(&reader->r))
+            return true;
     }
-    return true;
 }
 
 bool zs_trace_reader_next(struct zs_trace_reader *reader, struct zs_trace_event_in *ret_event)

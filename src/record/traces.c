@@ -5,7 +5,6 @@
 #include "base/reader.h"
 #include "base/vec.h"
 #include "store/store.h"
-#include "store/trace_writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -302,14 +301,4 @@ int zs_traces_open_beside(const struct zs_traces *traces, size_t i, const char *
     snprintf(name, sizeof(name), "%u-%u.%.20s", (unsigned)(uint32_t)file->process,
              (unsigned)((file->process >> 32) - first), ending);
     return open_in(traces, file->part, name, flags);
-}
-
-void zs_traces_trim(const char *recording)
-{
-    struct zs_traces traces;
-    if (zs_traces_open(recording, &traces, NULL))
-        return;
-    for (size_t i = 0; i < traces.count && !traces.part_count; i++)
-        zs_trace_file_trim(traces.dir_fd, traces.files[i].name);
-    zs_traces_close(&traces);
 }

@@ -4,10 +4,9 @@
 #define ZS_RECORD_TRACES_H
 
 #include "base/diag.h"
+#include "store/store.h"
 
 #include <zescope/record.h>
-
-#define ZS_RECORD_TRACE_DIR "trace"
 
 enum { ZS_TRACE_FILES_MAX = 65536, ZS_TRACE_PARTS_MAX = 65536 };
 
@@ -54,8 +53,5 @@ int zs_traces_open_file(const struct zs_traces *traces, size_t i, struct zs_diag
 int zs_traces_open_beside(const struct zs_traces *traces, size_t i, const char *ending, int flags);
 /* The recording that file i is of; NULL where there is only one. */
 const char *zs_traces_rank(const struct zs_traces *traces, size_t i);
-
-/* Cut what processes left unused at the ends of their files. Only when they have ended. */
-void zs_traces_trim(const char *recording);
 
 #endif

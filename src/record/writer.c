@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/writer.h"
 
-#include "record/traces.h"
-
 #include <zescope/record.h>
 
 #include "base/buf.h"
@@ -34,6 +32,7 @@ struct source {
 
 struct zs_recording_writer {
     char *path;
+    bool made_folder; /* it was not there before */
     struct zs_recording_plan plan;
     char host[256];
     char cwd[4096];
@@ -159,34 +158,70 @@ static bool is_empty_folder(const char *path)
     return empty;
 }
 
+/* A folder is the one's who makes its meta.json, however many recorders find it empty. -EEXIST: it
+ * is another's. */
+static int claim_folder(const char *path)
+{
+    char meta[4096];
+    int n = snprintf(meta, sizeof(meta), "%s/" ZS_RECORD_META, path);
+    if (n < 0 || (size_t)n >= sizeof(meta))
+        return -ENAMETOOLONG;
+    int fd = open(meta, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return -errno;
+    close(fd);
+    return 0;
+}
+
+/* The folder becomes ours. 1: a recording stands there; -EEXIST: something else. Recorders that are
+ * given the same name may come and go between two looks, so one look says little. */
+static int take_folder(struct zs_recording_writer *w, const char *path)
+{
+    enum { LOOKS = 10 };
+    int error = -EEXIST;
+    for (int look = 0; look < LOOKS && (error == -EEXIST || error == -ENOENT); look++) {
+        w->made_folder = !mkdir(path, 0777);
+        if (!w->made_folder && errno != EEXIST)
+            return -errno;
+        if (w->made_folder || is_empty_folder(path))
+            error = claim_folder(path);
+        else
+            error = -EEXIST;
+        if (error == -EEXIST && zs_recording_probe(path))
+            return 1;
+    }
+    return error;
+}
+
 static int make_folder(struct zs_recording_writer *w, const char *wanted, struct zs_diag *diag)
 {
-    for (unsigned i = 1; i < SUFFIX_MAX; i++) {
+    int error = 1;
+    for (unsigned i = 1; i < SUFFIX_MAX && error > 0; i++) {
+        free(w->path);
+        w->path = NULL;
         char *path;
         if ((i == 1 ? asprintf(&path, "%s", wanted) : asprintf(&path, "%s.%u", wanted, i)) < 0)
             return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
-        w->path = path;
-        if (!mkdir(path, 0777))
-            return 0;
-        int error = -errno;
-        if (error == -EEXIST && is_empty_folder(path))
-            return 0;
-        if (error != -EEXIST || !zs_recording_probe(path))
-            error = error == -EEXIST
-                        ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
-                                      "%s exists and is not a recording: choose another place "
-                                      "with -o, or remove it",
-                                      path)
-                        : zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot create %s: %s", path,
-                                      strerror(-error));
+        error = take_folder(w, path);
+        if (error == -EEXIST)
+            zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
+                        "%s exists and is not a recording: choose another place with -o, or "
+                        "remove it",
+                        path);
+        else if (error < 0)
+            zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "cannot create %s: %s", path,
+                        strerror(-error));
+        if (error < 0)
+            free(path);
         else
-            error = 0;
-        free(path);
-        w->path = NULL;
-        if (error)
-            return error;
+            w->path = path;
     }
-    return zs_diag_set(diag, -EEXIST, ZS_DIAG_NO_OFFSET, "too many recordings at %s", wanted);
+    if (error > 0) {
+        free(w->path);
+        w->path = NULL;
+        error = zs_diag_set(diag, -EEXIST, ZS_DIAG_NO_OFFSET, "too many recordings at %s", wanted);
+    }
+    return error;
 }
 
 /* Variables that decide how drivers and compilers behave: worth knowing afterwards. */
@@ -378,7 +413,6 @@ static int write_sources(const struct zs_recording_writer *w, struct zs_diag *di
 int zs_recording_finish(struct zs_recording_writer *w, const struct zs_recording_result *result,
                         struct zs_diag *diag)
 {
-    zs_traces_trim(w->path);
     int error = w->sources.count ? write_sources(w, diag) : 0;
     int meta_error = write_meta(w, result, diag);
     free_writer(w);
@@ -387,14 +421,16 @@ int zs_recording_finish(struct zs_recording_writer *w, const struct zs_recording
 
 void zs_recording_abandon(struct zs_recording_writer *w)
 {
-    static const char *const names[] = {ZS_RECORD_META, ZS_RECORD_COUNTERS, ZS_RECORD_MODULES,
-                                        ZS_RECORD_PROCESSES, ZS_RECORD_SOURCES};
+    /* what makes the folder ours goes last */
+    static const char *const names[] = {ZS_RECORD_COUNTERS, ZS_RECORD_MODULES, ZS_RECORD_PROCESSES,
+                                        ZS_RECORD_SOURCES, ZS_RECORD_META};
     int fd = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; fd >= 0 && i < ZS_ARRAY_LEN(names); i++)
         if (unlinkat(fd, names[i], 0) && errno == EISDIR)
             unlinkat(fd, names[i], AT_REMOVEDIR);
     if (fd >= 0)
         close(fd);
-    rmdir(w->path);
+    if (w->made_folder)
+        rmdir(w->path);
     free_writer(w);
 }

@@ -29,8 +29,8 @@ int zs_recording_check_name(const char *name, struct zs_diag *diag);
 
 /*
  * Make the directory and its meta.json. A folder that exists is taken when it is empty; where a
- * recording stands already, ".2", ".3", ... is appended; anything else there is left alone and
- * gives -EEXIST. -EINVAL: a variable that %q names is not set.
+ * recording stands already, or another recorder begins one, ".2", ".3", ... is appended; anything
+ * else there is left alone and gives -EEXIST. -EINVAL: a variable that %q names is not set.
  */
 int zs_recording_create(const struct zs_recording_plan *plan,
                         struct zs_recording_writer **ret_writer, struct zs_diag *diag);

@@ -220,7 +220,7 @@ static const struct zs_kernel *kernel_at(struct zs_recording *recording,
     uint32_t count;
     const struct zs_record_module *modules = zs_recording_modules(recording, &count);
     const struct zs_record_build *build =
-        zs_recording_find_build(recording, (uint32_t)place->process, place->build, place->seen_ns);
+        zs_recording_find_build(recording, place->process, place->build, place->seen_ns);
     bool ours =
         build && build->module != ZS_RECORD_NONE ? &modules[build->module] == record : count == 1;
     return ours ? zs_count_kernel_named(module, place->kernel) : NULL;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Execution counts of kernels in a recording: counts/<pid>-<n>.counts, one file per kernel of a
- * module, updated in place after each launch, so that a process that is killed leaves what it has
- * counted. Little-endian:
+ * Execution counts of kernels in a recording: counts/<pid>-<process>-<n>.counts, one file per
+ * kernel of a module, updated in place after each launch, so that a process that is killed leaves
+ * what it has counted. Little-endian:
  *
  *   0  "ZSCOUNT2"            40  u32 SIMD width
  *   8  u32 pid               44  u32 length of the name
- *  12  u32 rows              48  kernel name, at most 200 bytes; 248 u64 id of the build (the
- *                                process's modules.jsonl), 0: not known
+ *  12  u32 rows              48  kernel name, at most 200 bytes; 248 u32 id of the build (the
+ *                                process's modules.jsonl), 0: not known; 252 u32 ordinal of the
+ *                                process in the recording + 1, 0: not known
  *  16  u64 module handle    256  rows: i64 offset, u64 executions, u64 active lanes,
  *  24  u64 launches              u64 bytes read, u64 bytes written
  *  32  u64 first launch, ns of CLOCK_MONOTONIC

@@ -31,6 +31,7 @@
 #define ZS_RECORD_MODULES   "modules"
 #define ZS_RECORD_SOURCES   "sources"
 #define ZS_RECORD_PROCESSES "process"
+#define ZS_RECORD_TRACE_DIR "trace"
 #define ZS_RECORD_ASKED     "metrics" /* groups that were asked for, one a line */
 /* of process/<pid>[.<n>]/ */
 #define ZS_RECORD_PROCESS "process.json"

@@ -2,7 +2,6 @@
 /* Trace files on the disk: names, windows that are mapped, ends that are cut. See trace_writer.h
  * for why no descriptor is kept. */
 #include "base/signals.h"
-#include "store/perfetto.h"
 #include "store/store.h"
 #include "store/trace_priv.h"
 
@@ -44,27 +43,27 @@ static int open_in(const struct zs_trace_process *process, const char *name, int
     return fd >= 0 ? fd : -errno;
 }
 
-static bool is_taken(const struct zs_trace_process *process, uint32_t ordinal)
+static bool is_taken(const char *dir, uint32_t ordinal)
 {
     char path[ZS_TRACE_PATH_CHARS + 64];
     struct stat st;
-    snprintf(path, sizeof(path), "%s/p%u", process->dir, ordinal);
+    snprintf(path, sizeof(path), "%s/p%u", dir, ordinal);
     return !lstat(path, &st);
 }
 
 /* Ordinals are taken in order: the first that is free is found by doubling and halving. */
-static uint32_t first_free(const struct zs_trace_process *process)
+static uint32_t first_free(const char *dir)
 {
     uint32_t taken = 0, end = 1;
-    if (!is_taken(process, 0))
+    if (!is_taken(dir, 0))
         return 0;
-    while (end < ORDINALS_MAX && is_taken(process, end)) {
+    while (end < ORDINALS_MAX && is_taken(dir, end)) {
         taken = end;
         end *= 2;
     }
     while (taken + 1 < end) {
         uint32_t middle = taken + (end - taken) / 2;
-        if (is_taken(process, middle))
+        if (is_taken(dir, middle))
             taken = middle;
         else
             end = middle;
@@ -72,20 +71,20 @@ static uint32_t first_free(const struct zs_trace_process *process)
     return end;
 }
 
-/* Processes of a recording are numbered by who first makes the file that claims a number. */
-static int claim_ordinal(struct zs_trace_process *process)
+/* What claims a number is a folder: to make it takes no descriptor. */
+int zs_trace_claim(const char *dir, uint32_t *ret_ordinal)
 {
-    for (uint32_t n = first_free(process); n < ORDINALS_MAX; n++) {
-        char name[32];
-        snprintf(name, sizeof(name), "p%u", n);
-        int fd = open_in(process, name, O_CREAT | O_EXCL | O_WRONLY);
-        if (fd >= 0) {
-            close(fd);
-            process->ordinal = n;
+    char path[ZS_TRACE_PATH_CHARS + 64];
+    if (mkdir(dir, 0777) && errno != EEXIST)
+        return -errno;
+    for (uint32_t n = first_free(dir); n < ORDINALS_MAX; n++) {
+        snprintf(path, sizeof(path), "%.*s/p%u", ZS_TRACE_PATH_CHARS, dir, n);
+        if (!mkdir(path, 0777)) {
+            *ret_ordinal = n;
             return 0;
         }
-        if (fd != -EEXIST)
-            return fd;
+        if (errno != EEXIST)
+            return -errno;
     }
     return -ENOSPC;
 }
@@ -96,15 +95,19 @@ static int claim(struct zs_trace_process *process)
     int state = ZS_TRACE_UNCLAIMED;
     if (!atomic_compare_exchange_strong(&process->claim, &state, ZS_TRACE_CLAIMING))
         return state == ZS_TRACE_CLAIMED ? 0 : -EAGAIN;
-    int error = mkdir(process->dir, 0777) && errno != EEXIST ? -errno : claim_ordinal(process);
+    int error = zs_trace_claim(process->dir, &process->ordinal);
     atomic_store(&process->claim, error ? ZS_TRACE_UNCLAIMED : ZS_TRACE_CLAIMED);
     return error;
 }
 
-int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B)
+int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B,
+                          const uint32_t *ordinal)
 {
     struct quiet quiet;
-    *process = (struct zs_trace_process){.pid = (uint32_t)getpid(), .limit_B = limit_B};
+    *process = (struct zs_trace_process){.pid = (uint32_t)getpid(),
+                                         .limit_B = limit_B,
+                                         .ordinal = ordinal ? *ordinal : 0,
+                                         .claim = ordinal ? ZS_TRACE_CLAIMED : ZS_TRACE_UNCLAIMED};
     int n = snprintf(process->dir, sizeof(process->dir), "%s", dir);
     if (n < 0 || (size_t)n >= sizeof(process->dir))
         return -ENAMETOOLONG;
@@ -226,58 +229,32 @@ bool zs_trace_space_next(struct zs_trace_file *file)
     return !error;
 }
 
-void zs_trace_file_close(struct zs_trace_file *file)
+/* A process that was made without our knowledge (clone by hand) has its maker's windows, but
+ * neither its files nor its end. */
+static bool is_own_process(const struct zs_trace_file *file)
+{
+    return file->process && file->process->pid == (uint32_t)getpid();
+}
+
+void zs_trace_file_rest(struct zs_trace_file *file)
 {
     struct quiet quiet;
+    if (!is_own_process(file))
+        return;
     quiet_begin(&quiet);
-    int fd = file->name[0] ? open_own(file) : -ENOENT;
+    uint64_t end_B = file->window_at + file->used_B;
+    int fd = file->window ? open_own(file) : -ENOENT;
     if (fd >= 0) {
-        int ignored = ftruncate(fd, (off_t)(file->window_at + file->used_B));
-        (void)ignored; /* then a reader finds zeros and stops there */
+        if (!ftruncate(fd, (off_t)end_B)) /* else a reader finds zeros and stops there */
+            file->filled_B = end_B;
         close(fd);
     }
     unmap(file);
-    file->is_over = true;
     quiet_end(&quiet);
 }
 
-/* The length of the whole packets at the start of a file that is mapped. */
-static size_t whole_packets_B(const uint8_t *data, size_t size_B)
+void zs_trace_file_close(struct zs_trace_file *file)
 {
-    size_t at = 0;
-    while (at < size_B && data[at] == (ZS_PF_TRACE_PACKET << 3 | 2)) {
-        size_t next = at + 1, length_B = 0;
-        for (uint32_t shift = 0; next < size_B && shift < 28; shift += 7) {
-            uint8_t byte = data[next++];
-            length_B |= (size_t)(byte & 0x7f) << shift;
-            if (!(byte & 0x80))
-                break;
-        }
-        if (length_B > size_B - next)
-            break;
-        at = next + length_B;
-    }
-    return at;
-}
-
-int zs_trace_file_trim(int dir_fd, const char *name)
-{
-    int fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    struct stat st;
-    int error = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EINVAL : 0;
-    if (!error && st.st_size) {
-        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
-            error = -errno;
-        } else {
-            size_t whole_B = whole_packets_B(data, (size_t)st.st_size);
-            munmap(data, (size_t)st.st_size);
-            if (whole_B < (size_t)st.st_size && ftruncate(fd, (off_t)whole_B))
-                error = -errno;
-        }
-    }
-    close(fd);
-    return error;
+    zs_trace_file_rest(file);
+    file->is_over = true;
 }

@@ -13,9 +13,9 @@
  * is tried again after more and more packets have been dropped.
  *  - A thread writes its own file only: no locks, no shared cache lines but one counter that
  *    changes when a file grows.
- *  - All files of a recording, one behind the other, are one valid Perfetto trace once their
- *    unused ends are cut off (zs_trace_file_trim; done on close, and by the recorder after a
- * crash).
+ *  - Only who writes a file cuts its unused end off, when its thread or process ends: a process may
+ *    outlive the recorder, and a window of a file that has shrunk is a trap (SIGBUS). Who is killed
+ *    leaves a window of zeros behind its last packet; readers stop there.
  */
 #ifndef ZS_STORE_TRACE_WRITER_H
 #define ZS_STORE_TRACE_WRITER_H
@@ -64,9 +64,14 @@ struct zs_trace_process {
     _Atomic uint64_t *lost; /* counts what is dropped too, may be NULL; borrowed */
 };
 
-/* `dir` is made where it is missing, and in it this process's files are numbered. 0 or -errno; the
- * process can be used after an error: its files try again. */
-int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B);
+/* Processes of a recording are numbered by who first claims a number in the folder `dir`, which is
+ * made where it is missing: process ids are used again, stay through exec, and are not one's own in
+ * namespaces. 0 or -errno. */
+int zs_trace_claim(const char *dir, uint32_t *ret_ordinal);
+/* ordinal: what was claimed in `dir`; NULL: one is claimed now. 0 or -errno; the process can be
+ * used after an error: its files try again. */
+int zs_trace_process_open(struct zs_trace_process *process, const char *dir, uint64_t limit_B,
+                          const uint32_t *ordinal);
 
 /*
  * The time-stamp counter as CLOCK_MONOTONIC: half the cost of asking. Each file (thread) has its
@@ -115,8 +120,10 @@ struct zs_trace_file {
  * an error: it drops, and is made later if that becomes possible. */
 int zs_trace_file_open(struct zs_trace_file *file, struct zs_trace_process *process, uint32_t tid,
                        const char *thread_name, const char *process_name);
-/* Cut the file to what was written, unmap. */
+/* Cut the file to what was written, unmap. Nothing more is written to it, or (rest) it goes on with
+ * the next packet. Both do nothing in a process that does not own the file. */
 void zs_trace_file_close(struct zs_trace_file *file);
+void zs_trace_file_rest(struct zs_trace_file *file);
 
 /* A slice of the thread's track. name_id < ZS_TRACE_NAMES_MAX names it, `name` is written the first
  * time; call_data (may be empty) goes into field ZS_TRACE_FIELD_CALL. Nanoseconds are
@@ -149,9 +156,6 @@ void zs_trace_packet_at(struct zs_trace_file *file, uint64_t time_ns, const void
 uint64_t zs_trace_process_uuid(const struct zs_trace_process *process);
 /* A uuid that no other track of the recording has, for (process, any number). */
 uint64_t zs_trace_track_uuid(const struct zs_trace_process *process, uint64_t number);
-
-/* Cut a file that a process left behind to its last whole packet. 0 or -errno. */
-int zs_trace_file_trim(int dir_fd, const char *name);
 
 uint64_t zs_trace_now_ns(void);
 /* The same, cheaper, for whoever writes the file. */

@@ -16,10 +16,10 @@
  * rows, of each u32 offset and a double for each column, NaN: unknown. Text is u32 bytes and the
  * bytes.
  *
- * A buffer's file, instrument/<pid>-<n>.data: struct zs_instrument_file, the buffer's bytes up to
- * the last one that was written; those behind it are zeros. A trace that was emptied goes on where
- * it ended: the file has more records than the buffer has room for, and says how many in place of
- * how many were asked for.
+ * A buffer's file, instrument/<pid>-<process>-<n>.data: struct zs_instrument_file, the buffer's
+ * bytes up to the last one that was written; those behind it are zeros. A trace that was emptied
+ * goes on where it ended: the file has more records than the buffer has room for, and says how many
+ * in place of how many were asked for.
  */
 #ifndef ZS_WIRE_INSTRUMENT_H
 #define ZS_WIRE_INSTRUMENT_H
@@ -93,7 +93,8 @@ struct zs_instrument_module {
 };
 struct zs_instrument_file {
     uint32_t magic, pid;
-    uint64_t build;             /* of the process */
+    uint32_t build;             /* of the process */
+    uint32_t ordinal;           /* of the process in the recording + 1; 0: not known */
     uint64_t buffer_B, trace_B; /* of that the room for records */
     char hash[ZS_INSTRUMENT_HASH_CHARS];
     uint64_t

@@ -22,7 +22,7 @@ static int make_dir(void **state)
         return -1;
     snprintf(traces, sizeof(traces), "%s/trace", dir);
     start_ns = zs_trace_now_ns() + UINT64_C(3600000000000); /* behind the opening of files */
-    return zs_trace_process_open(&process, traces, 0);
+    return zs_trace_process_open(&process, traces, 0, NULL);
 }
 
 static int remove_dir(void **state)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct fixture {
@@ -182,6 +183,63 @@ static void test_existing_folders(void **state)
     assert_int_equal(create("other/precious", &w, &diag), -EEXIST);
     assert_int_equal(create("no/such/folder", &w, &diag), -ENOENT);
     assert_false(zs_recording_probe("nothing"));
+}
+
+/* One rank of a program whose ranks all got the same -o; every other one cannot start its program.
+ */
+static int race_as(int go)
+{
+    struct zs_recording_writer *w;
+    struct zs_diag diag = {0};
+    char byte;
+    if (read(go, &byte, 1) != 0 || create("race", &w, &diag))
+        return 1;
+    char *path = strdup(zs_recording_writer_path(w));
+    if (getpid() % 2) {
+        zs_recording_abandon(w);
+        return 0;
+    }
+    const struct zs_recording_result result = {0};
+    struct zs_recording *recording;
+    int error = zs_recording_finish(w, &result, &diag);
+    error = error ? error : zs_recording_open(path, &recording, &diag);
+    if (!error)
+        zs_recording_close(recording);
+    free(path);
+    return error != 0;
+}
+
+static void test_ranks_with_one_folder(void **state)
+{
+    enum { ROUNDS = 60, RANKS = 6 };
+    for (int round = 0; round < ROUNDS; round++) {
+        pid_t pids[RANKS];
+        int go[2], status, kept = 0, found = 0;
+        char name[32];
+        if (round % 2)
+            assert_int_equal(mkdir("race", 0777), 0);
+        assert_int_equal(pipe(go), 0);
+        for (int i = 0; i < RANKS; i++) {
+            pids[i] = fork();
+            if (pids[i] == 0) {
+                close(go[1]);
+                _exit(race_as(go[0]));
+            }
+        }
+        close(go[0]);
+        close(go[1]);
+        for (int i = 0; i < RANKS; i++) {
+            assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+            assert_int_equal(status, 0);
+            kept += !(pids[i] % 2);
+        }
+        for (int i = 1; i <= 2 * RANKS; i++) {
+            snprintf(name, sizeof(name), i == 1 ? "race" : "race.%d", i);
+            found += zs_recording_probe(name);
+        }
+        assert_int_equal(found, kept);
+        assert_int_equal(system("rm -rf race race.*"), 0);
+    }
 }
 
 static void test_sources(void **state)
@@ -402,12 +460,19 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256), CASE(test_torn_line_costs_only_itself),
-        CASE(test_blob_is_kept_once),  CASE(test_names),
-        CASE(test_existing_folders),   CASE(test_sources),
-        CASE(test_not_a_recording),    CASE(test_only_meta),
-        CASE(test_hostile_blobs),      CASE(test_broken_lines),
-        CASE(test_notes_are_bounded),  cmocka_unit_test(test_device_names),
+        cmocka_unit_test(test_sha256),
+        CASE(test_torn_line_costs_only_itself),
+        CASE(test_blob_is_kept_once),
+        CASE(test_names),
+        CASE(test_existing_folders),
+        CASE(test_sources),
+        CASE(test_not_a_recording),
+        CASE(test_only_meta),
+        CASE(test_hostile_blobs),
+        CASE(test_broken_lines),
+        CASE(test_ranks_with_one_folder),
+        CASE(test_notes_are_bounded),
+        cmocka_unit_test(test_device_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
