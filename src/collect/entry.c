@@ -18,9 +18,12 @@
  *   - All other calls of dlopen are passed on by a tail call: dlopen looks at its return address
  *     to find the caller's RUNPATH and namespace, and must see the application there, not us.
  *   - A library opened with RTLD_DEEPBIND, and a loader that comes with it, do not see our
- *     dlopen. After such a call we look whether the loader has come in, and if so open the layer
- *     beside it right then. This call of dlopen cannot be a tail call; only paths (with '/'),
- *     for which the caller does not matter, are treated so.
+ *     dlopen. What they find by name is what is there already: before such a call our layer is
+ *     brought in, whose soname is the one that the loader will ask for. That serves where calls
+ *     are recorded. For modules alone, we look after such a call whether the loader has come in,
+ *     and if so open the tracing layer beside it right then. This call of dlopen cannot be a tail
+ *     call; only paths (with '/'), for which the caller does not matter, are treated so.
+ *   - A namespace of dlmopen has libraries of its own, and none of ours: a note says so.
  *
  * In a process that never touches Level Zero nothing happens beyond reading a few variables.
  *
@@ -54,6 +57,7 @@ static struct zs_collector collector;
 static _Atomic(dlopen_fn) next_dlopen;
 static atomic_flag installed = ATOMIC_FLAG_INIT;
 static atomic_flag tracing = ATOMIC_FLAG_INIT;
+static atomic_bool deepbound;
 
 static dlopen_fn real_dlopen(void)
 {
@@ -63,6 +67,13 @@ static dlopen_fn real_dlopen(void)
         atomic_store_explicit(&next_dlopen, fn, memory_order_relaxed);
     }
     return fn;
+}
+
+typedef void *(*dlmopen_fn)(Lmid_t space, const char *file, int flags);
+
+static dlmopen_fn real_dlmopen(void)
+{
+    return (dlmopen_fn)(uintptr_t)dlsym(RTLD_NEXT, "dlmopen");
 }
 
 static void process_exits(void)
@@ -204,6 +215,30 @@ __attribute__((noinline)) static void *before_open(const char *file, const void 
     return layer;
 }
 
+/* True: it is a path. */
+__attribute__((noinline)) static bool before_deepbound(const char *file)
+{
+    if (!atomic_load_explicit(&deepbound, memory_order_relaxed) &&
+        !atomic_exchange(&deepbound, true))
+        trace_layer();
+    return strchr(file, '/');
+}
+
+/* The other namespace has nothing of ours, and its calls cannot be seen from here. */
+__attribute__((noinline)) static void before_other_space(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    struct zs_collect_guard guard;
+    if (!collector.dir[0] || !strstr(slash ? slash : file, "libze_loader"))
+        return;
+    zs_guard_enter(&guard);
+    zs_session_note(&collector,
+                    "%.200s was opened with dlmopen: what is called through it is not "
+                    "recorded",
+                    file);
+    zs_guard_leave(&guard);
+}
+
 __attribute__((noinline)) static void *open_deepbound(const char *file, int flags)
 {
     void *handle = real_dlopen()(file, flags);
@@ -220,7 +255,14 @@ ZS_API void *dlopen(const char *file, int flags)
         file && strstr(file, "libze_") ? before_open(file, __builtin_return_address(0)) : NULL;
     if (instead)
         return instead;
-    if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && strchr(file, '/'))
+    if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && before_deepbound(file))
         return open_deepbound(file, flags);
     MUST_TAIL return real_dlopen()(file, flags);
+}
+
+ZS_API void *dlmopen(Lmid_t space, const char *file, int flags)
+{
+    if (space != LM_ID_BASE && file)
+        before_other_space(file);
+    MUST_TAIL return real_dlmopen()(space, file, flags);
 }
