@@ -36,7 +36,6 @@ struct zs_record_process {
     const char *const *argv;
     uint32_t argc;
     uint64_t start_ns; /* CLOCK_MONOTONIC when its capture began */
-    uint32_t ordinal;  /* in the recording, in names of its files; ZS_RECORD_NONE: not known */
 };
 
 /* A device as the driver described it to the application. Strings are "" where not known. */

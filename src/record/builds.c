@@ -12,8 +12,9 @@ static uint32_t find_process(const struct zs_recording *recording, uint64_t proc
     for (uint32_t i = 0; i < count; i++) {
         if (all[i].pid != (uint32_t)process)
             continue;
-        bool is_known = ordinal != ZS_RECORD_NONE && all[i].ordinal != ZS_RECORD_NONE;
-        if (is_known && all[i].ordinal == ordinal)
+        uint32_t its = zs_recording_ordinal(recording, i);
+        bool is_known = ordinal != ZS_RECORD_NONE && its != ZS_RECORD_NONE;
+        if (is_known && its == ordinal)
             return i;
         if (!is_known && all[i].start_ns <= time_ns &&
             (found == ZS_RECORD_NONE || all[i].start_ns >= all[found].start_ns))

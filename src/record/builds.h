@@ -5,6 +5,9 @@
 
 #include <zescope/record.h>
 
+/* Of the process in the recording, in names of its files; ZS_RECORD_NONE: not known. */
+uint32_t zs_recording_ordinal(const struct zs_recording *recording, uint32_t process);
+
 /* process: its ordinal in the recording << 32 | its pid, which others may have had, too. Where one
  * of the two sides does not know ordinals (ZS_RECORD_NONE), the process of that pid that was the
  * last to begin by then is taken. NULL: not known. */

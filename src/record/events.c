@@ -300,9 +300,9 @@ static void read_process_file(struct zs_recording *r, int process_fd, uint32_t p
     p->exe = member_text(r, json, "exe");
     p->argv = member_texts(r, json, "argv", &p->argc);
     p->start_ns = member_u64(json, "start_ns", UINT64_MAX);
-    p->ordinal = json_object_get(json, "ordinal")
-                     ? (uint32_t)member_u64(json, "ordinal", UINT32_MAX)
-                     : ZS_RECORD_NONE;
+    r->ordinals.items[process] = json_object_get(json, "ordinal")
+                                     ? (uint32_t)member_u64(json, "ordinal", UINT32_MAX)
+                                     : ZS_RECORD_NONE;
     json_decref(json);
 }
 

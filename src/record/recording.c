@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "record/builds.h"
 #include "record/recording_priv.h"
 
 #include "base/file.h"
@@ -124,9 +125,10 @@ static void add_process(struct zs_recording *r, int folder_fd, const struct proc
                        strerror(errno));
         return;
     }
-    struct zs_record_process process = {.pid = name->pid, .exe = "", .ordinal = ZS_RECORD_NONE};
+    struct zs_record_process process = {.pid = name->pid, .exe = ""};
+    uint32_t ordinal = ZS_RECORD_NONE;
     uint32_t index = (uint32_t)r->processes.count;
-    if (ZS_VEC_PUSH(&r->processes, process))
+    if (ZS_VEC_PUSH(&r->ordinals, ordinal) && ZS_VEC_PUSH(&r->processes, process))
         read_process(r, fd, index);
     else
         r->out_of_memory = true;
@@ -231,6 +233,7 @@ void zs_recording_close(struct zs_recording *r)
         if (fds[i] >= 0)
             close(fds[i]);
     free(r->processes.items);
+    free(r->ordinals.items);
     free(r->devices.items);
     free(r->shapes.items);
     free(r->builds.items);
@@ -258,6 +261,12 @@ const struct zs_recording_info *zs_recording_info(const struct zs_recording *r)
         return r->name.items;                                                                      \
     }
 ACCESSOR(zs_record_process, processes)
+
+uint32_t zs_recording_ordinal(const struct zs_recording *recording, uint32_t process)
+{
+    return recording->ordinals.items[process];
+}
+
 ACCESSOR(zs_record_device, devices)
 ACCESSOR(zs_record_build, builds)
 ACCESSOR(zs_record_module, modules)

@@ -31,6 +31,7 @@ struct zs_recording {
     struct zs_recording_info info;
     int dir_fd, modules_fd, sources_fd; /* -1: not there */
     VEC(struct zs_record_process) processes;
+    VEC(uint32_t) ordinals; /* of the processes */
     VEC(struct zs_record_device) devices;
     VEC(struct zs_record_device_shape) shapes; /* of the devices */
     VEC(struct zs_record_build) builds;

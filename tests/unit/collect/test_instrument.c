@@ -219,7 +219,7 @@ static void end(struct fixture *f, uintptr_t module, unsigned file, uint64_t uni
     struct zs_instrument_file head;
     uint64_t there;
     zs_instrument_module_ends(&f->collector, handle(module));
-    snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_DIR "/%d-%u.data", f->dir, (int)getpid(),
+    snprintf(path, sizeof(path), "%s/" ZS_INSTRUMENT_DIR "/%d-0-%u.data", f->dir, (int)getpid(),
              file);
     assert_int_equal(zs_file_read(path, 0, &data, NULL), 0);
     assert_true(data.span.size_B >= sizeof(head) + RECORDS_AT_B + units * UNIT_B);
