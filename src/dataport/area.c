@@ -102,22 +102,6 @@ static bool holds(const struct zs_port_range *range, uint64_t gpu_va, uint64_t s
     return gpu_va >= range->start && gpu_va < range->end && size_B <= range->end - gpu_va;
 }
 
-const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,
-                                             uint64_t size_B)
-{
-    uint32_t low = 0, high = map->count; /* the last range that starts at or before gpu_va */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (map->ranges[middle].start <= gpu_va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || !holds(&map->ranges[low - 1], gpu_va, size_B))
-        return NULL;
-    return &map->ranges[low - 1];
-}
-
 /*
  * Memory comes in cache lines, and the compiler relies on it: it reads a dword for some bytes of
  * it, an OWord for some dwords. An access that begins inside an allocation may reach behind its end
@@ -133,8 +117,8 @@ static const struct zs_port_range *straddled(const struct zs_port *port,
     if (!range || (strict && is_write))
         return NULL;
     uint64_t end = zs_align_up(range->end, strict && message->lanes ? 4 : ZS_PORT_LINE_B);
-    const struct zs_port_range *next = range + 1;
-    if (next < port->map.ranges + port->map.count)
+    const struct zs_port_range *next = zs_port_map_above(&port->map, gpu_va);
+    if (next)
         end = ZS_MIN(end, next->start);
     return size_B <= end - gpu_va ? range : NULL;
 }

@@ -49,14 +49,19 @@ struct zs_port_fault {
 struct zs_port_range {
     uint64_t start, end; /* [start, end) */
     bool read_only;
-    uint32_t index;    /* the dispatcher's */
     uint64_t *written; /* one bit per byte from start; NULL: not tracked. Updated atomically */
 };
 
-/* Ascending by start, no overlap; immutable while a launch uses it. */
+/* Ranges that do not overlap, as a tree (map.c); what a launch has of it is immutable. */
+struct zs_port_node {
+    struct zs_port_range range;
+    struct zs_port_node *left, *right;
+    _Atomic(uint32_t) references; /* of nodes above, and of maps */
+    uint32_t priority;
+    bool embedded; /* in something of the caller's: not to be freed */
+};
 struct zs_port_map {
-    const struct zs_port_range *ranges;
-    uint32_t count;
+    struct zs_port_node *root; /* NULL: nothing */
 };
 
 enum {
@@ -280,5 +285,20 @@ uint32_t zs_port_block2d_load_B(uint32_t desc, uint32_t grf_B, const uint8_t *sr
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
 const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,
                                              uint64_t size_B);
+/* The last one that starts at the address or before, and the first one that starts behind it. */
+const struct zs_port_range *zs_port_map_floor(const struct zs_port_map *map, uint64_t gpu_va);
+const struct zs_port_range *zs_port_map_above(const struct zs_port_map *map, uint64_t gpu_va);
+/*
+ * Another map of the same ranges: changes of either do not show in the other. Changes give false
+ * when there is no memory: the map is empty then. Without other references to its nodes changing
+ * needs no memory, but for the node that insert() makes.
+ */
+struct zs_port_map zs_port_map_ref(const struct zs_port_map *map);
+void zs_port_map_drop(struct zs_port_map *map);
+bool zs_port_map_insert(struct zs_port_map *map, const struct zs_port_range *range);
+bool zs_port_map_remove(struct zs_port_map *map, uint64_t start);
+/* With a node of the caller's. */
+void zs_port_node_init(struct zs_port_node *node, const struct zs_port_range *range, bool embedded);
+bool zs_port_map_put(struct zs_port_map *map, struct zs_port_node *fresh);
 
 #endif

@@ -70,7 +70,7 @@ uint32_t zs_contexts_beside(const struct zs_ze_context *context,
     pthread_mutex_lock(&driver->contexts_lock);
     struct zs_ze_context **found = calloc(driver->context_count, sizeof(*found));
     for (struct zs_ze_context *c = driver->contexts; found && c; c = c->next)
-        if (c != context && !zs_gpu_memory_is_empty(c->memory))
+        if (c != context)
             found[count++] = zs_object_ref(c);
     pthread_mutex_unlock(&driver->contexts_lock);
     if (count)
@@ -106,7 +106,11 @@ ze_result_t ZE_APICALL zeContextCreateEx(ze_driver_handle_t hDriver, const ze_co
     if (driver->debug)
         context->code_base_va = reserve_code_space();
     pthread_cond_init(&context->workers_gone, NULL);
-    int error = context->devices ? zs_gpu_memory_create(&context->memory) : -ENOMEM;
+    int error = context->devices ? 0 : -ENOMEM;
+    if (!error && driver->memory)
+        context->memory = driver->memory;
+    else if (!error)
+        error = zs_gpu_memory_create(&context->memory);
     if (error || !zs_object_publish(context)) {
         zs_object_unref(context);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
@@ -129,7 +133,7 @@ void zs_ze_context_fini(struct zs_ze_context *context)
         munmap((void *)(uintptr_t)context->code_base_va, (size_t)1 << CODE_SPACE_SHIFT);
     zs_virtual_free_all(context);
     zs_memory_free_all(context);
-    if (context->memory)
+    if (context->memory != context->driver->memory)
         zs_gpu_memory_destroy(context->memory);
     pthread_rwlock_destroy(&context->memory_lock);
     pthread_mutex_destroy(&context->workers_lock);

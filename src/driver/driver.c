@@ -153,6 +153,7 @@ void zs_ze_driver_fini(struct zs_ze_driver *driver)
     zs_debug_stop(driver->debug);
     zs_topology_free(driver);
     zs_compiler_destroy(driver->compiler);
+    zs_gpu_memory_destroy(driver->memory);
 }
 
 /*
@@ -192,8 +193,9 @@ static struct zs_ze_driver *driver_new(void)
     bool debugged = debug && strcmp(debug, "1") == 0;
     if (debugged)
         driver->debug = zs_debug_start(driver);
-    if (!driver->compiler || (debugged && !driver->debug) || !zs_topology_make(driver) ||
-        !zs_metrics_init(driver) || !zs_object_publish(driver)) {
+    if ((!driver->check && zs_gpu_memory_create(&driver->memory) != 0) || !driver->compiler ||
+        (debugged && !driver->debug) || !zs_topology_make(driver) || !zs_metrics_init(driver) ||
+        !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;
     }

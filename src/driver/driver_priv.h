@@ -112,6 +112,7 @@ struct zs_ze_driver {
     enum zs_driver_timing timing;  /* ZESCOPE_TIMING */
     _Atomic uint64_t next_code_va; /* of kernels, for metrics by address */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
+    struct zs_gpu_memory *memory;  /* of all contexts; NULL: each has its own, for checks */
     struct zs_compiler *compiler;
     struct zs_debug_server *debug; /* NULL: ZET_ENABLE_PROGRAM_DEBUGGING is not 1 */
     pthread_mutex_t contexts_lock;
@@ -155,7 +156,7 @@ struct zs_ze_context {
     struct zs_ze_driver *driver;
     uint32_t device_count; /* 0: all devices */
     struct zs_ze_device **devices;
-    struct zs_gpu_memory *memory;
+    struct zs_gpu_memory *memory;      /* the driver's, or its own */
     _Atomic bool cancelled;            /* destroyed: running kernels stop */
     _Atomic bool lost;                 /* a launch failed in it */
     pthread_rwlock_t memory_lock;      /* guards ranges */
@@ -177,7 +178,7 @@ struct zs_ze_context {
 
 /*
  * Programs hand pointers of one context to kernels of another, which Intel's driver lets pass:
- * all contexts of the driver but `context` that have memory, each with a reference that the caller
+ * all contexts of the driver but `context`, each with a reference that the caller
  * gives back. *ret_contexts is to be freed. 0: there is none, memory checks are on, or no memory.
  */
 uint32_t zs_contexts_beside(const struct zs_ze_context *context,

@@ -61,13 +61,14 @@ void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
 
 static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    if (zs_gpu_sight_open(run, &w->sight) != 0)
+    w->changes = zs_gpu_memory_changes(run->launch->memory);
+    if (zs_gpu_memory_pin(run->launch->memory, &run->keep, &w->pin) != 0)
         return false;
-    zs_gpu_resolve_surfaces(run, &w->sight.map, w->surfaces);
+    zs_gpu_resolve_surfaces(run, &w->pin.map, w->surfaces);
     struct zs_port *port = &w->port;
-    port->map = w->sight.map;
+    port->map = w->pin.map;
     port->flags &= ~(uint32_t)ZS_PORT_TRACK_WRITES;
-    port->flags |= w->sight.tracked ? ZS_PORT_TRACK_WRITES : 0u;
+    port->flags |= w->pin.tracked ? ZS_PORT_TRACK_WRITES : 0u;
     memset(port->cache, 0, sizeof(port->cache));
     return true;
 }
@@ -75,7 +76,7 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 /* Memory was freed or is about to move: drop the old view and take one of now. */
 static bool look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    zs_gpu_sight_close(run, &w->sight, true);
+    zs_gpu_memory_unpin(run->launch->memory, &w->pin, NULL);
     if (look(run, w))
         return true;
     struct zs_gpu_fault none = {0};
@@ -95,7 +96,7 @@ static bool interrupted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 {
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return true;
-    if (zs_gpu_sight_is_stale(run, &w->sight) && !look_anew(run, w))
+    if (zs_gpu_memory_changes(run->launch->memory) != w->changes && !look_anew(run, w))
         return true;
     if (run->debug && zs_gpu_debug_wants(run, w))
         return true;
@@ -689,7 +690,7 @@ bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret
 
 void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    zs_gpu_sight_close(run, &w->sight, true);
+    zs_gpu_memory_unpin(run->launch->memory, &w->pin, NULL);
 }
 
 bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w)
@@ -795,7 +796,8 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
         zs_eu_host_csr_restore(csr);
         merge(run, w);
         if (!w->blind) /* nothing is held while the launching thread waits for its helpers */
-            zs_gpu_sight_close(run, &w->sight, index != 0 || run->helped);
+            zs_gpu_memory_unpin(run->launch->memory, &w->pin,
+                                index != 0 || run->helped ? NULL : &run->keep);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
         struct zs_gpu_fault none = {0};
         zs_gpu_stop_run(run, -ENOMEM, &none);

@@ -113,7 +113,7 @@ uint64_t zs_gpu_clock_ticks(const struct zs_gpu_device *device);
 uint64_t zs_gpu_clock_from_ns(const struct zs_gpu_device *device, uint64_t monotonic_ns);
 uint64_t zs_gpu_clock_to_ns(const struct zs_gpu_device *device, uint64_t ticks);
 
-/* ---- Memory of a context -----------------------------------------------------------------------
+/* ---- Memory of contexts -----------------------------------------------------------------------
  */
 
 enum zs_gpu_memory_kind {
@@ -169,7 +169,6 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
                          void *ctx);
 /* The live allocation that holds [gpu_va, gpu_va + 1). */
-bool zs_gpu_memory_is_empty(struct zs_gpu_memory *memory);
 bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
                         struct zs_gpu_allocation *ret_allocation);
 /* The driver wrote these bytes (copies, fills, host-side image uploads). */
@@ -481,9 +480,6 @@ struct zs_gpu_launch {
     const struct zs_gpu_kernel *kernel;
     const struct zs_gpu_args *args; /* of that kernel; only read */
     struct zs_gpu_memory *memory;
-    /* Memory of other contexts that the kernel may touch, too; each stands here once. */
-    struct zs_gpu_memory *const *others;
-    uint32_t other_count;
     uint32_t group_count[3]; /* 0 in any: nothing runs, success */
     uint32_t group_size[3];  /* product within the device's limit */
     uint32_t global_offset[3];

@@ -15,8 +15,6 @@
 /* ---- memory.c: what a launch sees of a context's memory ----------------------------------------
  */
 
-struct zs_gpu_snapshot; /* immutable, shared by launches between two changes */
-
 /* What a launch as a whole keeps of one memory: see memory.c. From its first pin to end_keep(). */
 struct zs_gpu_keep {
     struct zs_gpu_keep *previous, *next;
@@ -26,17 +24,14 @@ struct zs_gpu_keep {
     const struct zs_gpu_args *args;
 };
 
-/* Held by a host thread of a launch until it looks anew: its snapshot, and the promise that what it
- * shows stays mapped. */
+/* Held by a host thread of a launch until it looks anew: what it sees, and the promise that this
+ * stays mapped. */
 struct zs_gpu_pin {
     struct zs_gpu_hold hold;
-    struct zs_gpu_snapshot *snapshot;
-    struct zs_port_map map;
-    struct zs_port_map kept; /* freed, but kept for this launch */
-    bool tracked;            /* some range remembers what was written */
+    struct zs_port_map map; /* with what was freed, but is kept for this launch */
+    bool tracked;           /* some range remembers what was written */
 };
-/* Begins the keep, too, when this is its first pin. Pins of several memories are taken in the order
- * of their addresses. */
+/* Begins the keep, too, when this is its first pin. -ENOMEM */
 int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep,
                       struct zs_gpu_pin *pin);
 /* keep: to be ended with it, or NULL. */
@@ -46,9 +41,6 @@ void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *ke
 /* Differs from the last answer when pins should be renewed: something that they hold was freed, or
  * somebody waits in zs_gpu_memory_stop(). */
 uint64_t zs_gpu_memory_changes(struct zs_gpu_memory *memory);
-/* One map of several: what overlaps a range of maps[0] is left out, and of other ranges that
- * overlap one that starts later. The ranges are the caller's to free. */
-int zs_gpu_maps_join(const struct zs_port_map *maps, uint32_t count, struct zs_port_map *ret_map);
 
 /* ---- device.c ----------------------------------------------------------------------------------
  */
@@ -83,16 +75,6 @@ struct zs_gpu_group {
     struct zs_gpu_thread_state *threads;
 };
 
-/* The memory that a host thread of a launch sees, renewed from time to time. */
-struct zs_gpu_sight {
-    struct zs_gpu_pin *pins; /* of run->memories; &single when there is one */
-    struct zs_gpu_pin single;
-    struct zs_port_map map;
-    struct zs_port_range *joined; /* the map's ranges, when they come from several pins */
-    uint64_t changes;             /* of all memories, before they were pinned */
-    bool tracked;
-};
-
 /* Groups that a host thread has claimed, and not taken in yet. */
 struct zs_gpu_claim {
     uint64_t next, end;
@@ -114,12 +96,13 @@ struct zs_gpu_worker {
     size_t group_capacity, state_capacity;
     uint32_t group_count; /* resident */
     uint32_t group_limit;
-    uint32_t index;       /* in this launch */
-    uint32_t groups_made; /* with local memory and states */
-    bool place_taken;     /* the place of this index, see dispatch.c */
-    bool blind;           /* no sight: no memory for it */
-    struct zs_gpu_sight sight;
-    struct zs_port_surface *surfaces; /* resolved against the sight */
+    uint32_t index;                   /* in this launch */
+    uint32_t groups_made;             /* with local memory and states */
+    bool place_taken;                 /* the place of this index, see dispatch.c */
+    bool blind;                       /* it has no pin: there was no memory for it */
+    struct zs_gpu_pin pin;            /* the memory that it sees, renewed from time to time */
+    uint64_t changes;                 /* ... as it took the pin */
+    struct zs_port_surface *surfaces; /* resolved against the pin */
     size_t surface_capacity;
     uint64_t groups_run, threads_run;
     struct zs_gpu_claim claim;
@@ -315,10 +298,7 @@ struct zs_gpu_run {
     struct zs_gpu_debug_card *debug; /* NULL: debugging is not enabled */
     const struct zs_gpu_launch *launch;
     const struct zs_gpu_kernel *kernel;
-    /* the launch's own memory and the others, ascending by address */
-    struct zs_gpu_memory **memories, *single_memory;
-    struct zs_gpu_keep *keeps, single_keep;
-    uint32_t memory_count, own_memory;
+    struct zs_gpu_keep keep;
     const struct zs_port_sampler *samplers;
     uint8_t *payload; /* registers from r1 on without per-thread data: cross-thread bytes */
     uint32_t memory_payload_B; /* those behind kernel->inline_B that kernels may load */
@@ -428,17 +408,6 @@ void zs_gpu_history_ran(struct zs_gpu_run *run, uint64_t group, uint32_t thread,
 void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_map *map,
                              struct zs_port_surface *ret_surfaces);
 
-/* ---- sight.c -----------------------------------------------------------------------------------
- */
-
-/* The launch's memories in order, with their keeps. -ENOMEM. */
-int zs_gpu_run_memories(struct zs_gpu_run *run);
-void zs_gpu_run_memories_fini(struct zs_gpu_run *run); /* ends the keeps that are left */
-int zs_gpu_sight_open(struct zs_gpu_run *run, struct zs_gpu_sight *sight);
-/* keep: others look on, the keeps are ended later. */
-void zs_gpu_sight_close(struct zs_gpu_run *run, struct zs_gpu_sight *sight, bool keep);
-/* Whether it should be closed and opened again. */
-bool zs_gpu_sight_is_stale(const struct zs_gpu_run *run, const struct zs_gpu_sight *sight);
 void zs_gpu_worker_fini(struct zs_gpu_worker *worker);
 
 /* ---- fault.c -----------------------------------------------------------------------------------

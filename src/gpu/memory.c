@@ -2,9 +2,11 @@
 /*
  * The live allocations of a context, and how long what was freed stays mapped.
  *
- * Allocations are kept sorted by address. A launch works on a snapshot: an immutable sorted array
- * that is built when somebody wants one and something changed since the last one, and shared by all
- * until the next change. Checking an access therefore takes no lock.
+ * Allocations are kept in a tree by address. A launch works on a second one, `shown`, as it was
+ * when the launch asked for it (dataport/map.c): what changes afterwards does not show there, and
+ * checking an access takes no lock. The first tree has its nodes in the allocations, so that taking
+ * one out needs no memory; should there be none for the second one then, it is made anew from the
+ * first.
  *
  * One mechanism decides when memory that was freed may go. Whoever touches memory holds it:
  *   - a copy from its start to its end: whatever is alive at some time in between;
@@ -22,15 +24,16 @@
  * zs_gpu_memory_stop() waits until nobody holds anything of the first two kinds, and those that
  * come wait until zs_gpu_memory_resume().
  */
-#include "base/vec.h"
 #include "gpu/gpu_priv.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { FREED_MAX = 512 };
 
 struct entry {
+    struct zs_port_node node; /* first: of the tree of live ones */
     struct zs_gpu_allocation allocation;
     uint64_t *written;
     uint64_t made, freed; /* numbers of the sequence */
@@ -41,21 +44,12 @@ struct entry {
     void *ctx;
 };
 
-struct zs_gpu_snapshot {
-    atomic_uint references;
-    bool tracked;
-    uint32_t count;
-    struct zs_port_range ranges[];
-};
-
 struct zs_gpu_memory {
     pthread_mutex_t lock;
-    struct {
-        struct entry **items;
-        size_t count, capacity;
-    } live; /* ascending by address */
+    struct zs_port_map live, shown;
+    bool shows_nothing; /* there was no memory for `shown`: not that nothing is live */
+    size_t tracked;     /* live ones that remember what was written */
     uint64_t next_id, sequence;
-    struct zs_gpu_snapshot *snapshot; /* NULL: changed since it was built */
     struct zs_gpu_hold *holds;
     struct zs_gpu_keep *keeps;
     struct entry *newest; /* of those that are freed and held */
@@ -91,12 +85,6 @@ int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory)
     return 0;
 }
 
-static void snapshot_drop(struct zs_gpu_snapshot *snapshot)
-{
-    if (snapshot && atomic_fetch_sub(&snapshot->references, 1) == 1)
-        free(snapshot);
-}
-
 static void entry_free(struct entry *entry)
 {
     free(entry->written);
@@ -108,27 +96,15 @@ void zs_gpu_memory_destroy(struct zs_gpu_memory *memory)
     if (!memory)
         return;
     zs_assert(memory->hold_count == 0 && !memory->keeps);
-    snapshot_drop(memory->snapshot);
-    for (size_t i = 0; i < memory->live.count; i++)
-        entry_free(memory->live.items[i]);
-    free(memory->live.items);
+    zs_port_map_drop(&memory->shown);
+    while (memory->live.root) {
+        struct entry *entry = (struct entry *)memory->live.root;
+        (void)!zs_port_map_remove(&memory->live, entry->node.range.start);
+        entry_free(entry);
+    }
     pthread_cond_destroy(&memory->quiet);
     pthread_mutex_destroy(&memory->lock);
     free(memory);
-}
-
-/* Index of the first live allocation that starts behind gpu_va. */
-static size_t upper(const struct zs_gpu_memory *memory, uint64_t gpu_va)
-{
-    size_t low = 0, high = memory->live.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memory->live.items[middle]->allocation.gpu_va <= gpu_va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static uint64_t end_of(const struct zs_gpu_allocation *a)
@@ -136,37 +112,43 @@ static uint64_t end_of(const struct zs_gpu_allocation *a)
     return a->gpu_va + a->size_B;
 }
 
+/* Live ranges are the first member of nodes, and these of entries. */
+static struct entry *entry_of(const struct zs_port_range *range)
+{
+    return (struct entry *)(uintptr_t)range;
+}
+_Static_assert(offsetof(struct entry, node.range) == 0, "entry_of()");
+
 static struct entry *find(const struct zs_gpu_memory *memory, uint64_t gpu_va)
 {
-    size_t i = upper(memory, gpu_va);
-    if (i == 0 || gpu_va >= end_of(&memory->live.items[i - 1]->allocation))
-        return NULL;
-    return memory->live.items[i - 1];
+    return entry_of(zs_port_map_find(&memory->live, gpu_va, 1));
 }
 
-static void changed(struct zs_gpu_memory *memory)
+static bool is_free(const struct zs_port_map *map, const struct zs_port_range *range)
 {
-    snapshot_drop(memory->snapshot);
-    memory->snapshot = NULL;
+    const struct zs_port_range *below = zs_port_map_floor(map, range->start);
+    const struct zs_port_range *above = zs_port_map_above(map, range->start);
+    return (!below || below->end <= range->start) && (!above || range->end <= above->start);
 }
 
 static int insert(struct zs_gpu_memory *memory, struct entry *entry)
 {
     const struct zs_gpu_allocation *a = &entry->allocation;
-    size_t i = upper(memory, a->gpu_va);
-    if (i > 0 && end_of(&memory->live.items[i - 1]->allocation) > a->gpu_va)
+    const struct zs_port_range range = {.start = a->gpu_va,
+                                        .end = end_of(a),
+                                        .read_only = (a->flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
+                                        .written = entry->written};
+    if (!is_free(&memory->live, &range))
         return -EEXIST;
-    if (i < memory->live.count && memory->live.items[i]->allocation.gpu_va < end_of(a))
-        return -EEXIST;
-    if (!ZS_VEC_RESERVE(&memory->live, 1))
+    if (!memory->shows_nothing && !zs_port_map_insert(&memory->shown, &range)) {
+        memory->shows_nothing = true;
         return -ENOMEM;
-    memmove(&memory->live.items[i + 1], &memory->live.items[i],
-            (memory->live.count - i) * sizeof(*memory->live.items));
-    memory->live.items[i] = entry;
-    memory->live.count++;
+    }
+    zs_port_node_init(&entry->node, &range, true);
+    (void)!zs_port_map_put(&memory->live, &entry->node);
+    memory->tracked += entry->written != NULL;
     entry->allocation.id = ++memory->next_id;
     entry->made = ++memory->sequence;
-    changed(memory);
     return 0;
 }
 
@@ -266,11 +248,10 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
         pthread_mutex_unlock(&memory->lock);
         return -ENOENT;
     }
-    size_t i = upper(memory, gpu_va) - 1;
-    memory->live.count--;
-    memmove(&memory->live.items[i], &memory->live.items[i + 1],
-            (memory->live.count - i) * sizeof(*memory->live.items));
-    changed(memory);
+    (void)!zs_port_map_remove(&memory->live, gpu_va);
+    if (!memory->shows_nothing && !zs_port_map_remove(&memory->shown, gpu_va))
+        memory->shows_nothing = true;
+    memory->tracked -= entry->written != NULL;
     memory->freed[memory->freed_count % FREED_MAX] = entry->allocation;
     memory->freed[memory->freed_count % FREED_MAX].freed = true;
     memory->freed_count++;
@@ -416,84 +397,45 @@ void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, u
     pthread_mutex_unlock(&memory->lock);
 }
 
-bool zs_gpu_memory_is_empty(struct zs_gpu_memory *memory)
-{
-    pthread_mutex_lock(&memory->lock);
-    bool empty = memory->live.count == 0;
-    pthread_mutex_unlock(&memory->lock);
-    return empty;
-}
-
 /* ---- snapshots ---------------------------------------------------------------------------------
  */
 
-static struct zs_port_range range_of(const struct entry *entry)
+/* Anew from what is live. */
+static bool show(struct zs_gpu_memory *memory)
 {
-    return (struct zs_port_range){.start = entry->allocation.gpu_va,
-                                  .end = end_of(&entry->allocation),
-                                  .read_only =
-                                      (entry->allocation.flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
-                                  .written = entry->written};
+    if (!memory->shows_nothing)
+        return true;
+    const struct zs_port_range *range = zs_port_map_above(&memory->live, 0);
+    bool ok = true;
+    for (; range && ok; range = zs_port_map_above(&memory->live, range->start))
+        ok = zs_port_map_insert(&memory->shown, range);
+    memory->shows_nothing = !ok;
+    return ok;
 }
 
-static struct zs_gpu_snapshot *snapshot_build(const struct zs_gpu_memory *memory)
+/* What was freed since the launch began and is kept for it is shown to it alone. */
+static bool show_kept(const struct zs_gpu_memory *memory, const struct zs_gpu_keep *keep,
+                      struct zs_gpu_pin *pin)
 {
-    size_t count = memory->live.count;
-    struct zs_gpu_snapshot *s = malloc(sizeof(*s) + count * sizeof(s->ranges[0]));
-    if (!s)
-        return NULL;
-    atomic_init(&s->references, 1);
-    s->tracked = false;
-    s->count = (uint32_t)count;
-    for (size_t i = 0; i < count; i++) {
-        const struct entry *entry = memory->live.items[i];
-        s->ranges[i] = range_of(entry);
-        s->ranges[i].index = (uint32_t)i;
-        s->tracked |= entry->written != NULL;
+    bool ok = true;
+    for (const struct entry *e = memory->newest; e && e->freed > keep->begun && ok; e = e->older) {
+        if (!keep_concerns(keep, e) || !is_free(&pin->map, &e->node.range))
+            continue;
+        ok = zs_port_map_insert(&pin->map, &e->node.range);
+        pin->tracked |= e->written != NULL;
     }
-    return s;
-}
-
-/* What was freed since the launch began and is kept for it, in ascending order; NULL: nothing, or
- * no memory (*ret_count tells). */
-static struct zs_port_range *kept_ranges(const struct zs_gpu_memory *memory,
-                                         const struct zs_gpu_keep *keep, uint32_t *ret_count)
-{
-    uint32_t count = 0;
-    for (const struct entry *e = memory->newest; e && e->freed > keep->begun; e = e->older)
-        count += keep_concerns(keep, e);
-    *ret_count = count;
-    struct zs_port_range *ranges = count ? malloc(count * sizeof(*ranges)) : NULL;
-    if (!ranges)
-        return NULL;
-    count = 0;
-    for (const struct entry *e = memory->newest; e && e->freed > keep->begun; e = e->older)
-        if (keep_concerns(keep, e))
-            ranges[count++] = range_of(e);
-    return ranges;
+    return ok;
 }
 
 /* Under the lock. */
 static int take_snapshot(struct zs_gpu_memory *memory, const struct zs_gpu_keep *keep,
                          struct zs_gpu_pin *pin)
 {
-    uint32_t kept_count;
-    struct zs_port_range *kept = kept_ranges(memory, keep, &kept_count);
-    if (!memory->snapshot)
-        memory->snapshot = snapshot_build(memory);
-    struct zs_gpu_snapshot *s = memory->snapshot;
-    if (!s || (kept_count && !kept)) {
-        free(kept);
+    if (!show(memory))
         return -ENOMEM;
-    }
-    atomic_fetch_add(&s->references, 1);
-    pin->snapshot = s;
-    pin->map = (struct zs_port_map){s->ranges, s->count};
-    pin->kept = (struct zs_port_map){kept, kept_count};
-    pin->tracked = s->tracked;
-    for (uint32_t i = 0; i < kept_count; i++)
-        pin->tracked |= kept[i].written != NULL;
-    return 0;
+    pin->map = zs_port_map_ref(&memory->shown);
+    pin->tracked = memory->tracked > 0;
+    return show_kept(memory, keep, pin) ? 0 : -ENOMEM;
 }
 
 int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep,
@@ -527,8 +469,7 @@ void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin,
     pthread_mutex_unlock(&memory->lock);
     release_all(released);
     release_all(kept);
-    snapshot_drop(pin->snapshot);
-    free((void *)(uintptr_t)pin->kept.ranges);
+    zs_port_map_drop(&pin->map);
 }
 
 void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep)
@@ -539,52 +480,6 @@ void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *ke
     struct entry *released = end_keep(memory, keep);
     pthread_mutex_unlock(&memory->lock);
     release_all(released);
-}
-
-static bool overlaps(const struct zs_port_map *map, const struct zs_port_range *range)
-{
-    uint32_t low = 0, high = map->count; /* the first that ends behind the start */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (map->ranges[middle].end <= range->start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < map->count && map->ranges[low].start < range->end;
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-    const struct zs_port_range *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-int zs_gpu_maps_join(const struct zs_port_map *maps, uint32_t count, struct zs_port_map *ret_map)
-{
-    size_t total = 0, kept = 0, end = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total += maps[i].count;
-    struct zs_port_range *ranges = malloc(ZS_MAX(total, (size_t)1) * sizeof(*ranges));
-    if (!ranges)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < maps[i].count; k++) {
-            const struct zs_port_range *r = &maps[i].ranges[k];
-            if (i > 0 && overlaps(&maps[0], r))
-                continue;
-            ranges[kept] = *r;
-            ranges[kept++].index = i; /* whose: the first ones go before their equals */
-        }
-    }
-    qsort(ranges, kept, sizeof(*ranges), compare_ranges);
-    for (size_t i = 0; i < kept; i++)
-        if (end == 0 || ranges[i].start >= ranges[end - 1].end)
-            ranges[end++] = ranges[i];
-    *ret_map = (struct zs_port_map){ranges, (uint32_t)end};
-    return 0;
 }
 
 /* ---- for faults --------------------------------------------------------------------------------
@@ -602,11 +497,12 @@ uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
 {
     const struct zs_gpu_allocation *live = NULL, *freed = NULL;
     pthread_mutex_lock(&memory->lock);
-    size_t i = upper(memory, gpu_va);
-    if (i > 0)
-        live = &memory->live.items[i - 1]->allocation;
-    if (i < memory->live.count) {
-        const struct zs_gpu_allocation *next = &memory->live.items[i]->allocation;
+    const struct zs_port_range *below = zs_port_map_floor(&memory->live, gpu_va);
+    const struct zs_port_range *above = zs_port_map_above(&memory->live, gpu_va);
+    if (below)
+        live = &entry_of(below)->allocation;
+    if (above) {
+        const struct zs_gpu_allocation *next = &entry_of(above)->allocation;
         if (!live || distance(next, gpu_va) < distance(live, gpu_va))
             live = next;
     }

@@ -295,7 +295,7 @@ int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd)
 
 void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret)
 {
-    bool one = !b || a == b;
+    bool one = !b || a->memory == b->memory;
     bool swapped = !one && (uintptr_t)b->memory < (uintptr_t)a->memory;
     ret->memory[0] = swapped ? b->memory : a->memory;
     ret->memory[1] = one ? NULL : swapped ? a->memory : b->memory;

@@ -295,24 +295,6 @@ static ze_result_t set_value(const struct set_arg *a)
                  : ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t set_foreign_buffer(const struct set_arg *a, const struct zs_ze_context *context,
-                                      uint64_t gpu_va)
-{
-    struct zs_ze_context **others;
-    uint32_t count = zs_contexts_beside(context, &others);
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    for (uint32_t i = 0; i < count; i++) {
-        if (result && zs_memory_find(others[i], (void *)(uintptr_t)gpu_va, &(struct zs_range){0}))
-            result = zs_result_of_errno(
-                zs_gpu_args_set_buffer(a->args, a->index, others[i]->memory, gpu_va));
-        zs_object_unref(others[i]);
-    }
-    free(others);
-    return result == ZE_RESULT_ERROR_INVALID_ARGUMENT
-               ? refuse_arg(a, result, "the pointer is in no allocation of the context")
-               : result;
-}
-
 static ze_result_t set_buffer(const struct set_arg *a)
 {
     uint64_t gpu_va = 0;
@@ -321,8 +303,9 @@ static ze_result_t set_buffer(const struct set_arg *a)
     if (a->value)
         memcpy(&gpu_va, a->value, sizeof(gpu_va));
     struct zs_ze_context *context = a->kernel->module->context;
-    if (gpu_va && !zs_memory_find(context, (void *)(uintptr_t)gpu_va, &(struct zs_range){0}))
-        return set_foreign_buffer(a, context, gpu_va);
+    if (gpu_va && !zs_gpu_memory_find(context->memory, gpu_va, &(struct zs_gpu_allocation){0}))
+        return refuse_arg(a, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the pointer is in no allocation of the context");
     return zs_result_of_errno(zs_gpu_args_set_buffer(a->args, a->index, context->memory, gpu_va));
 }
 

@@ -75,25 +75,6 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
-/* Programs may launch a kernel of one context from a list of another, and touch the memory of a
- * third. */
-static int run_gpu(struct zs_exec *exec, const struct zs_launch *launch, struct zs_gpu_launch *gpu,
-                   struct zs_gpu_result *ret_result)
-{
-    struct zs_ze_context **others;
-    uint32_t count = zs_contexts_beside(launch->kernel->module->context, &others);
-    struct zs_gpu_memory **memories = count ? calloc(count, sizeof(*memories)) : NULL;
-    for (uint32_t i = 0; memories && i < count; i++)
-        memories[gpu->other_count++] = others[i]->memory;
-    gpu->others = memories;
-    int error = zs_gpu_launch_run(exec->device->gpu, gpu, ret_result);
-    for (uint32_t i = 0; i < count; i++)
-        zs_object_unref(others[i]);
-    free(memories);
-    free(others);
-    return error;
-}
-
 static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                    const uint32_t group_count[3])
 {
@@ -130,7 +111,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .result = &result,
                                 .start_ns = zs_now_ns()};
     bool counted = zs_metrics_of(exec->device) != NULL;
-    int error = run_gpu(exec, launch, &gpu, &result);
+    int error = zs_gpu_launch_run(exec->device->gpu, &gpu, &result);
     end.end_ns = zs_now_ns();
     zs_metrics_launch_end(exec->device, counted, launch->kernel, &result);
     if (!zs_engine_wait(exec->device, result.end_ticks, exec->cancel) && !error)

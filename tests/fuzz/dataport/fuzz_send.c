@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 
 struct state {
     struct zs_port port;
-    struct zs_port_range range;
+    struct zs_port_node node;
     struct zs_port_surface surfaces[6];
     struct zs_port_sampler samplers[2];
     uint64_t written[MEMORY_B / 64 + 1];
@@ -28,10 +28,10 @@ static void set_up(struct state *s, uint8_t *memory, uint8_t *slm, uint8_t *scra
                    uint8_t format)
 {
     memset(s, 0, sizeof(*s));
-    s->range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)memory,
-                                      .end = (uint64_t)(uintptr_t)memory + MEMORY_B,
-                                      .read_only = flags & 16,
-                                      .written = flags & 2 ? s->written : NULL};
+    s->node.range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)memory,
+                                           .end = (uint64_t)(uintptr_t)memory + MEMORY_B,
+                                           .read_only = flags & 16,
+                                           .written = flags & 2 ? s->written : NULL};
     s->surfaces[0] = (struct zs_port_surface){
         .kind = ZS_PORT_SURFACE_BUFFER, .base = memory, .size_B = MEMORY_B - 3};
     s->surfaces[1].kind = ZS_PORT_SURFACE_NULL;
@@ -55,7 +55,7 @@ static void set_up(struct state *s, uint8_t *memory, uint8_t *slm, uint8_t *scra
         .wrap = {ZS_PORT_WRAP_REPEAT, ZS_PORT_WRAP_MIRROR, ZS_PORT_WRAP_BORDER},
         .linear = true,
         .normalized = flags & 64};
-    s->port = (struct zs_port){.map = {&s->range, 1},
+    s->port = (struct zs_port){.map = {&s->node},
                                .surfaces = s->surfaces,
                                .surface_count = 6,
                                .samplers = s->samplers,

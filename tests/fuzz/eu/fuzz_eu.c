@@ -22,7 +22,7 @@ struct choice {
 struct machine {
     struct zs_port_named_barriers barriers;
     struct zs_port port;
-    struct zs_port_range range;
+    struct zs_port_node node;
     struct zs_port_surface surfaces[2];
     struct zs_port_sampler samplers[1];
     _Alignas(64) uint8_t memory[MEMORY_B];
@@ -35,11 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void boot(struct machine *m)
 {
     memset(m, 0, sizeof(*m));
-    m->range.start = (uint64_t)(uintptr_t)m->memory;
-    m->range.end = m->range.start + MEMORY_B;
+    m->node.range.start = (uint64_t)(uintptr_t)m->memory;
+    m->node.range.end = m->node.range.start + MEMORY_B;
     m->surfaces[0] = (struct zs_port_surface){
         .kind = ZS_PORT_SURFACE_BUFFER, .base = m->memory, .size_B = MEMORY_B};
-    m->port.map = (struct zs_port_map){&m->range, 1};
+    m->port.map = (struct zs_port_map){&m->node};
     m->port.surfaces = m->surfaces;
     m->port.surface_count = 2;
     m->port.samplers = m->samplers;
@@ -55,7 +55,7 @@ static void boot(struct machine *m)
 static void payload(struct zs_eu_thread *t, const struct machine *m,
                     const struct zs_eu_registers *registers)
 {
-    uint64_t va = m->range.start;
+    uint64_t va = m->node.range.start;
 
     for (unsigned i = 0; i < (unsigned)registers->grf_count * registers->grf_B; i++)
         t->grf[i] = (uint8_t)(i * 37 % 256 & 0x3f);

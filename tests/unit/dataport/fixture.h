@@ -17,7 +17,7 @@ struct fixture {
     _Alignas(64) uint8_t memory[MEMORY_B];
     _Alignas(64) uint8_t slm[SLM_B];
     _Alignas(64) uint8_t scratch[4 * SCRATCH_SLOT_B];
-    struct zs_port_range range;
+    struct zs_port_node node;
     struct zs_port_surface surfaces[4]; /* 0: memory as a buffer, 1: null, 2: image, 3: freed */
     struct zs_port_sampler samplers[2];
     uint8_t src0[16 * GRF_B], src1[16 * GRF_B], dst[32 * GRF_B];
@@ -51,12 +51,12 @@ static inline void fixture_init(struct fixture *f, uint64_t *seed)
     fill_random(f->dst, sizeof(f->dst), seed);
     fill_random(f->src0, sizeof(f->src0), seed);
     fill_random(f->src1, sizeof(f->src1), seed);
-    f->range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)f->memory,
-                                      .end = (uint64_t)(uintptr_t)f->memory + MEMORY_B};
+    f->node.range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)f->memory,
+                                           .end = (uint64_t)(uintptr_t)f->memory + MEMORY_B};
     f->surfaces[0] = (struct zs_port_surface){
         .kind = ZS_PORT_SURFACE_BUFFER, .base = f->memory, .size_B = MEMORY_B};
     f->surfaces[3] = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_FREED, .base = f->memory};
-    f->port.map = (struct zs_port_map){&f->range, 1};
+    f->port.map = (struct zs_port_map){&f->node};
     f->port.surfaces = f->surfaces;
     f->port.surface_count = 4;
     f->port.samplers = f->samplers;

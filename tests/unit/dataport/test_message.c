@@ -485,7 +485,7 @@ static void a64_faults_name_the_lane(void **state)
     assert_true(f.port.fault.gpu_va == (uint64_t)(uintptr_t)f.memory + 20 + MEMORY_B);
     assert_false(f.port.fault.is_write);
     assert_true(run(&f, 0xffdf)); /* a lane that is off may point anywhere */
-    f.range.read_only = true;
+    f.node.range.read_only = true;
     memset(f.port.cache, 0, sizeof(f.port.cache));
     assert_int_equal(decode(&f, DC1, 255 | 1 << 8 | 1 << 12 | 0x1A << 14, 4, 2, 0), 0);
     uint8_t before[MEMORY_B];
@@ -546,7 +546,7 @@ static void never_written_memory_is_found(void **state)
     uint64_t seed = 16, written[MEMORY_B / 64 + 1] = {0};
     struct fixture f;
     fixture_init(&f, &seed);
-    f.range.written = written;
+    f.node.range.written = written;
     f.port.flags = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
     for (uint32_t i = 0; i < 8; i++) {
         uint32_t offset = 64 + i * 4;
@@ -567,10 +567,10 @@ static void lanes_may_lie_in_several_allocations(void **state)
     uint64_t seed = 17;
     struct fixture f;
     fixture_init(&f, &seed);
-    uint64_t start = f.range.start;
-    struct zs_port_range ranges[2] = {{.start = start, .end = start + 32},
-                                      {.start = start + 32, .end = start + 256}};
-    f.port.map = (struct zs_port_map){ranges, 2};
+    uint64_t start = f.node.range.start;
+    struct zs_port_node second = {.range = {.start = start + 32, .end = start + 256}};
+    f.node.range.end = start + 32;
+    f.node.right = &second;
     for (uint32_t i = 0; i < 16; i++) { /* consecutive over the border of two allocations */
         uint64_t va = start + i * 4;
         memcpy(f.src0 + i * 8, &va, 8);

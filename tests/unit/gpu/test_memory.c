@@ -74,13 +74,13 @@ static void freed_memory_outlives_who_sees_it(void **state)
     assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
     assert_int_equal(zs_gpu_memory_pin(m, &keep, &first), 0);
     assert_int_equal(zs_gpu_memory_pin(m, &keep, &second), 0);
-    assert_ptr_equal(first.map.ranges, second.map.ranges); /* nothing changed between them */
+    assert_ptr_equal(first.map.root, second.map.root); /* nothing changed between them */
     uint64_t changes = zs_gpu_memory_changes(m);
     assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
     assert_true(zs_gpu_memory_changes(m) != changes);
     assert_int_equal(zs_gpu_memory_pin(m, &keep, &third), 0);
-    assert_int_equal(third.map.count, 1);
-    assert_int_equal(first.map.count, 2);
+    assert_non_null(zs_port_map_find(&third.map, 0x3000, 1));
+    assert_non_null(zs_port_map_find(&first.map, 0x3000, 1));
     assert_non_null(zs_port_map_find(&first.map, 0x1fff, 1));
     assert_null(zs_port_map_find(&third.map, 0x1fff, 1));
     zs_gpu_memory_unpin(m, &first, NULL);
@@ -162,8 +162,10 @@ static void launches_keep_what_they_name(void **state)
         assert_int_equal(counts[0], 0);
         assert_int_equal(counts[1], !all);
         assert_int_equal(counts[2], 1);
-        assert_int_equal(pin.map.count, 0);
-        assert_int_equal(pin.kept.count, 1 + all);
+        assert_non_null(zs_port_map_find(&pin.map, 0x1000, 1));
+        assert_int_equal(zs_port_map_find(&pin.map, 0x3000, 1) != NULL, all);
+        assert_null(zs_port_map_find(&pin.map, 0x5000, 1));
+        assert_null(zs_port_map_find(&pin.map, 0x7000, 1));
         zs_gpu_memory_unpin(m, &pin, NULL);
         zs_gpu_memory_end_keep(m, &keep);
         assert_int_equal(counts[0], 1);
@@ -174,6 +176,7 @@ static void launches_keep_what_they_name(void **state)
 
 /* The allocator, as long as it has something. */
 static bool exhausted;
+static size_t allocated_B;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *p, size_t size);
@@ -183,6 +186,7 @@ void *__wrap_realloc(void *p, size_t size);
 
 void *__wrap_malloc(size_t size)
 {
+    allocated_B += size;
     return exhausted ? NULL : __real_malloc(size);
 }
 
@@ -207,13 +211,13 @@ static void freeing_needs_no_memory(void **state)
     struct zs_gpu_hold hold;
     int count = 0;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
-    for (uint64_t i = 0; i < COUNT; i++) {
+    for (uint64_t i = 0; i <= COUNT; i++) {
         struct zs_gpu_allocation a = make(0x1000 * (i + 1), 0x1000, "a");
         assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     }
     assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
     exhausted = true;
-    for (uint64_t i = 0; i < COUNT; i++)
+    for (uint64_t i = 0; i < COUNT; i++) /* one stays */
         assert_int_equal(zs_gpu_memory_remove(m, 0x1000 * (i + 1), released, &count), 0);
     zs_gpu_memory_hold(m, &hold);
     zs_gpu_memory_unhold(m, &hold);
@@ -222,9 +226,77 @@ static void freeing_needs_no_memory(void **state)
     assert_int_equal(error, -ENOMEM);
     zs_gpu_memory_end_keep(m, &other);
     assert_int_equal(count, 0);
-    assert_true(zs_gpu_memory_is_empty(m));
+    assert_int_equal(zs_gpu_memory_pin(m, &other, &none), 0); /* and there is memory again */
+    assert_null(zs_port_map_find(&none.map, 0x1000, 1));
+    assert_non_null(zs_port_map_find(&none.map, 0x1000 * (COUNT + 1), 1));
+    zs_gpu_memory_unpin(m, &none, &other);
     zs_gpu_memory_unpin(m, &pin, &keep);
     assert_int_equal(count, COUNT);
+    zs_gpu_memory_destroy(m);
+}
+
+/* Launches that see what was there at some time, among changes: a model of plain arrays agrees. */
+static void launches_see_their_own_time(void **state)
+{
+    enum { PLACES = 300, PINS = 8, STEPS = 20000 };
+    static bool seen[PINS][PLACES], live[PLACES];
+    struct zs_gpu_memory *m;
+    struct zs_gpu_keep keeps[PINS];
+    struct zs_gpu_pin pins[PINS];
+    bool pinned[PINS] = {false};
+    uint64_t seed = 1;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    for (int step = 0; step < STEPS; step++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t place = (seed >> 33) % PLACES, va = 0x1000 * (place + 1);
+        struct zs_gpu_allocation a = make(va, 0x800, "a");
+        uint32_t p = (uint32_t)(seed >> 20) % PINS;
+        if (live[place])
+            assert_int_equal(zs_gpu_memory_remove(m, va, NULL, NULL), 0);
+        else
+            assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+        live[place] = !live[place];
+        if (step % 5)
+            continue;
+        for (uint64_t i = 0; i < PLACES && pinned[p]; i++)
+            assert_int_equal(zs_port_map_find(&pins[p].map, 0x1000 * (i + 1) + 0x7ff, 1) != NULL,
+                             seen[p][i]);
+        if (pinned[p])
+            zs_gpu_memory_unpin(m, &pins[p], &keeps[p]);
+        else
+            keeps[p] = (struct zs_gpu_keep){.args = no_args()};
+        pinned[p] = !pinned[p];
+        if (pinned[p])
+            assert_int_equal(zs_gpu_memory_pin(m, &keeps[p], &pins[p]), 0);
+        memcpy(seen[p], live, sizeof(live));
+    }
+    for (int p = 0; p < PINS; p++)
+        if (pinned[p])
+            zs_gpu_memory_unpin(m, &pins[p], &keeps[p]);
+    zs_gpu_memory_destroy(m);
+}
+
+/* What a change costs does not grow with what is there: nodes that it copies, counted as they are
+ * made, while a launch sees all of it. */
+static void changes_copy_few_nodes(void **state)
+{
+    enum { COUNT = 20000, CHANGES = 100 };
+    struct zs_gpu_memory *m;
+    struct zs_gpu_keep keep = {.args = no_args()};
+    struct zs_gpu_pin pin;
+    assert_int_equal(zs_gpu_memory_create(&m), 0);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct zs_gpu_allocation a = make(0x2000 * (i + 1), 0x1000, "a");
+        assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+    }
+    allocated_B = 0;
+    for (uint64_t i = 0; i < CHANGES; i++) {
+        struct zs_gpu_allocation a = make(0x2000 * (i * 190 + 1) + 0x1000, 0x1000, "b");
+        assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+        assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
+        zs_gpu_memory_unpin(m, &pin, &keep);
+    }
+    assert_in_range(allocated_B, 1, CHANGES * 16384);
     zs_gpu_memory_destroy(m);
 }
 
@@ -279,7 +351,7 @@ static void written_bytes_are_marked(void **state)
     zs_gpu_memory_mark_written(m, 0x1000 + 990, 1000);
     assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
     assert_true(pin.tracked);
-    const uint64_t *written = pin.map.ranges[0].written;
+    const uint64_t *written = zs_port_map_find(&pin.map, 0x1000, 1)->written;
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(written[i / 64] >> i % 64 & 1, (i >= 60 && i < 260) || i >= 990);
     zs_gpu_memory_unpin(m, &pin, &keep);
@@ -495,8 +567,8 @@ static void surfaces_of_large_buffers(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct zs_port_range range = {.start = 0x10000, .end = 0x10000 + rows[i].left_B};
-        const struct zs_port_map map = {.ranges = &range, .count = 1};
+        struct zs_port_node node = {.range = {.start = 0x10000, .end = 0x10000 + rows[i].left_B}};
+        const struct zs_port_map map = {&node};
         struct zs_port_surface surface;
         zs_gpu_resolve_surfaces(&run, &map, &surface);
         assert_int_equal(surface.kind, ZS_PORT_SURFACE_BUFFER);
@@ -543,6 +615,8 @@ int main(void)
         cmocka_unit_test(launches_keep_what_they_name),
         cmocka_unit_test(freeing_needs_no_memory),
         cmocka_unit_test(copies_hold_what_they_find),
+        cmocka_unit_test(launches_see_their_own_time),
+        cmocka_unit_test(changes_copy_few_nodes),
         cmocka_unit_test(nearest_allocations),
         cmocka_unit_test(written_bytes_are_marked),
         cmocka_unit_test(printf_records),
