@@ -13,6 +13,7 @@
 #include "collect/backtrace.h"
 #include "collect/instrument.h"
 #include "collect/live.h"
+#include "collect/own_stack.h"
 #include "collect/pause.h"
 
 #include "calls/codec.h"
@@ -124,7 +125,7 @@ static struct api_process *process_make(struct zs_collector *c)
     return p;
 }
 
-static void thread_ends(void *arg)
+static void end_thread(void *arg)
 {
     struct api_thread *t = arg;
     api_self = NULL;
@@ -132,6 +133,11 @@ static void thread_ends(void *arg)
         zs_trace_file_close(&t->file);
     zs_stack_tree_free(&t->stacks);
     free(t);
+}
+
+static void thread_ends(void *arg)
+{
+    zs_own_stack_run(end_thread, arg);
 }
 
 /* What the word at api.belongs says of this process. */
@@ -142,7 +148,7 @@ enum belonging {
 };
 
 /* The child has its parent's mappings, but files of its own. */
-static void fork_child(void)
+static void begin_child(void *unused)
 {
     api_self = NULL;
     struct zs_collect_guard guard;
@@ -152,6 +158,11 @@ static void fork_child(void)
     if (api.belongs)
         atomic_store(api.belongs, SEEN);
     zs_guard_leave(&guard);
+}
+
+static void fork_child(void)
+{
+    zs_own_stack_run(begin_child, NULL);
 }
 
 /* A child of clone or _Fork runs no handlers of pthread_atfork, and would write into its parent's
@@ -403,13 +414,10 @@ static void after_muted(const struct zs_trace_event *event, const struct api_fra
     after_write(t);
 }
 
-/* Before the drivers' own ends, which were registered earlier. */
-static void at_exit(void)
+static void end_process(void *arg)
 {
-    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    struct api_process *process = arg;
     struct zs_collect_guard guard;
-    if (!process || !is_own(process))
-        return; /* a child that made no calls of its own */
     zs_guard_enter(&guard);
     struct api_thread *t = thread_of(process);
     if (t && process->activity) {
@@ -418,6 +426,14 @@ static void at_exit(void)
         after_write(t);
     }
     zs_guard_leave(&guard);
+}
+
+/* Before the drivers' own ends, which were registered earlier. */
+static void at_exit(void)
+{
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    if (process && is_own(process)) /* else a child that made no calls of its own */
+        zs_own_stack_run(end_process, process);
 }
 
 /* The loader has its tables: what we ask the driver need not go through all that lies above. */
@@ -433,68 +449,94 @@ static void first_call(void)
 #undef API
 }
 
-static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
+/* An end of a call, as the tracer tells it. */
+struct told {
+    const struct zs_trace_event *event;
+    void **instance;
+};
+
+static void take_call(void *arg)
 {
-    if (ZS_UNLIKELY(zs_guard_is_entered() || !is_seen()))
-        return; /* what a capture asks the driver is none of the application's calls */
-    int saved_errno = errno;
+    const struct told *told = arg;
+    const struct zs_trace_event *event = told->event;
     if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_retired, memory_order_relaxed)) &&
         !atomic_exchange(&api.has_retired, true))
         first_call();
     if (!event->is_exit) {
-        enter(event, instance_data);
-    } else {
-        if (*instance_data)
-            leave(event, *instance_data);
-        if (ZS_UNLIKELY(zs_pause_flags())) {
-            after_muted(event, *instance_data);
-            zs_pause_before(event);
-            zs_pause_after(event);
-        }
+        enter(event, told->instance);
+        return;
     }
+    if (*told->instance)
+        leave(event, *told->instance);
+    if (ZS_UNLIKELY(zs_pause_flags())) {
+        after_muted(event, *told->instance);
+        zs_pause_before(event);
+        zs_pause_after(event);
+    }
+}
+
+static void on_call(const struct zs_trace_event *event, void *user_data, void **instance_data)
+{
+    struct told told = {event, instance_data};
+    int saved_errno = errno;
+    if (ZS_UNLIKELY(zs_guard_is_entered() || !is_seen()))
+        return; /* what a capture asks the driver is none of the application's calls */
+    zs_own_stack_run(take_call, &told);
     errno = saved_errno;
 }
 
-int zs_api_trace_mark(enum zs_activity_record record, const char *text)
+struct mark {
+    enum zs_activity_record record;
+    const char *text;
+    int error;
+};
+
+static void put_mark(void *arg)
 {
     enum { RANGES_MAX = 64, RANGE_TRACKS = 1 << 30 };
-    if (!api.collector || !is_seen())
-        return -ENOTCONN;
+    struct mark *mark = arg;
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     struct api_thread *t = thread_of(process);
-    bool paused = zs_pause_flags() & ZS_PAUSE_ON;
-    if (!t)
-        return -ENOTCONN;
-    if (record == ZS_ACT_RANGE_END) {
-        if (!t->range_depth)
-            return -EINVAL;
+    bool paused = zs_pause_flags() & ZS_PAUSE_ON, is_end = mark->record == ZS_ACT_RANGE_END;
+    if (!t || (is_end && !t->range_depth)) {
+        mark->error = t ? -EINVAL : -ENOTCONN;
+        return;
+    }
+    if (is_end) {
         /* a range that was begun is ended, paused or not; what was not, is not */
         paused = --t->range_depth >= RANGES_MAX || !(t->ranges_written >> t->range_depth & 1);
-    } else if (record == ZS_ACT_RANGE) {
+    } else if (mark->record == ZS_ACT_RANGE) {
         if (t->range_depth < RANGES_MAX)
             t->ranges_written = (t->ranges_written & ~(UINT64_C(1) << t->range_depth)) |
                                 (uint64_t)!paused << t->range_depth;
         paused |= t->range_depth++ >= RANGES_MAX;
     }
-    if (paused)
-        return record == ZS_ACT_RANGE_END ? 0 : -EAGAIN;
-    int saved_errno = errno;
+    if (paused) {
+        mark->error = is_end ? 0 : -EAGAIN;
+        return;
+    }
     bool is_first = !t->range_track;
     if (is_first)
         t->range_track = zs_trace_track_uuid(&process->trace, RANGE_TRACKS + t->file.sequence_id);
-    act_write_mark(&t->file, t->range_track, is_first, record, text, zs_trace_now_ns());
+    act_write_mark(&t->file, t->range_track, is_first, mark->record, mark->text, zs_trace_now_ns());
     after_write(t);
-    errno = saved_errno;
-    return 0;
 }
 
-/* Calls that come still are recorded all the same. */
-void zs_api_trace_flush(void)
+int zs_api_trace_mark(enum zs_activity_record record, const char *text)
 {
-    struct api_process *process = atomic_load(&api.process);
+    struct mark mark = {record, text, 0};
+    int saved_errno = errno;
+    if (!api.collector || !is_seen())
+        return -ENOTCONN;
+    zs_own_stack_run(put_mark, &mark);
+    errno = saved_errno;
+    return mark.error;
+}
+
+static void flush(void *arg)
+{
+    struct api_process *process = arg;
     struct api_thread *t = api_self;
-    if (!process || !is_own(process))
-        return;
     if (zs_pause_flags() & ZS_PAUSE_NOTES)
         write_notes(process);
     if (t && t->process == process)
@@ -503,6 +545,14 @@ void zs_api_trace_flush(void)
         zs_trace_file_rest(&process->control);
         pthread_mutex_unlock(&process->control_lock);
     }
+}
+
+/* Calls that come still are recorded all the same. */
+void zs_api_trace_flush(void)
+{
+    struct api_process *process = atomic_load(&api.process);
+    if (process && is_own(process))
+        zs_own_stack_run(flush, process);
 }
 
 static void take_captures(const struct zs_collector *c)

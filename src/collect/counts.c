@@ -5,6 +5,7 @@
  * added to (store/counts_file.h). Drivers without the extension get a note in the recording.
  */
 #include "collect/collect.h"
+#include "collect/own_stack.h"
 
 #include "store/counts_file.h"
 
@@ -174,15 +175,15 @@ static struct profile *profile_find(struct zs_counts_keeper *c, const zescope_la
     return profile_make(c, info);
 }
 
-static void on_launch(const zescope_launch_info_t *info, void *user)
+struct counted {
+    struct zs_counts_keeper *keeper;
+    const zescope_launch_info_t *info;
+};
+
+static void add_launch(void *arg)
 {
-    struct zs_counts_keeper *c = user;
-    struct zs_launches *launches = &c->collector->launches;
-    if (!info->instruction_count || c->pid != getpid())
-        return;
-    if (launches->is_on && (!zs_launches_match(launches, info->kernel_name) ||
-                            !zs_launches_take(launches, ZS_LAUNCH_EXECUTED)))
-        return;
+    const zescope_launch_info_t *info = ((struct counted *)arg)->info;
+    struct zs_counts_keeper *c = ((struct counted *)arg)->keeper;
     struct zs_collect_guard guard;
     zs_guard_enter(&guard);
     pthread_mutex_lock(&c->lock);
@@ -201,6 +202,19 @@ static void on_launch(const zescope_launch_info_t *info, void *user)
     }
     pthread_mutex_unlock(&c->lock);
     zs_guard_leave(&guard);
+}
+
+static void on_launch(const zescope_launch_info_t *info, void *user)
+{
+    struct counted counted = {user, info};
+    struct zs_collector *collector = counted.keeper->collector;
+    struct zs_launches *launches = &collector->launches;
+    if (!info->instruction_count || counted.keeper->pid != getpid())
+        return;
+    if (launches->is_on && (!zs_launches_match(launches, info->kernel_name) ||
+                            !zs_launches_take(launches, ZS_LAUNCH_EXECUTED)))
+        return;
+    zs_own_stack_run(add_launch, &counted);
 }
 
 void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver)

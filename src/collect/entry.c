@@ -32,6 +32,7 @@
 #include "collect/api_trace.h"
 #include "collect/collect.h"
 #include "collect/instrument.h"
+#include "collect/own_stack.h"
 #include "collect/pause.h"
 #include "wire/instrument.h"
 
@@ -76,12 +77,37 @@ static dlmopen_fn real_dlmopen(void)
     return (dlmopen_fn)(uintptr_t)dlsym(RTLD_NEXT, "dlmopen");
 }
 
-static void process_exits(void)
+/* What is done in a thread of the application: on a stack of our own, inside a guard. */
+struct task {
+    void (*work)(struct task *task);
+    const char *path, *name;
+    void *result;
+};
+
+static void run_guarded(void *arg)
 {
+    struct task *task = arg;
     struct zs_collect_guard guard;
     zs_guard_enter(&guard);
-    zs_instrument_process_ends(&collector);
+    task->work(task);
     zs_guard_leave(&guard);
+}
+
+static void *run(void (*work)(struct task *task), const char *path, const char *name)
+{
+    struct task task = {work, path, name, NULL};
+    zs_own_stack_run(run_guarded, &task);
+    return task.result;
+}
+
+static void end_process(struct task *task)
+{
+    zs_instrument_process_ends(&collector);
+}
+
+static void process_exits(void)
+{
+    run(end_process, NULL, NULL);
 }
 
 static void forked(void)
@@ -149,15 +175,11 @@ static void *open_layer(const char *loader_path, const char *name)
     return layer ? layer : real_dlopen()(LAYER_NAME, RTLD_LAZY | RTLD_LOCAL);
 }
 
-static void install(const char *loader_path, const char *name)
+static void bring_tracer(struct task *task)
 {
-    if (!collector.dir[0] || atomic_flag_test_and_set(&installed))
-        return;
-    struct zs_collect_guard guard;
-    zs_guard_enter(&guard);
     zs_session_get(&collector);
-    void *layer = open_layer(loader_path, name);
-    void *loader = loader_path ? real_dlopen()(loader_path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *layer = open_layer(task->path, task->name);
+    void *loader = task->path ? real_dlopen()(task->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (!loader)
         loader = real_dlopen()(LOADER_NAME, RTLD_LAZY | RTLD_NOLOAD);
     if (layer && loader)
@@ -166,7 +188,12 @@ static void install(const char *loader_path, const char *name)
         zs_session_note(&collector, "%s cannot be opened: nothing is captured",
                         layer ? LOADER_NAME : LAYER_NAME);
     (void)dlerror(); /* the application must not find our errors there */
-    zs_guard_leave(&guard);
+}
+
+static void install(const char *loader_path, const char *name)
+{
+    if (collector.dir[0] && !atomic_flag_test_and_set(&installed))
+        run(bring_tracer, loader_path, name);
 }
 
 static void install_for_caller(const void *caller, const char *name)
@@ -190,20 +217,19 @@ static void install_if_loader_is_here(void)
  * in the chain when the application had asked for it (src/layer). Ours itself opens the real one
  * by its path: that call must pass.
  */
+static void bring_layer(struct task *task)
+{
+    task->result = real_dlopen()(task->path, RTLD_NOW | RTLD_LOCAL);
+    if (!task->result)
+        zs_session_note(&collector, "API calls are not recorded: %s", dlerror());
+    else if (!atomic_flag_test_and_set(&tracing))
+        zs_api_trace_start(&collector, task->result);
+}
+
 static void *trace_layer(void)
 {
     const char *path = getenv(ZS_ENV_COLLECT_LAYER);
-    if (!collector.dir[0] || !path || !path[0])
-        return NULL;
-    struct zs_collect_guard guard;
-    zs_guard_enter(&guard);
-    void *layer = real_dlopen()(path, RTLD_NOW | RTLD_LOCAL);
-    if (!layer)
-        zs_session_note(&collector, "API calls are not recorded: %s", dlerror());
-    else if (!atomic_flag_test_and_set(&tracing))
-        zs_api_trace_start(&collector, layer);
-    zs_guard_leave(&guard);
-    return layer;
+    return collector.dir[0] && path && path[0] ? run(bring_layer, path, NULL) : NULL;
 }
 
 /* What has to happen before `file` is opened; a handle that is to be given instead, or NULL. */
@@ -224,19 +250,19 @@ __attribute__((noinline)) static bool before_deepbound(const char *file)
     return strchr(file, '/');
 }
 
+static void note_space(struct task *task)
+{
+    zs_session_note(&collector,
+                    "%.200s was opened with dlmopen: what is called through it is not recorded",
+                    task->path);
+}
+
 /* The other namespace has nothing of ours, and its calls cannot be seen from here. */
 __attribute__((noinline)) static void before_other_space(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    struct zs_collect_guard guard;
-    if (!collector.dir[0] || !strstr(slash ? slash : file, "libze_loader"))
-        return;
-    zs_guard_enter(&guard);
-    zs_session_note(&collector,
-                    "%.200s was opened with dlmopen: what is called through it is not "
-                    "recorded",
-                    file);
-    zs_guard_leave(&guard);
+    if (collector.dir[0] && strstr(slash ? slash : file, "libze_loader"))
+        run(note_space, file, NULL);
 }
 
 __attribute__((noinline)) static void *open_deepbound(const char *file, int flags)

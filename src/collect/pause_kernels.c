@@ -3,8 +3,8 @@
 
 #include "base/filter.h"
 #include "base/id_map.h"
-#include "collect/collect.h"
 #include "calls_api.h"
+#include "collect/collect.h"
 #include "store/store.h"
 
 #include <pthread.h>

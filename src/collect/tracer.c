@@ -2,6 +2,7 @@
 /* Callbacks of the loader's tracing layer. The layer does not trace what a callback calls. */
 #include "collect/collect.h"
 #include "collect/instrument.h"
+#include "collect/own_stack.h"
 
 #include <level_zero/layers/zel_tracing_api.h>
 
@@ -19,80 +20,120 @@ struct tracer_table {
 };
 typedef ze_result_t (*get_table_fn)(ze_api_version_t version, struct tracer_table *ret_table);
 
+/* A callback, inside a guard and on a stack of our own. */
+struct callback {
+    void (*work)(const struct callback *c);
+    struct zs_collector *collector;
+    void *params;
+    ze_result_t result;
+    void **instance;
+};
+
+static void call_guarded(void *arg)
+{
+    const struct callback *c = arg;
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    c->work(c);
+    zs_guard_leave(&guard);
+}
+
+static void call_back(void (*work)(const struct callback *c), void *params, ze_result_t result,
+                      void *user, void **instance)
+{
+    struct callback c = {work, user, params, result, instance};
+    zs_own_stack_run(call_guarded, &c);
+}
+
+static void begin_capture(const struct callback *c)
+{
+    *c->instance = zs_capture_begin(c->collector, c->params);
+}
+
+static void end_capture(const struct callback *c)
+{
+    *c->instance =
+        (void *)(uintptr_t)zs_capture_end(c->collector, *c->instance, c->params, c->result);
+}
+
+static void begin_link(const struct callback *c)
+{
+    *c->instance = zs_capture_link_begin(c->collector, c->params);
+}
+
+static void end_link(const struct callback *c)
+{
+    zs_capture_link_end(c->collector, *c->instance, c->params, c->result);
+}
+
+static void module_is_gone(const struct callback *c)
+{
+    const ze_module_destroy_params_t *params = c->params;
+    zs_instrument_module_ends(c->collector, *params->phModule);
+    zs_capture_destroy(c->collector, *params->phModule);
+}
+
+static void context_goes(const struct callback *c)
+{
+    const ze_context_destroy_params_t *params = c->params;
+    zs_instrument_context_ends(c->collector, *params->phContext);
+}
+
+static void have_waited(const struct callback *c)
+{
+    zs_instrument_synchronized(c->collector);
+}
+
+static void start_counts(const struct callback *c)
+{
+    zs_counts_start(c->collector, c->params);
+}
+
 static void module_create_enter(ze_module_create_params_t *params, ze_result_t result, void *user,
                                 void **instance)
 {
-    struct zs_collect_guard guard;
-    zs_guard_enter(&guard);
-    *instance = zs_capture_begin(user, params);
-    zs_guard_leave(&guard);
+    call_back(begin_capture, params, result, user, instance);
 }
 
 static void module_create_exit(ze_module_create_params_t *params, ze_result_t result, void *user,
                                void **instance)
 {
-    struct zs_collect_guard guard;
-    if (!*instance)
-        return;
-    zs_guard_enter(&guard);
-    *instance = (void *)(uintptr_t)zs_capture_end(user, *instance, params, result);
-    zs_guard_leave(&guard);
+    if (*instance)
+        call_back(end_capture, params, result, user, instance);
 }
 
 static void module_link_enter(ze_module_dynamic_link_params_t *params, ze_result_t result,
                               void *user, void **instance)
 {
-    struct zs_collect_guard guard;
-    zs_guard_enter(&guard);
-    *instance = zs_capture_link_begin(user, params);
-    zs_guard_leave(&guard);
+    call_back(begin_link, params, result, user, instance);
 }
 
 static void module_link_exit(ze_module_dynamic_link_params_t *params, ze_result_t result,
                              void *user, void **instance)
 {
-    struct zs_collect_guard guard;
-    if (!*instance)
-        return;
-    zs_guard_enter(&guard);
-    zs_capture_link_end(user, *instance, params, result);
-    zs_guard_leave(&guard);
+    if (*instance)
+        call_back(end_link, params, result, user, instance);
 }
 
 static void module_destroy_exit(ze_module_destroy_params_t *params, ze_result_t result, void *user,
                                 void **instance)
 {
-    struct zs_collect_guard guard;
-    if (result)
-        return;
-    zs_guard_enter(&guard);
-    zs_instrument_module_ends(user, *params->phModule);
-    zs_capture_destroy(user, *params->phModule);
-    zs_guard_leave(&guard);
+    if (!result)
+        call_back(module_is_gone, params, result, user, instance);
 }
 
 static void context_destroy_enter(ze_context_destroy_params_t *params, ze_result_t result,
                                   void *user, void **instance)
 {
-    struct zs_collect_guard guard;
-    zs_guard_enter(&guard);
-    zs_instrument_context_ends(user, *params->phContext);
-    zs_guard_leave(&guard);
+    call_back(context_goes, params, result, user, instance);
 }
 
 /* Of all calls behind which the device may have got further: what instrumented kernels found out is
  * kept, so that little is lost with a process that is killed. */
 static void wait_left(void *params, ze_result_t result, void *user, void **instance)
 {
-    struct zs_collect_guard guard;
-    const struct zs_collector *c = user;
-    (void)params;
-    (void)instance;
-    if (result || !zs_instrument_is_due(c))
-        return;
-    zs_guard_enter(&guard);
-    zs_instrument_synchronized(user);
-    zs_guard_leave(&guard);
+    if (!result && zs_instrument_is_due(user))
+        call_back(have_waited, params, result, user, instance);
 }
 
 /* Callbacks of the tracing layer, each with its own type of parameters. */
@@ -139,12 +180,8 @@ static bool is_new_driver(struct zs_collector *c, ze_driver_handle_t driver)
 /* The first that is heard of a driver: before it can launch anything. */
 static void count_once(struct zs_collector *c, ze_driver_handle_t driver)
 {
-    struct zs_collect_guard guard;
-    if (!c->count || !driver || !is_new_driver(c, driver))
-        return;
-    zs_guard_enter(&guard);
-    zs_counts_start(c, driver);
-    zs_guard_leave(&guard);
+    if (c->count && driver && is_new_driver(c, driver))
+        call_back(start_counts, driver, ZE_RESULT_SUCCESS, c, NULL);
 }
 
 /* Drivers may say how many devices there are where there was room for fewer: the room is kept. */

@@ -23,13 +23,17 @@ static void *open_next_layer(const void *caller)
     if (strchr(path, '/'))
         return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     Dl_info loader;
-    char beside[4096];
+    char *beside;
     const char *slash = dladdr(caller, &loader) ? strrchr(loader.dli_fname, '/') : NULL;
     if (!slash)
         return NULL;
-    int n = snprintf(beside, sizeof(beside), "%.*s/libze_validation_layer.so.1",
-                     (int)(slash - loader.dli_fname), loader.dli_fname);
-    return n > 0 && (size_t)n < sizeof(beside) ? dlopen(beside, RTLD_LAZY | RTLD_LOCAL) : NULL;
+    /* not on the stack: threads may be small */
+    if (asprintf(&beside, "%.*s/libze_validation_layer.so.1", (int)(slash - loader.dli_fname),
+                 loader.dli_fname) < 0)
+        return NULL;
+    void *layer = dlopen(beside, RTLD_LAZY | RTLD_LOCAL);
+    free(beside);
+    return layer;
 }
 
 /* The layout of a table is fixed by the loader's version: what stands behind the members of that
