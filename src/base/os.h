@@ -22,6 +22,7 @@ struct zs_path_info {
     enum zs_path_kind kind;
     uint64_t size_B;
     int64_t mtime_s;
+    uint32_t mtime_ns; /* of that second */
 };
 
 /* What path (links followed) or an open file is. */

@@ -30,6 +30,7 @@ static int take_stat(int failed, const struct stat *st, struct zs_path_info *ret
                                        : ZS_PATH_OTHER,
         .size_B = st->st_size > 0 ? (uint64_t)st->st_size : 0,
         .mtime_s = st->st_mtime,
+        .mtime_ns = (uint32_t)st->st_mtim.tv_nsec,
     };
     return 0;
 }

@@ -86,6 +86,7 @@ static int take_info(HANDLE file, struct zs_path_info *ret_info)
         .kind = info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? ZS_PATH_FOLDER : ZS_PATH_FILE,
         .size_B = (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow,
         .mtime_s = (int64_t)ticks / ticks_per_s - from_1601_to_1970_s,
+        .mtime_ns = (uint32_t)((int64_t)ticks % ticks_per_s * 100),
     };
     return 0;
 }

@@ -4,12 +4,15 @@
 #include "cli/view.h"
 
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/os.h"
 #include "report/html_module.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 extern const struct zs_command zs_command_annotate;
@@ -21,7 +24,7 @@ struct annotate_options {
     const char *html, *columns;
     uint64_t context;
     int by;
-    bool json, pressure, mix, sends, with_source, types;
+    bool json, pressure, mix, sends, with_source, types, watch;
 };
 
 #define AT(member) offsetof(struct annotate_options, member)
@@ -29,7 +32,10 @@ static const struct zs_option options[] = {
     {"kernel", 'k', ZS_OPTION_LIST, AT(select.kernels), "REGEX",
      "only kernels whose name matches; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(select.device), "NAME",
-     "only code for this device, where a file has several"},
+     "only code for this device, where a file has several; a source is compiled "
+     "for it (skl)"},
+    {"build-options", 0, ZS_OPTION_STRING, AT(select.options), "OPTIONS",
+     "of the compiler, where FILE is a source: '-cl-std=CL3.0 -DN=4'"},
     {"debug", 0, ZS_OPTION_STRING, AT(select.debug), "FILE",
      "debug info of the module, where it is a file of its own (.dbg)"},
     {"source-path", 'S', ZS_OPTION_LIST, AT(source_paths), "DIR",
@@ -53,6 +59,8 @@ static const struct zs_option options[] = {
     {"types", 0, ZS_OPTION_FLAG, AT(types), NULL,
      "put the members of variables' structures into the JSON"},
     {"html", 0, ZS_OPTION_STRING, AT(html), "OUT", "write one self-contained HTML file"},
+    {"watch", 'w', ZS_OPTION_FLAG, AT(watch), NULL,
+     "show it anew whenever one of the files was written, until Ctrl-C"},
 };
 #undef AT
 
@@ -118,9 +126,16 @@ static struct zs_annotate_text_options text_options(const struct annotate_option
 static int print_text(struct work *w)
 {
     struct zs_annotate_text_options text = text_options(w->o);
+    size_t without = 0;
     text.color = zs_cli_color(&w->o->common, STDOUT_FILENO);
+    text.ret_kernels_without_column = &without;
     int status = ZS_EXIT_OK;
     int error = zs_report_annotate_text(w->view, &text, zs_cli_sink_text, &status);
+    if (!error && status == ZS_EXIT_OK && without && without == w->view->kernel_count)
+        return zs_cli_usage(&zs_command_annotate,
+                            "--columns %s: no kernel has all of these; the notes say which there "
+                            "are",
+                            w->o->columns);
     return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
                                                                     : status;
 }
@@ -173,11 +188,8 @@ static int annotate(struct work *w)
     return w->o->json ? print_json(w) : print_text(w);
 }
 
-static int run_annotate(void *opaque, int operand_count, char **operands)
+static int annotate_once(struct annotate_options *o, int operand_count, char **operands)
 {
-    struct annotate_options *o = opaque;
-    if (operand_count == 0)
-        return zs_cli_usage(&zs_command_annotate, "a file or a recording is needed");
     struct zs_view view = {0};
     struct zs_path_map *maps = NULL;
     char **texts = NULL;
@@ -202,6 +214,49 @@ static int run_annotate(void *opaque, int operand_count, char **operands)
     return status;
 }
 
+/* ---- --watch ---- */
+
+/* What of a file changes when it is written, or another takes its name, as editors do. */
+static uint64_t state_of(const char *path)
+{
+    struct zs_path_info info;
+    if (zs_os_path_info(path, &info))
+        return 0;
+    return zs_hash_u64(zs_hash_u64((uint64_t)info.mtime_s, info.mtime_ns), info.size_B);
+}
+
+static uint64_t state_of_all(int count, char **paths)
+{
+    uint64_t state = 0;
+    for (int i = 0; i < count; i++)
+        state = zs_hash_u64(state, state_of(paths[i]));
+    return state;
+}
+
+static int watch(struct annotate_options *o, int operand_count, char **operands)
+{
+    enum { LOOK_EVERY_NS = 200 * 1000 * 1000 };
+    bool clears = isatty(STDOUT_FILENO);
+    while (!zs_cli_stdout_closed()) {
+        uint64_t shown = state_of_all(operand_count, operands);
+        if (clears)
+            fputs("\033[H\033[2J\033[3J", stdout);
+        annotate_once(o, operand_count, operands); /* what is wrong was said: it may be mended */
+        fflush(stdout);
+        while (state_of_all(operand_count, operands) == shown)
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_EVERY_NS}, NULL);
+    }
+    return ZS_EXIT_OK;
+}
+
+static int run_annotate(void *opaque, int operand_count, char **operands)
+{
+    struct annotate_options *o = opaque;
+    if (operand_count == 0)
+        return zs_cli_usage(&zs_command_annotate, "a file or a recording is needed");
+    return o->watch ? watch(o, operand_count, operands) : annotate_once(o, operand_count, operands);
+}
+
 const struct zs_command zs_command_annotate = {
     .name = "annotate",
     .summary = "source and machine code, correlated",
@@ -211,7 +266,8 @@ const struct zs_command zs_command_annotate = {
         "Prints the source of kernels with the machine code of each line beneath it, inlined "
         "functions included: their code stands at their own lines, with the calls that led "
         "there.\n\n"
-        "FILE is what ocloc writes, a native binary as drivers return it, or an archive for "
+        "FILE is OpenCL C (.cl) or SPIR-V, which ocloc then compiles for --device, or what ocloc "
+        "writes, a native binary as drivers return it, or an archive for "
         "several devices. DIR is a recording. The module must have been built with -g: ocloc "
         "takes -options \"-g\", Level Zero \"-g\" in pBuildFlags, SYCL compilers -g; "
         "`zescope record --debug-info` adds it to a program as it runs. Without debug info the "
@@ -219,6 +275,7 @@ const struct zs_command zs_command_annotate = {
         "Sources are read where the debug info says that they were, or as --source-path and "
         "--path-map say; a recording brings its own copies.",
     .examples = "zescope annotate gemm.bin\n    all kernels of a module\n"
+                "zescope annotate -d dg2 --watch gemm.cl\n    compiled, on every save anew\n"
                 "zescope annotate -k gemm --by address -pmx gemm.bin\n"
                 "    one kernel in the order of its code, with register pressure, instruction mix "
                 "and decoded sends\n"

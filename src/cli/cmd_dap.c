@@ -91,9 +91,9 @@ static int run_dap(void *options, int operand_count, char **operands)
     if (has_port && o->port > UINT16_MAX)
         return zs_cli_usage(&zs_command_dap, "--port: there are ports up to 65535");
     if (!o->system) {
-        if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver))
-            return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say "
-                               "where it is with ZESCOPE_DRIVER");
+        int status = zs_cli_find_driver(driver);
+        if (status != ZS_EXIT_OK)
+            return status;
         dap.driver = driver;
     }
     if (!has_port && !o->socket)

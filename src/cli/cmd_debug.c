@@ -127,9 +127,9 @@ static int open_session(const struct debug_options *o, char driver[PATH_MAX],
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     char why[1024];
     if (!o->system) {
-        if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver))
-            return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say "
-                               "where it is with ZESCOPE_DRIVER");
+        int status = zs_cli_find_driver(driver);
+        if (status != ZS_EXIT_OK)
+            return status;
         if (o->device && !zs_cli_check_devices(driver, o->device, why, sizeof(why)))
             return zs_cli_usage(&zs_command_debug, "--device: %s", why);
         options.driver = driver;

@@ -27,7 +27,10 @@ static const struct zs_option options[] = {
     {"kernel", 'k', ZS_OPTION_LIST, AT(select.kernels), "REGEX",
      "only kernels whose name matches; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(select.device), "NAME",
-     "only code for this device, where a file has several"},
+     "only code for this device, where a file has several; a source is compiled "
+     "for it (skl)"},
+    {"build-options", 0, ZS_OPTION_STRING, AT(select.options), "OPTIONS",
+     "of the compiler, where FILE is a source: '-cl-std=CL3.0 -DN=4'"},
     {"raw", 0, ZS_OPTION_STRING, AT(raw), "DEVICE",
      "FILE is machine code without a container, for this device; - is standard input"},
     {"offsets", 0, ZS_OPTION_FLAG, AT(view.offsets), NULL, "show each instruction's offset"},

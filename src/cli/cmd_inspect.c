@@ -22,7 +22,10 @@ static const struct zs_option options[] = {
     {"kernel", 'k', ZS_OPTION_LIST, AT(select.kernels), "REGEX",
      "only kernels whose name matches, with all details; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(select.device), "NAME",
-     "only what is for this device, where a file has several"},
+     "only what is for this device, where a file has several; a source is compiled "
+     "for it (skl)"},
+    {"build-options", 0, ZS_OPTION_STRING, AT(select.options), "OPTIONS",
+     "of the compiler, where FILE is a source: '-cl-std=CL3.0 -DN=4'"},
     {"debug", 0, ZS_OPTION_STRING, AT(select.debug), "FILE",
      "debug information of the module, where it is a file of its own"},
     {"details", 'D', ZS_OPTION_FLAG, AT(details), NULL,

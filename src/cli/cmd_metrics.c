@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/vec.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,6 +66,7 @@ static const char *find_word(const char *const *table, size_t count, uint32_t va
 
 struct asked {
     const struct metrics_options *o;
+    bool names_only;   /* of all groups, one a line */
     struct zs_buf out; /* text, or JSON */
     struct zs_json json;
     struct zs_buf why_not; /* one sentence, when nothing was listed */
@@ -157,6 +159,10 @@ static void put_group(struct asked *a, zet_metric_group_handle_t group)
         return;
     p.name[sizeof(p.name) - 1] = p.description[sizeof(p.description) - 1] = '\0';
     a->groups++;
+    if (a->names_only) {
+        zs_buf_printf(&a->out, "%s\n", p.name);
+        return;
+    }
     if (!is_asked_for(a->o, p.name))
         return;
     a->shown++;
@@ -200,7 +206,9 @@ static void put_device(struct asked *a, ze_device_handle_t device)
     p.name[sizeof(p.name) - 1] = '\0';
 #define GROUPS(count, all) a->ze.zetMetricGroupGet(device, count, all)
     zet_metric_group_handle_t *groups = GET_ALL(zet_metric_group_handle_t, &count, GROUPS);
-    if (a->o->json) {
+    if (a->names_only) {
+        ;
+    } else if (a->o->json) {
         zs_json_object(&a->json, NULL);
         zs_json_u64(&a->json, "index", a->devices);
         zs_json_string(&a->json, "name", p.name);
@@ -279,6 +287,80 @@ static int answer(const void *question, FILE *out)
     if (a.out.error || a.why_not.error || fputc(a.why_not.size_B ? '!' : '.', out) == EOF)
         return 1;
     return fwrite(told->data, 1, told->size_B, out) == told->size_B ? 0 : 1;
+}
+
+/* The names alone; an answer that is not whole is none. */
+static int answer_names(const void *question, FILE *out)
+{
+    static const struct metrics_options nothing;
+    struct asked a = {.o = &nothing, .names_only = true};
+    list(&a);
+    return a.out.error || fwrite(a.out.data, 1, a.out.size_B, out) != a.out.size_B;
+}
+
+/* ---- whether groups exist ---- */
+
+struct names {
+    const char **items;
+    size_t count, capacity;
+};
+
+/* The lines of a text, each ended by a zero. */
+static bool split_lines(struct zs_buf *text, struct names *ret)
+{
+    char *rest = (char *)text->data, *line;
+    bool ok = true;
+    while (ok && (line = strsep(&rest, "\n")))
+        ok = !*line || ZS_VEC_PUSH(ret, (const char *)line);
+    return ok;
+}
+
+static bool is_name(const struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!strcasecmp(names->items[i], name))
+            return true;
+    return false;
+}
+
+static int check_groups(const struct zs_command *command, const struct names *names,
+                        const struct zs_string_list *asked)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        char *words = strdup(asked->items[i]), *rest = words, *name;
+        int status = words ? ZS_EXIT_OK : zs_cli_fail("out of memory");
+        while (status == ZS_EXIT_OK && (name = strsep(&rest, ","))) {
+            if (!*name || is_name(names, name))
+                continue;
+            const char *near = zs_nearest_word(name, names->items, names->count);
+            status =
+                zs_cli_usage(command,
+                             "no device here has a metric group %s%s%s; zescope metrics list "
+                             "shows the %zu that there are",
+                             name, near ? ": did you mean " : "", near ? near : "", names->count);
+        }
+        free(words);
+        if (status != ZS_EXIT_OK)
+            return status;
+    }
+    return ZS_EXIT_OK;
+}
+
+int zs_cli_check_metric_groups(const struct zs_command *command,
+                               const struct zs_string_list *groups)
+{
+    enum { TIMEOUT_MS = 30 * 1000 };
+    struct zs_buf told = {0};
+    struct names names = {0};
+    struct zs_asked asked = zs_cli_ask(answer_names, NULL, NULL, TIMEOUT_MS, ANSWER_MAX_B, &told);
+    zs_buf_putc(&told, '\0');
+    bool whole = asked.asked && !asked.timed_out && !asked.cut && !asked.status && !told.error &&
+                 split_lines(&told, &names);
+    /* a driver that does not tell, or has none: what the recording finds out is said at its end */
+    int status = whole && names.count ? check_groups(command, &names, groups) : ZS_EXIT_OK;
+    free(names.items);
+    zs_buf_fini(&told);
+    return status;
 }
 
 /* ---- the command ---- */
@@ -385,19 +467,6 @@ const struct zs_command zs_command_metrics = {
     .run = run_metrics,
 };
 
-static int use_software_gpu(const char *device)
-{
-    char path[PATH_MAX], why[1024];
-    if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", path) &&
-        !zs_cli_find_library("libze_zescope.so", "ZESCOPE_DRIVER", "driver", path))
-        return zs_cli_fail("libze_zescope.so.1 is not found; ZESCOPE_DRIVER can name it");
-    if (!zs_cli_check_devices(path, device, why, sizeof(why)))
-        return zs_cli_usage(&zs_command_metrics, "--device: %s", why);
-    return setenv("ZE_ENABLE_ALT_DRIVERS", path, 1) || setenv("ZESCOPE_DEVICES", device, 1)
-               ? zs_cli_fail("out of memory")
-               : ZS_EXIT_OK;
-}
-
 static int run_metrics(void *opaque, int operand_count, char **operands)
 {
     const struct metrics_options *o = opaque;
@@ -406,7 +475,8 @@ static int run_metrics(void *opaque, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_metrics, "list takes no %s", operands[1]);
     if (o->timeout_s == 0 || o->timeout_s > TIMEOUT_MAX_S)
         return zs_cli_usage(&zs_command_metrics, "--timeout: 1 to %d seconds", TIMEOUT_MAX_S);
-    int status = o->device ? use_software_gpu(o->device) : ZS_EXIT_OK;
+    int status =
+        o->device ? zs_cli_use_software_gpu(&zs_command_metrics, o->device, NULL) : ZS_EXIT_OK;
     if (status)
         return status;
     return is_list ? ask_and_show(o) : zs_cli_metrics(o, operand_count, operands);

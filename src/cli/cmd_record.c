@@ -5,6 +5,7 @@
 #include "cli/hottest.h"
 #include "cli/instrument.h"
 #include "cli/launch.h"
+#include "cli/metrics.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 #include "cli/record_metrics.h"
@@ -34,7 +35,7 @@
 
 struct record_options {
     struct zs_common_options common;
-    const char *output, *live;
+    const char *output, *live, *device;
     struct zs_string_list include, exclude, kernels;
     uint64_t launch_skip, launch_count;
     uint64_t trace_limit, records_buffer, records_limit;
@@ -322,7 +323,7 @@ static void note_missing_counts(const struct record_options *o,
     zs_counts_free(&counts);
     if (!has_counts)
         zs_cli_note(&o->common, "no instruction was counted, which takes zescope's driver: zescope "
-                                "run -- zescope record --counts ... -- ./app");
+                                "record -d skl --counts ... -- ./app");
 }
 
 /* Whether nothing is in the traces but that recording was paused, all the time. */
@@ -600,7 +601,7 @@ static int record(const struct record_options *o, struct launch *l,
     if (!error)
         return finish(o, writer, &result);
     zs_recording_abandon(writer);
-    return zs_cli_fail("cannot start %s: %s", argv[0], strerror(-error));
+    return zs_cli_cannot_start(argv[0], error);
 }
 
 static int run_record(void *options, int operand_count, char **operands);
@@ -610,6 +611,8 @@ static const struct zs_option options_table[] = {
     {"output", 'o', ZS_OPTION_STRING, OPTION(output), "DIR",
      "folder to make; %p is the process id, %h the host, %q{NAME} a variable of the environment, "
      "as in rank-%q{PMI_RANK}, %% a percent sign (zescope-<app>-%p)"},
+    {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
+     "on the software GPU as these devices, as zescope run has them, instead of the drivers here"},
     {"report", 0, ZS_OPTION_FLAG, OPTION(report), NULL,
      "when the application has ended, print the tables of zescope report on stdout"},
     {"last", 0, ZS_OPTION_FLAG, OPTION(last), NULL,
@@ -693,7 +696,7 @@ const struct zs_command zs_command_record = {
                 "    record ./app into the folder run1\n"
                 "zescope record --debug-info -- python3 train.py\n"
                 "    compile with debug info, whatever flags the application gives\n"
-                "zescope run -- zescope record --counts -o run2 -- ./app\n"
+                "zescope record -d skl --counts -o run2 -- ./app\n"
                 "    on the software GPU, which counts instructions\n"
                 "zescope record --metrics ComputeBasic -o run3 -- ./app\n"
                 "    with counters of each kernel launch\n",
@@ -732,6 +735,10 @@ static int run_record(void *options, int operand_count, char **operands)
         return zs_cli_fail("out of memory");
     l->live_fd = -1;
     int status = check_options(o, l);
+    if (status == ZS_EXIT_OK && o->device)
+        status = zs_cli_use_software_gpu(&zs_command_record, o->device, NULL);
+    if (status == ZS_EXIT_OK && o->metrics.count)
+        status = zs_cli_check_metric_groups(&zs_command_record, &o->metrics);
     if (status) {
         free(l);
         return status;

@@ -24,16 +24,6 @@ struct run_options {
     bool check;
 };
 
-static int set_environment(const struct run_options *o, const char *driver)
-{
-    bool ok = !setenv("ZE_ENABLE_ALT_DRIVERS", driver, 1);
-    if (o->device)
-        ok = ok && !setenv("ZESCOPE_DEVICES", o->device, 1);
-    if (o->kernel_timeout)
-        ok = ok && !setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1);
-    return ok ? ZS_EXIT_OK : zs_cli_fail("out of memory");
-}
-
 /* ---- --check ---- */
 
 /* The files that frames lie in, each opened once. */
@@ -143,8 +133,7 @@ static int run_checked(char **argv)
     setenv("ZESCOPE_LOG", "off", 0); /* the report has it all */
     int status = 0;
     int error = zs_cli_run_app(argv, environ, 0, &status);
-    int result = error ? zs_cli_fail("cannot start %s: %s", argv[0], strerror(-error))
-                       : show_report(path, status);
+    int result = error ? zs_cli_cannot_start(argv[0], error) : show_report(path, status);
     unlink(path);
     return result;
 }
@@ -193,7 +182,6 @@ const struct zs_command zs_command_run = {
 static int run_run(void *options, int operand_count, char **operands)
 {
     const struct run_options *o = options;
-    char driver[PATH_MAX];
     if (!operand_count)
         return zs_cli_usage(&zs_command_run, "no application given");
     uint64_t timeout_ns;
@@ -201,20 +189,14 @@ static int run_run(void *options, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_run,
                             "--kernel-timeout takes a time such as 10, 1.5s or 200ms, not '%s'",
                             o->kernel_timeout);
-    if (!zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver))
-        return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say where "
-                           "it is with ZESCOPE_DRIVER");
-    const char *devices = o->device ? o->device : getenv("ZESCOPE_DEVICES");
-    char why[1024];
-    if (devices && !zs_cli_check_devices(driver, devices, why, sizeof(why)))
-        return zs_cli_usage(&zs_command_run, "%s: %s", o->device ? "--device" : "ZESCOPE_DEVICES",
-                            why);
-    int status = set_environment(o, driver);
+    int status = zs_cli_use_software_gpu(&zs_command_run, o->device, NULL);
     if (status != ZS_EXIT_OK)
         return status;
+    if (o->kernel_timeout && setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1))
+        return zs_cli_fail("out of memory");
     if (o->check)
         return run_checked(operands);
     signal(SIGPIPE, SIG_DFL); /* zescope itself ignores it */
     execvp(operands[0], operands);
-    return zs_cli_fail("cannot start %s: %s", operands[0], strerror(errno));
+    return zs_cli_cannot_start(operands[0], -errno);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/input.h"
+#include "cli/record_into.h"
+#include "cli/source.h"
 
 #include "base/diag.h"
 #include "base/filter.h"
@@ -109,12 +111,12 @@ static const char *bad_file(const char *path, const char *debug)
     return debug;
 }
 
-static int open_file(struct opener *o, const char *path)
+static int open_module(struct opener *o, const char *path, const char *name)
 {
     struct zs_diag diag;
     zs_diag_clear(&diag);
     struct zs_module_options options = {.size_B = sizeof(options), .debug_path = o->select->debug};
-    struct zs_input input = {.name = strdup(path)};
+    struct zs_input input = {.name = strdup(name)};
     if (!input.name)
         return out_of_memory();
     if (zs_module_open(path, &options, &input.module, &diag)) {
@@ -122,6 +124,19 @@ static int open_file(struct opener *o, const char *path)
         return report(bad_file(path, o->select->debug), &diag);
     }
     return add_module(o, &input);
+}
+
+static int open_file(struct opener *o, const char *path)
+{
+    char folder[PATH_MAX], compiled[PATH_MAX];
+    if (!zs_cli_is_source(path))
+        return open_module(o, path, path);
+    int status = zs_cli_compile(path, o->select->device, o->select->options, folder, compiled);
+    if (status != ZS_EXIT_OK)
+        return status;
+    status = open_module(o, compiled, path);
+    zs_cli_scratch_remove(folder);
+    return status;
 }
 
 static int open_recorded(struct opener *o, struct zs_recording *recording, const char *path,

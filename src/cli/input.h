@@ -14,6 +14,7 @@ struct zs_input_select {
     struct zs_string_list kernels; /* POSIX extended regular expressions; none: all kernels */
     const char *device;            /* NULL: all */
     const char *debug;             /* file with debug info of a single FILE, or NULL */
+    const char *options;           /* of the compiler, for a FILE that is a source; or NULL */
     bool allow_none;               /* a file without kernels is fine: debug data alone */
     bool each_once;                /* what several recordings hold is one module: of the first */
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMMAND(name)       extern const struct zs_command zs_command_##name;
 #define LINUX_COMMAND(name) COMMAND(name)
@@ -115,6 +116,25 @@ static int run_command(const struct zs_command *command, int argc, char **argv)
     return status ? status : flushed;
 }
 
+/* A file in the place of the command is one that somebody wants to look at. */
+static int unknown_command(const char *name)
+{
+    const char *words[ZS_ARRAY_LEN(commands)];
+    size_t count = 0;
+    for (; commands[count]; count++)
+        words[count] = commands[count]->name;
+    const char *near = zs_nearest_word(name, words, count);
+    zs_cli_print_stderr("zescope: unknown command '%s'", name);
+    if (near)
+        zs_cli_print_stderr("; did you mean '%s'?\n", near);
+    else if (!access(name, R_OK))
+        zs_cli_print_stderr("; to look at a file: zescope annotate, inspect, disasm or report %s\n",
+                            name);
+    else
+        zs_cli_print_stderr("; 'zescope --help' lists the commands\n");
+    return ZS_EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     zs_os_start(&argc, &argv);
@@ -146,7 +166,5 @@ int main(int argc, char **argv)
         return zs_cli_fail("'%s' works on Linux alone", name);
     if (command)
         return run_command(command, argc - 1, argv + 1);
-    zs_cli_print_stderr("zescope: unknown command '%s'\n\n", name);
-    print_overview(stderr);
-    return ZS_EXIT_USAGE;
+    return unknown_command(name);
 }

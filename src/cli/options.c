@@ -81,17 +81,39 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b)
     return row[b_length];
 }
 
+/* The better of two words: whether `word` is nearer to the name than what was nearest so far. */
+static bool is_nearer(const char *name, size_t length, const char *word, size_t *distance)
+{
+    size_t here = edit_distance(name, length, word);
+    if (here >= *distance)
+        return false;
+    *distance = here;
+    return true;
+}
+
+/* A word that is further off than this is another one, not the same misspelt. */
+static size_t too_far(size_t length)
+{
+    return length / 3 + 2;
+}
+
+const char *zs_nearest_word(const char *name, const char *const *words, size_t count)
+{
+    const char *best = NULL;
+    size_t length = strlen(name), distance = too_far(length);
+    for (size_t i = 0; i < count; i++)
+        if (is_nearer(name, length, words[i], &distance))
+            best = words[i];
+    return best;
+}
+
 static int unknown_option(const struct zs_command *command, const char *name, size_t length)
 {
     const struct zs_option *o, *best = NULL;
-    size_t best_distance = length / 3 + 2;
-    for (size_t i = 0; (o = option_at(command, i)); i++) {
-        size_t distance = edit_distance(name, length, o->name);
-        if (distance < best_distance) {
+    size_t distance = too_far(length);
+    for (size_t i = 0; (o = option_at(command, i)); i++)
+        if (is_nearer(name, length, o->name, &distance))
             best = o;
-            best_distance = distance;
-        }
-    }
     if (best)
         return zs_cli_usage(command, "unknown option --%.*s; did you mean --%s?", (int)length, name,
                             best->name);

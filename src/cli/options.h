@@ -29,7 +29,9 @@ enum zs_exit {
     ZS_EXIT_OK = 0,
     ZS_EXIT_FAILED = 1, /* the work failed: bad file, application could not start */
     ZS_EXIT_USAGE = 2,
-    ZS_EXIT_UNMET = 3, /* what the user asserted does not hold */
+    ZS_EXIT_UNMET = 3,            /* what the user asserted does not hold */
+    ZS_EXIT_CANNOT_EXECUTE = 126, /* as shells say it of an application */
+    ZS_EXIT_NOT_FOUND = 127,
 };
 
 enum zs_option_kind {
@@ -105,6 +107,12 @@ void zs_complete_fish(const struct zs_command *const *commands);
 extern const struct zs_option zs_common_option_table[];
 extern const size_t zs_common_option_count;
 
+/* The word that was probably meant, for "did you mean"; NULL: none is near. */
+const char *zs_nearest_word(const char *name, const char *const *words, size_t count);
+
+/* Says why the application cannot be started (error: a negative errno) and returns the exit status
+ * that shells have for it. */
+int zs_cli_cannot_start(const char *app, int error);
 /* "zescope: ...\n" on stderr; returns ZS_EXIT_FAILED / ZS_EXIT_USAGE for `return`. */
 int zs_cli_fail(const char *format, ...) ZS_PRINTF(1, 2);
 int zs_cli_usage(const struct zs_command *command, const char *format, ...) ZS_PRINTF(2, 3);

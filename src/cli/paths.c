@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/paths.h"
+#include "cli/options.h"
 
 #include <zescope/driver_ext.h>
 
@@ -77,4 +78,29 @@ bool zs_cli_check_devices(const char *driver, const char *list, char *ret_why, s
     if (library)
         dlclose(library);
     return ok;
+}
+
+int zs_cli_find_driver(char ret_driver[PATH_MAX])
+{
+    if (zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", ret_driver))
+        return ZS_EXIT_OK;
+    return zs_cli_fail("libze_zescope.so.1 cannot be found: reinstall zescope, or say where it is "
+                       "with ZESCOPE_DRIVER");
+}
+
+int zs_cli_use_software_gpu(const struct zs_command *command, const char *devices, char *ret_driver)
+{
+    char driver[PATH_MAX], why[1024];
+    const char *asked = devices ? devices : getenv("ZESCOPE_DEVICES");
+    int status = zs_cli_find_driver(driver);
+    if (status != ZS_EXIT_OK)
+        return status;
+    if (asked && !zs_cli_check_devices(driver, asked, why, sizeof(why)))
+        return zs_cli_usage(command, "%s: %s", devices ? "--device" : "ZESCOPE_DEVICES", why);
+    if (setenv("ZE_ENABLE_ALT_DRIVERS", driver, 1) ||
+        (devices && setenv("ZESCOPE_DEVICES", devices, 1)))
+        return zs_cli_fail("out of memory");
+    if (ret_driver)
+        memcpy(ret_driver, driver, sizeof(driver));
+    return ZS_EXIT_OK;
 }

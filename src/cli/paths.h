@@ -31,4 +31,15 @@ void zs_cli_quote(const char *word, char *ret_text, size_t size_B);
  * what is wrong and which devices there are. A driver that cannot be asked can be anything. */
 bool zs_cli_check_devices(const char *driver, const char *list, char *ret_why, size_t size_B);
 
+/*
+ * Let the applications that are started find zescope's driver alone, with these devices (NULL: what
+ * the environment says). ret_driver (PATH_MAX bytes, or NULL): where it is. An exit status, after
+ * a message for `command`.
+ */
+struct zs_command;
+int zs_cli_use_software_gpu(const struct zs_command *command, const char *devices,
+                            char *ret_driver);
+/* Where the driver is, for those who tell it to somebody else. An exit status after a message. */
+int zs_cli_find_driver(char ret_driver[PATH_MAX]);
+
 #endif

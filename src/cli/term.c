@@ -43,6 +43,15 @@ void zs_cli_print_stderr(const char *format, ...)
     va_end(args);
 }
 
+int zs_cli_cannot_start(const char *app, int error)
+{
+    zs_cli_fail("cannot start %s: %s%s", app, strerror(-error),
+                error == -ENOENT && !strchr(app, '/') ? " (it is not in PATH)" : "");
+    return error == -ENOENT   ? ZS_EXIT_NOT_FOUND
+           : error == -EACCES ? ZS_EXIT_CANNOT_EXECUTE
+                              : ZS_EXIT_FAILED;
+}
+
 int zs_cli_fail(const char *format, ...)
 {
     va_list args;

@@ -2,6 +2,8 @@
 /* What Windows does not have: commands that start programs or read recordings, and recordings. */
 #include "cli/options.h"
 #include "cli/paths.h"
+#include "cli/record_into.h"
+#include "cli/source.h"
 
 #define COMMAND(name_)
 #define LINUX_COMMAND(name_)                                                                       \
@@ -19,4 +21,19 @@ bool zs_cli_last_recording(char ret_path[PATH_MAX])
 {
     ret_path[0] = '\0';
     return false;
+}
+
+bool zs_cli_is_source(const char *path)
+{
+    return false;
+}
+
+int zs_cli_compile(const char *path, const char *device, const char *options,
+                   char ret_folder[PATH_MAX], char ret_path[PATH_MAX])
+{
+    return zs_cli_fail("sources are compiled on Linux alone");
+}
+
+void zs_cli_scratch_remove(const char *folder)
+{
 }

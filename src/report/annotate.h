@@ -75,6 +75,8 @@ struct zs_annotate_text_options {
     bool sends;             /* decoded messages per line */
     uint32_t context_lines; /* source lines shown around those with code */
     const char *columns;    /* names, separated by commas; "all", "none"; NULL: the usual */
+    /* where text goes to say how many kernels lack one of these names; or NULL */
+    size_t *ret_kernels_without_column;
 };
 
 /* The same as text. Pieces are written kernel by kernel. */

@@ -598,10 +598,13 @@ static int choose_columns(struct text_writer *t)
     int error = zs_shown_columns_init(&t->columns, t->code, t->options->columns, &unknown, &length);
     if (error || !unknown)
         return error;
+    if (t->options->ret_kernels_without_column)
+        ++*t->options->ret_kernels_without_column;
     begin_style(t, STYLE_NOTE);
     zs_buf_puts(&t->out, "note: there is no column ");
     put_safe(t, unknown, length);
-    zs_buf_puts(&t->out, "; there are:");
+    zs_buf_puts(&t->out,
+                t->code->column_count ? "; there are:" : ": a recording with --counts has columns");
     for (uint32_t c = 0; c < t->code->column_count; c++)
         zs_buf_printf(&t->out, "%s %s", c ? "," : "", t->code->columns[c].name);
     end_style(t);

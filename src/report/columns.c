@@ -210,9 +210,11 @@ int zs_shown_columns_init(struct zs_shown_columns *shown, const struct zs_code *
 {
     *shown = (struct zs_shown_columns){0};
     *ret_unknown = NULL;
-    if (!code->column_count || !code->isa)
+    if (!code->isa)
         return 0;
     *ret_unknown = find_unknown(code, names, ret_length);
+    if (!code->column_count)
+        return 0;
     shown->items = calloc(code->column_count, sizeof(*shown->items));
     if (!shown->items)
         return -ENOMEM;
