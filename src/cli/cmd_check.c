@@ -236,7 +236,8 @@ const struct zs_command zs_command_check = {
         "matches no kernel are failures, too.\n\n"
         "RECORDING may be a folder of recordings, those of the ranks of a program: what is "
         "asserted "
-        "has to hold in each.\n\n"
+        "has to hold in each. A limit on a name that is neither a quantity nor can be a metric's "
+        "(these have capital letters) is wrong usage.\n\n"
         "The exit status is 0 when everything holds, 3 when something does not, 2 for an assertion "
         "that is wrong as such, 1 when the recording cannot be read or is damaged.",
     .examples = "  zescope check --max spills=0 --min 'gemm:lane_use>90%' rec\n"

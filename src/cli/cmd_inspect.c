@@ -2,6 +2,7 @@
 /* zescope inspect: what is inside modules and recordings. */
 #include "cli/input.h"
 
+#include "report/failed_builds.h"
 #include "report/inspect.h"
 
 #include <errno.h>
@@ -92,6 +93,24 @@ static int print_module(const struct inspect_options *o, const struct zs_input *
     return status;
 }
 
+/* Of recordings: what was to become modules and did not. */
+static int print_failed_builds(const struct inspect_options *o, const struct zs_inputs *inputs)
+{
+    struct zs_buf text = {0};
+    for (size_t i = 0; i < inputs->recordings.count; i++)
+        zs_failed_builds_text(inputs->recordings.items[i], 0, &text);
+    int status = text.error ? zs_cli_fail("out of memory")
+                 : text.size_B || inputs->modules.count || inputs->failed
+                     ? ZS_EXIT_OK
+                     : zs_cli_fail("no kernels: no modules");
+    if (status == ZS_EXIT_OK && text.size_B && o->json)
+        zs_cli_note(&o->common, "%.*s", (int)text.size_B, (const char *)text.data);
+    else if (status == ZS_EXIT_OK && text.size_B)
+        status = zs_cli_write_text(text.data, text.size_B);
+    zs_buf_fini(&text);
+    return status;
+}
+
 static int run_inspect(void *opaque, int operand_count, char **operands)
 {
     struct inspect_options *o = opaque;
@@ -102,6 +121,8 @@ static int run_inspect(void *opaque, int operand_count, char **operands)
     int status = zs_inputs_open(&o->select, operand_count, operands, &inputs);
     for (size_t i = 0; i < inputs.modules.count && status == ZS_EXIT_OK; i++)
         status = print_module(o, &inputs.modules.items[i]);
+    int printed = status == ZS_EXIT_OK ? print_failed_builds(o, &inputs) : status;
+    status = status ? status : printed;
     if (status == ZS_EXIT_OK && inputs.failed)
         status = ZS_EXIT_FAILED;
     zs_inputs_close(&inputs);

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "record/counts.h"
 #include "record/writer.h"
+#include "report/failed_builds.h"
 #include "report/recording.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
@@ -392,6 +393,30 @@ static void note_never_resumed(const struct record_options *o, const struct zs_r
                                 "the application (zescope/control.h) nor a --toggle-signal");
 }
 
+/* The first lines of what the compiler said; all of it is for who asks. */
+static void print_failed_builds(const struct zs_common_options *common,
+                                const struct zs_recording *recording, const char *path)
+{
+    enum { LINES_MAX = 20 };
+    struct zs_buf text = {0};
+    char quoted[PATH_MAX];
+    size_t failed = zs_failed_builds_text(recording, LINES_MAX, &text);
+    zs_cli_quote(path, quoted, sizeof(quoted));
+    if (!text.error && !common->quiet)
+        zs_cli_print_stderr("%.*s", (int)text.size_B, (const char *)text.data);
+    zs_cli_note(common, "%zu build%s failed; zescope inspect %s shows the log%s again", failed,
+                zs_plural(failed), quoted, zs_plural(failed));
+    zs_buf_fini(&text);
+}
+
+/* Nothing could be done with Level Zero but find out that there is nothing to do it with. */
+static bool found_no_device(const struct zs_recording *recording, uint32_t build_count)
+{
+    uint32_t device_count;
+    zs_recording_devices(recording, &device_count);
+    return !device_count && !build_count && !getenv("ZE_ENABLE_ALT_DRIVERS");
+}
+
 static void print_summary(const struct record_options *o, const char *path)
 {
     const struct zs_common_options *common = &o->common;
@@ -420,8 +445,7 @@ static void print_summary(const struct record_options *o, const char *path)
     if (o->metrics.count)
         zs_cli_note_metrics(common, path);
     if (failed)
-        zs_cli_note(common, "%llu build%s failed: zescope inspect shows the log%s",
-                    (unsigned long long)failed, zs_plural(failed), zs_plural(failed));
+        print_failed_builds(common, recording, path);
     if (info->drops.modules || info->drops.notes)
         zs_cli_note(common, "lost: %llu module%s, %llu note%s (last error: %s)",
                     (unsigned long long)info->drops.modules, zs_plural(info->drops.modules),
@@ -435,6 +459,9 @@ static void print_summary(const struct record_options *o, const char *path)
             (unsigned long long)info->drops.packets);
     if (!process_count)
         zs_cli_note(common, "the application did not use Level Zero: nothing was recorded");
+    else if (!o->device && found_no_device(recording, build_count))
+        zs_cli_note(common, "no Level Zero driver here has a device: on the software GPU it is "
+                            "zescope record -d skl -- ...; zescope doctor says what is installed");
     else
         zs_cli_note(
             common,

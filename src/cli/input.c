@@ -273,7 +273,7 @@ static int check_selection(const struct opener *o)
     if (kernels || o->inputs->failed)
         return ZS_EXIT_OK;
     if (o->select->allow_none && !o->select->device && !o->kernels.count &&
-        o->inputs->modules.count)
+        (o->inputs->modules.count || o->inputs->recordings.count))
         return ZS_EXIT_OK;
     if (o->select->device && !o->image_count)
         return zs_cli_fail("nothing for device %s; there is: %s", o->select->device,

@@ -57,7 +57,6 @@ static int become_compiler(const void *question, FILE *out)
         return 1;
     const char *words[] = {"ocloc",
                            "compile",
-                           "-q",
                            "-file",
                            c->path,
                            "-device",

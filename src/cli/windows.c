@@ -4,6 +4,7 @@
 #include "cli/paths.h"
 #include "cli/record_into.h"
 #include "cli/source.h"
+#include "report/failed_builds.h"
 
 #define COMMAND(name_)
 #define LINUX_COMMAND(name_)                                                                       \
@@ -36,4 +37,10 @@ int zs_cli_compile(const char *path, const char *device, const char *options,
 
 void zs_cli_scratch_remove(const char *folder)
 {
+}
+
+size_t zs_failed_builds_text(const struct zs_recording *recording, uint32_t lines_max,
+                             struct zs_buf *out)
+{
+    return 0;
 }

@@ -64,6 +64,10 @@ static bool parse_card(char *name, struct topology *t, struct zs_buf *why)
         *colon = '\0';
     }
     const struct zs_gpu_model *model = zs_gpu_model_find(name);
+    if (model && model->tiles_max && tiles > model->tiles_max) {
+        zs_buf_printf(why, "%s:%lu: it has at most %u tiles", name, tiles, model->tiles_max);
+        return false;
+    }
     if (model && model->runnable && t->count < ZS_DEVICES_MAX) {
         t->cards[t->count++] = (struct card){model, (uint32_t)tiles, (1u << tiles) - 1};
         return true;

@@ -71,7 +71,8 @@ struct zs_gpu_model {
     uint32_t kernel_timestamp_bits; /* of an event's timestamps */
     uint32_t memory_clock_MHz;
     uint32_t memory_bus_bits;
-    uint64_t memory_B; /* what the device reports; host memory caps it */
+    uint32_t tiles_max; /* of the largest part; 0: hardware has none, ours may have some */
+    uint64_t memory_B;  /* what the device reports; host memory caps it */
     uint64_t max_allocation_B;
     uint32_t l3_cache_B;
     bool fp64, fp16, int64_atomics, integrated;

@@ -108,11 +108,24 @@ static int match_limit(const struct zs_assertion *a, const struct zs_bound *valu
     return refuse(a, error, text);
 }
 
+/* A name that cannot be a metric's, which another recording may have: these have capital letters
+ * with every driver that there is. */
+static bool is_misspelt(const char *name)
+{
+    for (; *name; name++)
+        if (*name < 'a' || *name > 'z')
+            if ((*name < '0' || *name > '9') && *name != '_')
+                return false;
+    return true;
+}
+
 static int bind(struct zs_check *c, struct bound_assertion *b, struct zs_formula_error *error)
 {
     const struct zs_assertion *a = b->assertion;
     const struct zs_formula_names names = zs_names_for_formulas(c->names);
     int failed = zs_formula_bind(a->value, &names, &c->names->arena, &b->value, error);
+    if (!failed && b->value.missing && is_misspelt(b->what))
+        failed = refuse(a, error, b->value.missing);
     if (failed)
         return failed;
     if (a->kind == ZS_ASSERT_HOLDS)

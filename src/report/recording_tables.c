@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From groups to cells: which columns the tables have, and what stands in them. */
+#include "report/failed_builds.h"
 #include "report/recording_priv.h"
 
 #include <zescope/record.h>
@@ -530,6 +531,28 @@ const char *zs_report_no_activity(const struct zs_report *r, int table)
                              : "its traces have no device activity";
 }
 
+static void put_failed_builds(const struct zs_report *r, struct zs_buf *out)
+{
+    enum { LINES_MAX = 40 };
+    struct zs_buf text = {0};
+    for (uint32_t i = 0; i < r->recordings.count; i++)
+        if (r->recordings.items[i].recording)
+            zs_failed_builds_text(r->recordings.items[i].recording, LINES_MAX, &text);
+    if (text.size_B)
+        zs_buf_printf(out, "\n%.*s", (int)text.size_B, (const char *)text.data);
+    out->error = out->error ? out->error : text.error;
+    zs_buf_fini(&text);
+}
+
+static void json_failed_builds(const struct zs_report *r, struct zs_json *json)
+{
+    zs_json_array(json, "failed_builds");
+    for (uint32_t i = 0; i < r->recordings.count; i++)
+        if (r->recordings.items[i].recording)
+            zs_failed_builds_json(r->recordings.items[i].recording, json);
+    zs_json_end(json);
+}
+
 void zs_report_text(const struct zs_report *r, int only, bool color, struct zs_buf *out)
 {
     bool some = false;
@@ -559,6 +582,7 @@ void zs_report_text(const struct zs_report *r, int only, bool color, struct zs_b
         }
         zs_table_text(&shown, color, out);
     }
+    put_failed_builds(r, out);
     if (zs_report_no_activity(r, -1))
         zs_buf_printf(out, "\nkernels, copies, barriers: n/a (%s)\n", zs_report_no_activity(r, -1));
 }
@@ -582,6 +606,8 @@ void zs_report_json(const struct zs_report *r, int only, struct zs_json *json)
     zs_json_u64(json, "lost_calls", r->totals.lost);
     zs_json_u64(json, "damaged_files", r->totals.damaged_files);
     json_left_out(r, only, json);
+    if (only < 0 || only == ZS_REPORT_BUILDS)
+        json_failed_builds(r, json);
     for (int t = 0; t < ZS_REPORT_TABLES; t++) {
         if (only >= 0 && only != t)
             continue;

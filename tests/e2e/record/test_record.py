@@ -410,7 +410,7 @@ class RecordTest(unittest.TestCase):
         self.assertIn(b'is not a recording', done.stderr)
         self.assertEqual(os.listdir(self.out), ['mine'])
         done = self.record(['/no/such/program'], out=self.out + '2')
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 127)
         self.assertIn(b'cannot start', done.stderr)
         self.assertFalse(os.path.exists(self.out + '2'))
         self.assertEqual(self.run_in([ZESCOPE, 'record', '-o', 'x']).returncode, 2)

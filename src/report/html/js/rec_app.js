@@ -80,6 +80,16 @@ class RecordingApp {
         say(number(recording.report.lost_calls, 0), 'calls are incomplete');
         say(number(recording.report.damaged_files, 0), 'files are damaged');
         $('rec-note').textContent = notes.join(' \u00b7 ');
+        this.failedBuilds(list(recording.report.failed_builds));
+    }
+
+    /* What the compiler said is what is read first. */
+    failedBuilds(builds) {
+        const box = $('rec-failed'), text = b => `${string(b.result)}${b.flags ? `, flags '${string(b.flags)}'` : ''}\n${string(b.log) || 'the driver gave no log'}`;
+        box.hidden = !builds.length;
+        box.open = builds.length > 0;
+        box.querySelector('summary').textContent = `${count(builds.length)} build${builds.length === 1 ? '' : 's'} failed`;
+        box.querySelector('pre').textContent = builds.map(b => text(object(b)).split('\n').map(visible).join('\n')).join('\n');
     }
 
     /* ---- views ---- */
