@@ -46,7 +46,9 @@ static void execute(const char *text, uint32_t flags, enum zs_eu_host host, bool
     const struct zs_port_range range = {.start = (uint64_t)(uintptr_t)memory,
                                         .end = (uint64_t)(uintptr_t)(memory + DWORDS),
                                         .read_only = read_only};
-    struct zs_port port = {.map = {&range, 1}};
+    struct zs_port_node node;
+    zs_port_node_init(&node, &range, true);
+    struct zs_port port = {.map = {&node}};
     struct zs_eu_program *program =
         assembled(ZS_ISA_XE_HPC, text,
                   (struct zs_eu_lower_params){.simd = LANES, .flags = flags, .host = host});
