@@ -11,7 +11,7 @@ leaves, to the bit. Options that allow floats to be computed in other ways are f
 runs with ZESCOPE_CHECK=1: code that reads registers before they were waited for is a fault, too. A complaint names seed,
 device, options and the first variables that differ; --reduce then leaves out statements as long as something
 differs and writes what remains into the folder of --keep; --spills looks whether it is one of the compiler's faults, that of
-registers which are spilled whole (docs/eu.md). Whether the compiler is wrong or the execution of its code is otherwise
+registers which are spilled whole (docs/compiler-faults.md). Whether the compiler is wrong or the execution of its code is otherwise
 for the reader to find out. Exit status: 1 when something differs for another reason than that.
 """
 import ctypes as c

@@ -10,7 +10,7 @@ FLOATS = ['float', 'half', 'double']
 BITS_OF = {'float': ('FLOAT_BITS', 'uint'), 'half': ('HALF_BITS', 'ushort'), 'double': ('DOUBLE_BITS', 'ulong')}
 WIDTHS = [2, 3, 4, 8, 16]
 TABLE, ARRAY, ROOM, SUMS, INPUT, WIDES = 16, 8, 4, 16, 1024, 12  # elements; of INPUT: uints that kernels read
-# what IGC 1.0.12504 gets wrong (docs/eu.md); where there are rotations it loses the sign of their distance as well
+# what IGC 1.0.12504 gets wrong (docs/compiler-faults.md); where there are rotations it loses the sign of their distance as well
 WRONG = {('add_sat', 'long'), ('rhadd', 'ulong')}
 
 
@@ -387,7 +387,7 @@ class Maker:
         blocks, back = [], []  # back: first and last block of the loops so far, from behind
         targets = [r.randrange(len(labels)) for _ in labels]
         for k in reversed(range(len(labels))):
-            # IGC gets loops wrong that are entered in their middle (docs/eu.md)
+            # IGC gets loops wrong that are entered in their middle (docs/compiler-faults.md)
             if any(k < first < targets[k] <= last for first, last in back):
                 targets[k] = k
             if targets[k] <= k:

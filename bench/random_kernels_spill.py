@@ -1,4 +1,4 @@
-"""Whether registers that are spilled whole (docs/eu.md) make a random kernel differ: its machine code is tried without the
+"""Whether registers that are spilled whole (docs/compiler-faults.md) make a random kernel differ: its machine code is tried without the
 (W) of each write to scratch memory. Used by random_kernels.py --spills.
 """
 import os

@@ -75,7 +75,7 @@ program_fft(global const float2 *in, global float2 *out, float direction)
     local float2 data[POINTS];
     uint me = get_local_id(0);
     for (uint i = me; i < POINTS; i += POINTS / 2) {
-        /* not a loop: the compiler makes a bfrev of a float of one (docs/eu.md) */
+        /* not a loop: the compiler makes a bfrev of a float of one (docs/compiler-faults.md) */
         uint reversed = ((i * 0x80200802ul) & 0x0884422110ul) * 0x0101010101ul >> 32 & 255;
         data[reversed] = in[get_group_id(0) * POINTS + i];
     }
