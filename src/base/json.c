@@ -25,9 +25,8 @@ static void json_begin_value(struct zs_json *j, const char *key)
         json_newline(j);
     }
     if (key) {
-        zs_buf_putc(j->out, '"');
-        zs_buf_puts(j->out, key);
-        zs_buf_append(j->out, "\":", 2);
+        zs_json_escape(j->out, key, strlen(key), j->html_safe);
+        zs_buf_putc(j->out, ':');
     }
 }
 

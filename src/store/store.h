@@ -22,6 +22,8 @@
 
 #include <stdatomic.h>
 
+/* 1: calls are only told as lines, and what is kept are notes */
+#define ZS_ENV_COLLECT_LINES_ONLY "ZESCOPE_COLLECT_LINES_ONLY"
 #define ZS_RECORDING_SCHEMA "zescope.recording/1"
 #define ZS_PROCESS_SCHEMA   "zescope.recording.process/1"
 

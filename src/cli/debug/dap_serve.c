@@ -290,6 +290,28 @@ static bool peer_is_own(int fd)
            (cred.uid == geteuid() || !cred.uid);
 }
 
+/* What the client sends first says whether it speaks the protocol: a page in a browser can have
+ * requests sent to a port of this machine, with a message of the protocol in them. */
+static bool speaks_dap(int fd)
+{
+    static const char first[] = "Content-", why[] = "no client of the Debug Adapter Protocol, "
+                                                    "whose messages begin with Content-Length";
+    char line[64] = "", answer[256];
+    ssize_t n = recv(fd, line, sizeof(first) - 1, MSG_PEEK | MSG_WAITALL);
+    if (n <= 0 || !strncasecmp(line, first, (size_t)n))
+        return true;
+    n = recv(fd, line, sizeof(line) - 1, MSG_PEEK);
+    line[n > 0 ? n : 0] = '\0';
+    line[strcspn(line, "\r\n")] = '\0';
+    zs_cli_fail("%s, was turned away: it sent '%s'", why, line);
+    int length = snprintf(answer, sizeof(answer),
+                          "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
+                          "Connection: close\r\n\r\nzescope dap: this is %s\n",
+                          why);
+    send(fd, answer, (size_t)length, MSG_NOSIGNAL);
+    return false;
+}
+
 int zs_dap_accept(struct zs_dap_options *options, int listen_fd, bool once)
 {
     signal(SIGCHLD, SIG_IGN); /* nothing is left of sessions that end */
@@ -306,6 +328,12 @@ int zs_dap_accept(struct zs_dap_options *options, int listen_fd, bool once)
         }
         pid_t child = once ? 0 : fork();
         if (!child) {
+            if (!speaks_dap(fd)) {
+                close(fd);
+                if (once)
+                    continue;
+                return ZS_EXIT_FAILED;
+            }
             signal(SIGCHLD, SIG_DFL);
             close(listen_fd);
             return zs_dap_serve(options, fd, fd);

@@ -180,6 +180,7 @@ static void json_is_valid_for_any_bytes(void **state)
     zs_json_double(&j, "nan", 0.0 / 0.0);
     zs_json_array(&j, "empty");
     zs_json_end(&j);
+    zs_json_u64(&j, "a \"key\"\n\\ \xff", 7);
     zs_json_end(&j);
     json_error_t error;
     json_t *root = json_loads(zs_buf_cstr(&buf), 0, &error);
@@ -187,6 +188,8 @@ static void json_is_valid_for_any_bytes(void **state)
     assert_string_equal(json_string_value(json_object_get(root, "utf8")), "h\xc3\xa9 \xe2\x82\xac");
     assert_int_equal(json_integer_value(json_object_get(root, "min")), INT64_MIN);
     assert_true(json_is_null(json_object_get(root, "nan")));
+    assert_int_equal(
+        json_integer_value(json_object_get(root, "a \"key\"\n\\ \xef\xbf\xbd")), 7);
     json_decref(root);
     zs_buf_fini(&buf);
     j = zs_json_make(&buf, 0);
