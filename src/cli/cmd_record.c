@@ -8,6 +8,7 @@
 #include "cli/metrics.h"
 #include "cli/options.h"
 #include "cli/paths.h"
+#include "cli/record_into.h"
 #include "cli/record_metrics.h"
 
 #include <zescope/record.h>
@@ -47,6 +48,7 @@ struct record_options {
     bool runs;
     const char *instrument;
     const struct zs_cli_instrument *view; /* of zescope instrument */
+    bool lines_only;                      /* of zescope trace */
 };
 
 extern const struct zs_command zs_command_record;
@@ -283,6 +285,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_LAUNCH_SKIP, o->launch_skip) &&
               put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, l->live) &&
+              put_variable(l, ZS_ENV_COLLECT_LINES_ONLY, o->lines_only ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_INSTRUMENT, l->helper.socket) &&
               put_number(l, ZS_ENV_COLLECT_RECORDS_BUFFER, o->records_buffer) &&
               put_number(l, ZS_ENV_COLLECT_RECORDS_LIMIT, o->records_limit) &&
@@ -750,6 +753,22 @@ int zs_cli_record_instrumented(const struct zs_common_options *common,
     o.records_limit = what->records_limit;
     o.view = what;
     return run_record(&o, 1, argv);
+}
+
+int zs_cli_record_lines(const struct zs_common_options *common, const struct zs_cli_lines *what,
+                        int count, char **argv)
+{
+    struct record_options o = default_options;
+    o.common = *common;
+    o.common.quiet = true;
+    o.output = what->folder;
+    o.live = what->output ? what->output : "-";
+    o.include = *what->include;
+    o.exclude = *what->exclude;
+    o.activity = false;
+    o.last = false;
+    o.lines_only = true;
+    return run_record(&o, count, argv);
 }
 
 static int run_record(void *options, int operand_count, char **operands)

@@ -6,8 +6,6 @@
 #include <zescope/record.h>
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct trace_options {
     struct zs_common_options common;
@@ -25,31 +23,6 @@ static const struct zs_option options[] = {
 };
 
 extern const struct zs_command zs_command_trace;
-
-/* `record` into a folder that is thrown away, with the lines on. */
-static int run_record(const struct trace_options *o, const char *folder, int count, char **operands)
-{
-    const char *start[] = {"--quiet",
-                           "--no-activity",
-                           "--no-last",
-                           "-o",
-                           folder,
-                           "--live",
-                           o->output ? o->output : "-"};
-    size_t filters = o->include.count + o->exclude.count, at = ZS_ARRAY_LEN(start);
-    const char **words = calloc(at + 2 * filters, sizeof(*words));
-    if (!words)
-        return zs_cli_fail("out of memory");
-    memcpy(words, start, sizeof(start));
-    for (size_t i = 0; i < filters; i++) {
-        bool in = i < o->include.count;
-        words[at++] = in ? "--include" : "--exclude";
-        words[at++] = in ? o->include.items[i] : o->exclude.items[i - o->include.count];
-    }
-    int status = zs_cli_record_with(words, at, count, operands);
-    free(words);
-    return status;
-}
 
 /* What got lost, which `record --quiet` leaves to us. */
 static void tell_notes(const struct trace_options *o, const char *path)
@@ -70,7 +43,8 @@ static int run(void *parsed, int operand_count, char **operands)
     if (!zs_cli_scratch_make(folder))
         return ZS_EXIT_FAILED;
     snprintf(recording, sizeof(recording), "%s/recording", folder);
-    int status = run_record(o, recording, operand_count, operands);
+    const struct zs_cli_lines lines = {recording, o->output, &o->include, &o->exclude};
+    int status = zs_cli_record_lines(&o->common, &lines, operand_count, operands);
     tell_notes(o, recording);
     zs_cli_scratch_remove(folder);
     return status;
@@ -82,8 +56,8 @@ const struct zs_command zs_command_trace = {
     .operands = "-- APP [ARGS...]",
     .description =
         "Prints a line when a Level Zero call of the application has returned: thread, the call "
-        "with its arguments by name, its result and how long it took. The application's exit "
-        "status is passed through.",
+        "with its arguments by name, its result and how long it took. Nothing is kept. The "
+        "application's exit status is passed through.",
     .examples = "zescope trace -i Module -i Kernel -o calls.txt -- ./app\n"
                 "    what it builds and launches\n",
     .options = options,

@@ -10,6 +10,14 @@
 /* `zescope record`, with these words before the application. Its exit status. */
 int zs_cli_record_with(const char *const *words, size_t count, int app_count, char **app);
 
+/* `zescope record --live` that keeps nothing in the folder but notes. Its exit status. */
+struct zs_cli_lines {
+    const char *folder, *output; /* output: NULL is stderr */
+    const struct zs_string_list *include, *exclude;
+};
+int zs_cli_record_lines(const struct zs_common_options *common, const struct zs_cli_lines *what,
+                        int count, char **argv);
+
 /* A folder that is thrown away. False after a message. */
 bool zs_cli_scratch_make(char ret_folder[PATH_MAX]);
 void zs_cli_scratch_remove(const char *folder);

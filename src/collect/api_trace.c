@@ -48,6 +48,7 @@ struct api_frame {
     struct api_thread *thread;
     uint64_t start_ns;
     void *capture;
+    bool told;    /* it is not muted and was asked for */
     bool written; /* its begin is in the file: so must be its end */
     struct zs_activity_call call;
 };
@@ -72,7 +73,8 @@ static struct {
     struct zs_collector *collector;
     const struct zs_layer_interface *layer;
     bool backtrace;
-    bool *skipped; /* by call: not to be recorded; NULL: none */
+    bool lines_only; /* no files are written */
+    bool *skipped;   /* by call: not to be recorded; NULL: none */
     struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
     bool has_counts[ZS_API_CALL_COUNT];  /* by call: zs_codec_enter has something to keep */
@@ -221,8 +223,9 @@ static struct api_thread *thread_make(struct api_process *process)
     t->process = process;
     t->activity.file = &t->file;
     pthread_getname_np(pthread_self(), name, sizeof(name));
-    zs_trace_file_open(&t->file, &process->trace, (uint32_t)syscall(SYS_gettid), name,
-                       process->name);
+    if (!api.lines_only)
+        zs_trace_file_open(&t->file, &process->trace, (uint32_t)syscall(SYS_gettid), name,
+                           process->name);
     t->file.shape = zs_api_shape_write;
     pthread_setspecific(api.key, t);
     api_self = t;
@@ -312,6 +315,8 @@ static void write_notes(struct api_process *process)
         return;
     zs_guard_enter(&guard);
     while (zs_pause_next_note(&note)) {
+        if (api.lines_only)
+            continue;
         if (!process->control.process)
             zs_trace_file_open(&process->control, &process->trace, 0, NULL, process->name);
         act_write_pause(&process->control, &process->trace, note.paused, (uint32_t)note.reason,
@@ -358,7 +363,8 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     struct api_frame *f = &t->frames[t->depth++];
     *instance_data = f;
     f->thread = t;
-    f->written = !muted && !is_skipped(event);
+    f->told = !muted && !is_skipped(event);
+    f->written = f->told && !api.lines_only;
     if (f->written)
         write_begin(t, event);
     f->capture = NULL;
@@ -390,13 +396,11 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
                                  f->written && !api.has_results[event->call]);
         after_write(t);
     }
-    if (!f->written)
-        return;
     if (ended)
         t->written_depth--;
-    else
+    else if (f->written)
         write_event(t, event, now_ns, 0);
-    if (ZS_UNLIKELY(api.live.is_on))
+    if (ZS_UNLIKELY(api.live.is_on) && f->told)
         write_line(f, event, now_ns);
 }
 
@@ -408,7 +412,7 @@ static void after_muted(const struct zs_trace_event *event, const struct api_fra
         return;
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     struct api_thread *t = thread_of(process);
-    if (!t)
+    if (!t || api.lines_only)
         return;
     act_write_gone(&t->file, event);
     after_write(t);
@@ -526,7 +530,7 @@ int zs_api_trace_mark(enum zs_activity_record record, const char *text)
 {
     struct mark mark = {record, text, 0};
     int saved_errno = errno;
-    if (!api.collector || !is_seen())
+    if (!api.collector || api.lines_only || !is_seen())
         return -ENOTCONN;
     zs_own_stack_run(put_mark, &mark);
     errno = saved_errno;
@@ -584,7 +588,9 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
         zs_backtrace_init();
     zs_live_init(&api.live, c);
     api.skipped = zs_live_skipped();
-    take_captures(c);
+    api.lines_only = c->lines_only;
+    if (!api.lines_only)
+        take_captures(c);
     for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++) {
         api.has_counts[call] = zs_codec_has_counts(call);
         api.has_results[call] = zs_codec_has_results(call);

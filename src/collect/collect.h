@@ -56,7 +56,8 @@ struct zs_collector {
     char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
     char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
     bool add_debug_info;
-    bool count; /* ask for execution counts per instruction */
+    bool lines_only; /* calls are told as they happen, and nothing is kept but notes */
+    bool count;      /* ask for execution counts per instruction */
     struct zs_counting counting[ZS_COLLECT_DRIVERS_MAX]; /* drivers that were asked */
     atomic_uint counts_files;
     _Atomic(struct zs_counts_keeper *) counts_keepers; /* one per driver that counts */

@@ -122,6 +122,8 @@ __attribute__((constructor)) static void read_environment(void)
     const char *debug_info = getenv(ZS_ENV_COLLECT_DEBUG_INFO);
     const char *limit = getenv(ZS_ENV_COLLECT_TRACE_LIMIT), *count = getenv(ZS_ENV_COLLECT_COUNTS);
     collector.at_exit = process_exits;
+    const char *lines_only = getenv(ZS_ENV_COLLECT_LINES_ONLY);
+    collector.lines_only = lines_only && !strcmp(lines_only, "1");
     collector.count = count && !strcmp(count, "1");
     const char *activity = getenv(ZS_ENV_COLLECT_ACTIVITY);
     collector.activity = !activity || strcmp(activity, "0") != 0;
@@ -192,7 +194,7 @@ static void bring_tracer(struct task *task)
 
 static void install(const char *loader_path, const char *name)
 {
-    if (collector.dir[0] && !atomic_flag_test_and_set(&installed))
+    if (collector.dir[0] && !collector.lines_only && !atomic_flag_test_and_set(&installed))
         run(bring_tracer, loader_path, name);
 }
 

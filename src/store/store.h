@@ -22,8 +22,6 @@
 
 #include <stdatomic.h>
 
-/* 1: calls are only told as lines, and what is kept are notes */
-#define ZS_ENV_COLLECT_LINES_ONLY "ZESCOPE_COLLECT_LINES_ONLY"
 #define ZS_RECORDING_SCHEMA "zescope.recording/1"
 #define ZS_PROCESS_SCHEMA   "zescope.recording.process/1"
 
@@ -46,7 +44,8 @@
 #define ZS_ENV_COLLECT_DEBUG_INFO    "ZESCOPE_COLLECT_DEBUG_INFO"
 #define ZS_ENV_COLLECT_ACTIVITY      "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */
 #define ZS_ENV_COLLECT_LIVE          "ZESCOPE_COLLECT_LIVE"     /* file, or - for stderr */
-#define ZS_ENV_COLLECT_INCLUDE       "ZESCOPE_COLLECT_INCLUDE"  /* expressions, one a line */
+#define ZS_ENV_COLLECT_LINES_ONLY    "ZESCOPE_COLLECT_LINES_ONLY" /* 1: nothing is kept but notes */
+#define ZS_ENV_COLLECT_INCLUDE       "ZESCOPE_COLLECT_INCLUDE"    /* expressions, one a line */
 #define ZS_ENV_COLLECT_EXCLUDE       "ZESCOPE_COLLECT_EXCLUDE"
 #define ZS_ENV_COLLECT_TRACE_LIMIT   "ZESCOPE_COLLECT_TRACE_LIMIT" /* bytes a process, 0: none */
 #define ZS_ENV_COLLECT_LAYER         "ZESCOPE_COLLECT_LAYER"       /* path of libzescope_layer.so */

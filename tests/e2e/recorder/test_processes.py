@@ -75,6 +75,22 @@ class Processes(unittest.TestCase):
     def test_outlives_trace(self):
         self.outliving(('trace', '-o', recorder.new()))
 
+    def test_trace_keeps_nothing(self):
+        """... in the temporary folder, however long the application runs."""
+        folder, lines = recorder.new(), recorder.new()
+        os.mkdir(folder)
+        script = f'"$0" again "$1" 3; cd {folder} && find . -type f -size +4k | wc -l; ' \
+                 'find . -type f | wc -l; find . -name "*.pftrace" -o -name "*.bin" | wc -l'
+        p = recorder.run(recorder.zescope, 'trace', '-o', lines, '--', 'sh', '-c', script, PROGRAM,
+                         spirv, env=recorder.software({'TMPDIR': folder}))
+        large, files, traces = (int(n) for n in p.stdout.split())
+        self.assertEqual((large, traces), (0, 0))
+        self.assertGreater(files, 0)
+        with open(lines, encoding='utf-8') as f:
+            calls = sum('zeCommandListAppendLaunchKernel(' in line for line in f)
+        self.assertEqual(calls, 1020)
+        self.assertEqual(os.listdir(folder), [])
+
     def test_executes_itself_again(self):
         path = self.record(PROGRAM, 'again', spirv, '3', options=('--counts',))
         self.assertEqual(self.kernels(path), {'add': 1020})
