@@ -199,7 +199,7 @@ ze_result_t ZE_APICALL zeContextMakeMemoryResident(ze_context_handle_t hContext,
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK(size, ZE_RESULT_ERROR_INVALID_SIZE, "size is 0");
-    ZS_CHECK(zs_memory_holds(context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(zs_memory_contains(context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%p and %zu bytes are not in one allocation of the context", ptr, size);
     return ZE_RESULT_SUCCESS;
 }

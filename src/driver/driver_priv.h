@@ -30,17 +30,20 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
     struct zs_ze_##type *var = zs_ze_##type##_of(h);                                               \
     ZS_CHECK_OBJECT(type, var, h)
 /* With a reference until the block ends: of objects that another thread may destroy meanwhile. */
-#define ZS_OBJECT_HELD(type, var, h)                                                               \
-    __attribute__((cleanup(zs_object_let_go))) struct zs_ze_##type *var =                          \
-        zs_object_hold(h, ZS_OBJECT_##type);                                                       \
+#define ZS_OBJECT_REF(type, var, h)                                                                \
+    __attribute__((cleanup(zs_object_unref_var))) struct zs_ze_##type *var =                       \
+        zs_object_ref_of(h, ZS_OBJECT_##type);                                                     \
     ZS_CHECK_OBJECT(type, var, h)
 #define ZS_CHECK_OBJECT(type, var, h)                                                              \
-    if (ZS_UNLIKELY(!var))                                                                         \
-    return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s is %s%s", #h,                        \
-                     (h) ? "not a live handle of a " #type : "null",                               \
-                     zs_object_forgotten(h) ? ": it is of the process that this one was forked "   \
-                                              "from; call zeInit for handles of its own"           \
-                                            : "")
+    do {                                                                                           \
+        if (ZS_UNLIKELY(!(var)))                                                                   \
+            return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s is %s%s", #h,                \
+                             (h) ? "not a live handle of a " #type : "null",                       \
+                             zs_object_forgotten(h)                                                \
+                                 ? ": it is of the process that this one was forked from; call "   \
+                                   "zeInit for handles of its own"                                 \
+                                 : "");                                                            \
+    } while (0)
 #define ZS_CHECK_POINTER(p)                                                                        \
     do {                                                                                           \
         if (ZS_UNLIKELY(!(p)))                                                                     \

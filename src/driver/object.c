@@ -140,7 +140,7 @@ void *zs_object_of(const void *handle, enum zs_object_type type)
     return atomic_load_explicit(&slot->object, memory_order_relaxed);
 }
 
-void *zs_object_hold(const void *handle, enum zs_object_type type)
+void *zs_object_ref_of(const void *handle, enum zs_object_type type)
 {
     pthread_mutex_lock(&table.lock); /* taking a handle away needs it, too */
     void *object = zs_object_ref(zs_object_of(handle, type));
@@ -148,7 +148,7 @@ void *zs_object_hold(const void *handle, enum zs_object_type type)
     return object;
 }
 
-void zs_object_let_go(void *variable)
+void zs_object_unref_var(void *variable)
 {
     void *object;
     memcpy(&object, variable, sizeof(object));

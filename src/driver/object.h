@@ -79,9 +79,9 @@ void zs_object_unref(void *object); /* NULL is allowed */
 /* The live object of that type behind a handle, or NULL. Borrowed. */
 void *zs_object_of(const void *handle, enum zs_object_type type);
 /* The same with a reference, for objects that another thread may destroy meanwhile. */
-void *zs_object_hold(const void *handle, enum zs_object_type type) ZS_MUST_CHECK;
-/* For __attribute__((cleanup)) of a variable that zs_object_hold() was assigned to. */
-void zs_object_let_go(void *variable);
+void *zs_object_ref_of(const void *handle, enum zs_object_type type) ZS_MUST_CHECK;
+/* For __attribute__((cleanup)) of a variable that zs_object_ref_of() was assigned to. */
+void zs_object_unref_var(void *variable);
 
 /* In a forked child: all handles so far are invalid. Nothing else may run. */
 void zs_objects_forget(void);

@@ -63,7 +63,7 @@ bool zs_memory_touches(struct zs_ze_context *context, const void *host, uint64_t
     return found;
 }
 
-bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B)
+bool zs_memory_contains(struct zs_ze_context *context, const void *host, uint64_t size_B)
 {
     struct zs_range range;
     return zs_memory_find(context, host, &range) &&

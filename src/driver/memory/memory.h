@@ -67,7 +67,7 @@ bool zs_memory_set_atomics(struct zs_ze_context *context, const void *host, uint
 /* Whether some live range has any of the bytes. */
 bool zs_memory_touches(struct zs_ze_context *context, const void *host, uint64_t size_B);
 /* Whether one live range holds all of the bytes. */
-bool zs_memory_holds(struct zs_ze_context *context, const void *host, uint64_t size_B);
+bool zs_memory_contains(struct zs_ze_context *context, const void *host, uint64_t size_B);
 
 /* What commands find in one or two contexts (b may be NULL) stays mapped until unhold(). */
 struct zs_memory_hold {

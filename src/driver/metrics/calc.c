@@ -443,7 +443,7 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMetricValues(zet_metric_group_hand
                                                            uint32_t *pMetricValueCount,
                                                            zet_typed_value_t *pMetricValues)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pMetricValueCount);
@@ -477,7 +477,7 @@ ze_result_t ZE_APICALL zetMetricGroupCalculateMultipleMetricValuesExp(
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
     uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_ENUM(type, ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pSetCount);

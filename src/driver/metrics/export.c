@@ -40,7 +40,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetExportDataExp(zet_metric_group_handle_t 
                                                       const uint8_t *pRawData, size_t rawDataSize,
                                                       size_t *pExportDataSize, uint8_t *pExportData)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pRawData);
     ZS_CHECK_POINTER(pExportDataSize);
     ZS_CHECK(!group->user, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,

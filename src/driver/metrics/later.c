@@ -68,7 +68,7 @@ ze_result_t ZE_APICALL zetDeviceGetConcurrentMetricGroupsExp(
              "%u groups, the device has fewer", metricGroupCount);
     uint32_t set_of[MOST], in_domain[ZS_METRIC_DOMAINS] = {0}, set_count = 0;
     for (uint32_t i = 0; i < metricGroupCount; i++) {
-        ZS_OBJECT_HELD(metric_group, group, phMetricGroups[i]);
+        ZS_OBJECT_REF(metric_group, group, phMetricGroups[i]);
         ZS_CHECK(group->device == device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                  "phMetricGroups[%u] is of another device", i);
         pthread_mutex_lock(&device->metrics->lock); /* groups of the program change */
@@ -97,7 +97,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_han
                                                             uint64_t *globalTimestamp,
                                                             uint64_t *metricTimestamp)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(globalTimestamp);
     ZS_CHECK_POINTER(metricTimestamp);
     uint64_t host_ns, ticks;
@@ -162,7 +162,7 @@ ze_result_t ZE_APICALL zetCommandListAppendMarkerExp(zet_command_list_handle_t h
                                                      uint32_t value)
 {
     ZS_OBJECT(list, list, hCommandList);
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK(group->device == list->device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "the group is of another device than the list");
     struct zs_ze_streamer *streamer = zs_streamer_of(group);

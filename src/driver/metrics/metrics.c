@@ -548,7 +548,7 @@ ze_result_t ZE_APICALL zetMetricGroupGet(zet_device_handle_t hDevice, uint32_t *
 ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
                                                    zet_metric_group_properties_t *pProperties)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pProperties);
     zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), group->name);
     char text[ZET_MAX_METRIC_GROUP_DESCRIPTION];
@@ -568,7 +568,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
 ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint32_t *pCount,
                                     zet_metric_handle_t *phMetrics)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(pCount);
     pthread_mutex_lock(&group->device->metrics->lock);
     uint32_t give = zs_list_count(pCount, group->metric_count, phMetrics != NULL);
@@ -581,7 +581,7 @@ ze_result_t ZE_APICALL zetMetricGet(zet_metric_group_handle_t hMetricGroup, uint
 ze_result_t ZE_APICALL zetMetricGetProperties(zet_metric_handle_t hMetric,
                                               zet_metric_properties_t *pProperties)
 {
-    ZS_OBJECT_HELD(metric, metric, hMetric);
+    ZS_OBJECT_REF(metric, metric, hMetric);
     ZS_CHECK_POINTER(pProperties);
     const struct zs_metric_row *row = metric->row;
     zs_metric_copy_text(pProperties->name, sizeof(pProperties->name), row->name);
@@ -614,7 +614,7 @@ static bool can_doubt(const struct zs_ze_metric_group *group)
 static ze_result_t ZE_APICALL zescopeMetricGroupWithDoubt(zet_metric_group_handle_t hMetricGroup,
                                                           zet_metric_group_handle_t *phMetricGroup)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_POINTER(phMetricGroup);
     ZS_CHECK(can_doubt(group), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
              "values of %s are exact, those of a formula, or tell how far they may be off",
@@ -696,7 +696,7 @@ static ze_result_t take_wanted(const char *function, const struct zs_ze_device *
                                struct zs_ze_metric_group *ret[ZS_METRIC_DOMAINS])
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct zs_ze_metric_group *group = zs_object_hold(handles[i], ZS_OBJECT_metric_group);
+        struct zs_ze_metric_group *group = zs_object_ref_of(handles[i], ZS_OBJECT_metric_group);
         if (group && group->device == device && !ret[group->domain]) {
             ret[group->domain] = group;
             continue;

@@ -343,7 +343,7 @@ ze_result_t ZE_APICALL zetMetricCreateFromProgrammableExp(
 
 ze_result_t ZE_APICALL zetMetricDestroyExp(zet_metric_handle_t hMetric)
 {
-    ZS_OBJECT_HELD(metric, metric, hMetric);
+    ZS_OBJECT_REF(metric, metric, hMetric);
     ZS_CHECK(metric->made, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s is of a predefined group",
              metric->row->name);
     struct zs_metrics *m = metric->made->device->metrics;

@@ -73,7 +73,7 @@ ze_result_t ZE_APICALL zetMetricQueryPoolCreate(zet_context_handle_t hContext,
     ZS_CHECK_ENUM(desc->type, ZET_METRIC_QUERY_POOL_TYPE_EXECUTION);
     ZS_CHECK(desc->type != ZET_METRIC_QUERY_POOL_TYPE_EXECUTION,
              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "queries that skip execution are not modelled");
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK(group->device == device, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "the group is of another device");
     ZS_CHECK(group->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,

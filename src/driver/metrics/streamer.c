@@ -381,7 +381,7 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
 {
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phMetricStreamer);

@@ -161,8 +161,8 @@ struct making {
 static ze_result_t check_metrics(const char *function, struct making *making)
 {
     for (uint32_t i = 0; i < making->metric_count; i++) {
-        __attribute__((cleanup(zs_object_let_go))) struct zs_ze_metric *metric =
-            zs_object_hold(making->metrics[i], ZS_OBJECT_metric);
+        __attribute__((cleanup(zs_object_unref_var))) struct zs_ze_metric *metric =
+            zs_object_ref_of(making->metrics[i], ZS_OBJECT_metric);
         if (!metric)
             return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function,
                              "phMetrics[%u] is not a live handle of a metric", i);
@@ -190,8 +190,8 @@ static struct zs_ze_metric_group *make_one(const struct making *making, uint32_t
     struct zs_metrics *m = making->device->metrics;
     pthread_mutex_lock(&m->lock);
     for (uint32_t i = 0; i < making->metric_count && !*ret_why; i++) {
-        __attribute__((cleanup(zs_object_let_go))) struct zs_ze_metric *metric =
-            zs_object_hold(making->metrics[i], ZS_OBJECT_metric);
+        __attribute__((cleanup(zs_object_unref_var))) struct zs_ze_metric *metric =
+            zs_object_ref_of(making->metrics[i], ZS_OBJECT_metric);
         if (!metric || !metric->made)
             *ret_why = "a metric was destroyed";
         else if (metric->made->domain == domain)
@@ -314,8 +314,8 @@ ze_result_t ZE_APICALL zetMetricGroupAddMetricExp(zet_metric_group_handle_t hMet
                                                   zet_metric_handle_t hMetric,
                                                   size_t *pErrorStringSize, char *pErrorString)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
-    ZS_OBJECT_HELD(metric, metric, hMetric);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric, metric, hMetric);
     CHECK_MINE(group);
     const char *why = metric->made ? NULL : "the metric is of a predefined group";
     struct zs_metrics *m = group->device->metrics;
@@ -334,8 +334,8 @@ ze_result_t ZE_APICALL zetMetricGroupAddMetricExp(zet_metric_group_handle_t hMet
 ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t hMetricGroup,
                                                      zet_metric_handle_t hMetric)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
-    ZS_OBJECT_HELD(metric, metric, hMetric);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric, metric, hMetric);
     CHECK_MINE(group);
     struct zs_metrics *m = group->device->metrics;
     struct zs_metric_user_group *user = group->user;
@@ -358,7 +358,7 @@ ze_result_t ZE_APICALL zetMetricGroupRemoveMetricExp(zet_metric_group_handle_t h
 
 ze_result_t ZE_APICALL zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     CHECK_MINE(group);
     struct zs_metrics *m = group->device->metrics;
     pthread_mutex_lock(&m->lock);
@@ -373,7 +373,7 @@ ze_result_t ZE_APICALL zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricG
 
 ze_result_t ZE_APICALL zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetricGroup)
 {
-    ZS_OBJECT_HELD(metric_group, group, hMetricGroup);
+    ZS_OBJECT_REF(metric_group, group, hMetricGroup);
     CHECK_MINE(group);
     struct zs_metrics *m = group->device->metrics;
     pthread_mutex_lock(&m->lock);

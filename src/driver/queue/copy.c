@@ -389,7 +389,7 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryPrefetch(ze_command_list_handle_
 {
     ZS_OBJECT(list, list, hCommandList);
     ZS_CHECK_POINTER(ptr);
-    ZS_CHECK(zs_memory_holds(list->context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(zs_memory_contains(list->context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%zu bytes at %p are not in one allocation", size, ptr);
     BEGIN(hCommandList, NULL, 0, NULL);
     append.command.op = &op_hint;
@@ -404,7 +404,7 @@ ze_result_t ZE_APICALL zeCommandListAppendMemAdvise(ze_command_list_handle_t hCo
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_ENUM(advice, ZS_LATER_ADVICE_MAX);
-    ZS_CHECK(zs_memory_holds(list->context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(zs_memory_contains(list->context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%zu bytes at %p are not in one allocation", size, ptr);
     BEGIN(hCommandList, NULL, 0, NULL);
     append.command.op = &op_hint;

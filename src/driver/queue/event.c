@@ -274,7 +274,7 @@ ze_result_t ZE_APICALL zeEventPoolCloseIpcHandle(ze_event_pool_handle_t hEventPo
 /* The event behind a handle as it stands now, until the block ends. */
 #define ZS_EVENT_NOW(var, h)                                                                       \
     ZS_OBJECT(event, live_, h);                                                                    \
-    __attribute__((cleanup(zs_object_let_go))) struct zs_ze_event *var = zs_event_now(live_);      \
+    __attribute__((cleanup(zs_object_unref_var))) struct zs_ze_event *var = zs_event_now(live_);   \
     ZS_CHECK(var, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory")
 
 ze_result_t ZE_APICALL zeEventCreate(ze_event_pool_handle_t hEventPool, const ze_event_desc_t *desc,

@@ -284,7 +284,7 @@ static void note_host_times(const zescope_launch_info_t *info, void *user)
 static void test_cancelled(void **state)
 {
     struct env *e = *state;
-    struct zs_ze_device *tile = zs_object_hold(e->device, ZS_OBJECT_device);
+    struct zs_ze_device *tile = zs_object_ref_of(e->device, ZS_OBJECT_device);
     size_t size = read_module();
     zescope_pfnDriverSetLaunchCallback_t set = NULL;
     OK(zeDriverGetExtensionFunctionAddress(e->driver, ZESCOPE_DRIVER_SET_LAUNCH_CALLBACK_NAME,

@@ -227,7 +227,7 @@ static void test_sums(void **state)
     const _Atomic bool never = false;
     uint8_t raw[1024];
     OK(zetDeviceEnableMetricsExp(e->root));
-    struct zs_ze_device *device = zs_object_hold(e->device, ZS_OBJECT_device);
+    struct zs_ze_device *device = zs_object_ref_of(e->device, ZS_OBJECT_device);
     zet_metric_group_handle_t group =
         first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
     zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
