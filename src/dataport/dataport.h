@@ -244,11 +244,11 @@ enum zs_port_shape {
     ZS_PORT_SHAPE_BLOCK2D,
 };
 
-enum { ZS_PORT_TOUCH_LINES = 128 };
-struct zs_port_touch {
+enum { ZS_PORT_FOOTPRINT_LINES = 128 };
+struct zs_port_footprint {
     /* Lines of 64 bytes, each once, in the order of lanes: addresses, of scratch memory offsets in
      * the thread's own part, divided by 64. */
-    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
     uint32_t line_count;
     uint16_t slm_cycles;    /* local memory: dwords of the fullest of its 16 banks */
     uint16_t slm_conflicts; /* ... how many fewer it had if they were spread evenly */
@@ -256,27 +256,29 @@ struct zs_port_touch {
     uint16_t texels;        /* sampler: that were looked up */
 };
 /* mask: lanes that take part, as for run(). src0: the whole payload, joined if `gather` says so. */
-void zs_port_touch(const struct zs_port *port, const struct zs_port_message *message,
-                   const uint8_t *src0, uint32_t mask, struct zs_port_touch *ret);
+void zs_port_footprint(const struct zs_port *port, const struct zs_port_message *message,
+                       const uint8_t *src0, uint32_t mask, struct zs_port_footprint *ret);
 
 /* ---- the bytes that a message moves: for debuggers ----------------------------------------------
  */
 
-enum { ZS_PORT_REACH_MAX = 128, ZS_PORT_REACH_ALL = 255 };
-struct zs_port_piece {
+enum { ZS_PORT_ACCESSES_MAX = 128, ZS_PORT_NO_LANE = 255 };
+struct zs_port_access {
     uint64_t address; /* in memory, or the offset in local memory */
     uint32_t size_B;
-    uint8_t lane; /* element of the message; ZS_PORT_REACH_ALL: it is no lane's own */
+    uint8_t lane; /* element of the message; ZS_PORT_NO_LANE: it is no lane's own */
     bool is_slm;
 };
-struct zs_port_reach {
-    struct zs_port_piece pieces[ZS_PORT_REACH_MAX]; /* in the order of lanes, the last one wins */
+struct zs_port_accesses {
+    struct zs_port_access
+        pieces[ZS_PORT_ACCESSES_MAX]; /* in the order of lanes, the last one wins */
     uint32_t count;
     bool whole; /* false: there was no room for all */
 };
-/* As zs_port_touch(). What samplers read is not told. Addresses of 64 bits may lead anywhere. */
-void zs_port_reach(const struct zs_port *port, const struct zs_port_message *message,
-                   const uint8_t *src0, uint32_t mask, struct zs_port_reach *ret);
+/* As zs_port_footprint(). What samplers read is not told. Addresses of 64 bits may lead anywhere.
+ */
+void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *message,
+                      const uint8_t *src0, uint32_t mask, struct zs_port_accesses *ret);
 
 /* The bytes of registers that a load of a block of two dimensions writes, by its descriptor and
  * payload; 0: it is not allowed. */

@@ -7,7 +7,7 @@
  * outside goes to the general handlers, which say what is wrong. Built twice, like lsc_move.c.
  */
 #include "dataport/dataport_priv.h"
-#include "dataport/twice.h"
+#include "dataport/host_vector.h"
 
 enum { LOCAL_LANES_MAX = 2 * LANES_MAX };
 

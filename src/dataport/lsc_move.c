@@ -5,7 +5,7 @@
  * they will be loaded by: a host forwards such stores, and cannot join narrower ones.
  */
 #include "dataport/dataport_priv.h"
-#include "dataport/twice.h"
+#include "dataport/host_vector.h"
 
 enum { LSC_LANES_MAX = 32, ELEMENTS_MAX = 64 };
 

@@ -8,7 +8,7 @@
  * general handlers of lsc_move.c and memory.c. Built twice, like these.
  */
 #include "dataport/dataport_priv.h"
-#include "dataport/twice.h"
+#include "dataport/host_vector.h"
 
 enum where { BY_ADDRESS, LOCAL, BY_SURFACE };
 

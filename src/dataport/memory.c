@@ -10,7 +10,7 @@
  * address (one load). Everything else goes lane by lane through pointers that area.c checked.
  */
 #include "dataport/dataport_priv.h"
-#include "dataport/twice.h"
+#include "dataport/host_vector.h"
 
 #include <errno.h>
 

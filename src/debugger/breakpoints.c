@@ -6,7 +6,7 @@
  */
 #include "debugger/debugger_priv.h"
 
-#include "correlate/holds.h"
+#include "correlate/value_check.h"
 
 #include "base/path.h"
 
@@ -204,7 +204,7 @@ static uint64_t body_of(const struct zs_dbg_kernel *k, const struct zs_frame *f,
 {
     uint32_t last;
     const struct zs_line_row *head = NULL,
-                             *first = zs_holds_first_line(k->info, f, begin_B, end_B, &last);
+                             *first = zs_value_first_line(k->info, f, begin_B, end_B, &last);
     for (uint32_t r = 0; r < k->info->row_count; r++) {
         const struct zs_line_row *row = &k->info->rows[r];
         if (row->offset_B < begin_B || row->offset_B >= end_B || !row->line)

@@ -17,7 +17,7 @@
  */
 #include "debugger/debugger_priv.h"
 
-#include "isa/reach.h"
+#include "isa/reaching.h"
 
 #include <errno.h>
 #include <stdlib.h>

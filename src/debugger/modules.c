@@ -7,7 +7,7 @@
  */
 #include "debugger/debugger_priv.h"
 
-#include "correlate/holds.h"
+#include "correlate/value_check.h"
 
 #include "base/path.h"
 #include "module/elf.h"
@@ -149,7 +149,7 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
         memcpy(k->code, text->bytes.data, k->size_B);
     if (m->dwarf && zs_dwarf_kernel_load(m->dwarf, own_name, k->size_B, &k->info, NULL))
         k->info = NULL;
-    k->optimised = k->info && zs_holds_is_optimised(k->info);
+    k->optimised = k->info && zs_value_is_optimised(k->info);
     const char *name = own_name[0] ? own_name : name_of_start(k, elf);
     k->name = strdup(name[0] ? name : "(no name)");
     decode(d, k);

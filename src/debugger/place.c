@@ -2,7 +2,7 @@
 /* Where values are: pieces in registers and memory, for one lane; read and written. */
 #include "debugger/debugger_priv.h"
 
-#include "correlate/holds.h"
+#include "correlate/value_check.h"
 
 #include <errno.h>
 #include <string.h>
@@ -260,39 +260,40 @@ bool zs_dbg_address_registers(const struct zs_dbg_context *c, const struct zs_va
     return ret_at_B[0] != ret_at_B[1];
 }
 
-static struct zs_holds query(const struct zs_dbg_context *c, const struct zs_variable *v)
+static struct zs_value_check query(const struct zs_dbg_context *c, const struct zs_variable *v)
 {
     const struct zs_dbg_kernel *k = c->frame->call->kernel;
-    return (struct zs_holds){.isa = k->isa,
-                             .info = k->info,
-                             .join = k->join,
-                             .sources = c->d->sources,
-                             .grf_B = c->d->grf_B,
-                             .optimised = k->optimised,
-                             .variable = v,
-                             .inst = k->isa ? zs_dbg_inst_at(k, c->frame->call->va) : ZS_NO_INDEX,
-                             .lane = c->lane,
-                             .waits = !(c->thread->shown.running >> c->lane & 1)};
+    return (struct zs_value_check){.isa = k->isa,
+                                   .info = k->info,
+                                   .join = k->join,
+                                   .sources = c->d->sources,
+                                   .grf_B = c->d->grf_B,
+                                   .optimised = k->optimised,
+                                   .variable = v,
+                                   .inst =
+                                       k->isa ? zs_dbg_inst_at(k, c->frame->call->va) : ZS_NO_INDEX,
+                                   .lane = c->lane,
+                                   .waits = !(c->thread->shown.running >> c->lane & 1)};
 }
 
 bool zs_dbg_holds(const struct zs_dbg_context *c, const struct zs_variable *v, uint32_t begin_B,
                   uint32_t size_B)
 {
-    const struct zs_holds q = query(c, v);
-    return zs_holds(&q, begin_B, size_B);
+    const struct zs_value_check q = query(c, v);
+    return zs_value_is_there(&q, begin_B, size_B);
 }
 
 bool zs_dbg_holds_of_lane(const struct zs_dbg_context *c, const struct zs_variable *v,
                           uint32_t begin_B, uint32_t size_B)
 {
-    const struct zs_holds q = query(c, v);
-    return zs_holds_of_lane(&q, begin_B, size_B);
+    const struct zs_value_check q = query(c, v);
+    return zs_value_is_lanes_own(&q, begin_B, size_B);
 }
 
 bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v)
 {
-    const struct zs_holds q = query(c, v);
-    return zs_holds_begun(&q);
+    const struct zs_value_check q = query(c, v);
+    return zs_value_has_begun(&q);
 }
 
 static bool stripped_type(const struct zs_dbg_context *c, uint32_t type, struct zs_type *ret)

@@ -4,7 +4,7 @@
 
 #include "base/options.h"
 #include "base/vec.h"
-#include "isa/touched.h"
+#include "isa/register_use.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -229,8 +229,8 @@ static int note_text(struct zs_edit_kernel *k, struct zs_span bytes, struct zs_d
         return error;
     error = zs_isa_kernel_decode(code, ZS_ISA_INSTS | ZS_ISA_BLOCKS, diag);
     if (!error) {
-        struct zs_isa_touched touched;
-        zs_isa_kernel_touched(code, 0, &touched);
+        struct zs_isa_register_use touched;
+        zs_isa_kernel_register_use(code, 0, &touched);
         k->text_acc |= touched.closed ? touched.acc : UINT16_MAX;
         k->text_address |= touched.closed ? touched.address : UINT16_MAX;
         k->text_writes_header |= !touched.known;

@@ -30,7 +30,7 @@
  */
 #include "edit/edit_priv.h"
 
-#include "isa/touched.h"
+#include "isa/register_use.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,8 +76,8 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
     if (!zs_edit_kernel_code(kernel))
         return false;
     if (!kernel->free_computed) {
-        struct zs_isa_touched touched;
-        zs_isa_kernel_touched(kernel->code, payload_grfs(kernel), &touched);
+        struct zs_isa_register_use touched;
+        zs_isa_kernel_register_use(kernel->code, payload_grfs(kernel), &touched);
         kernel->free_computed = true;
         kernel->free_known = touched.known && !kernel->info->is_function_holder;
         kernel->dead_known = touched.live_known;

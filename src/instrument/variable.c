@@ -2,11 +2,11 @@
 /*
  * Where variables are, for tools: in registers, by debug information. Probes are put where that
  * says so, which is the same each time a module is instrumented; of what they copied only that is
- * given out which the rule of correlate/holds.c lets pass, as the debugger does.
+ * given out which the rule of correlate/value_check.c lets pass, as the debugger does.
  */
 #include "instrument/instrument.h"
 
-#include "correlate/holds.h"
+#include "correlate/value_check.h"
 #include "dwarf/variables.h"
 #include "record/source_copies.h"
 
@@ -151,16 +151,16 @@ static const char *locate(struct claim *q)
 
 static bool is_believed(struct zs_tool_run *run, const struct claim *q)
 {
-    const struct zs_holds holds = {.isa = q->code->isa,
-                                   .info = q->code->info,
-                                   .join = q->code->join,
-                                   .sources = run->texts->sources,
-                                   .grf_B = q->grf_B,
-                                   .optimised = zs_holds_is_optimised(q->code->info),
-                                   .variable = q->variable,
-                                   .inst = q->inst,
-                                   .lane = q->lane};
-    return zs_holds(&holds, q->at_B, q->size_B);
+    const struct zs_value_check holds = {.isa = q->code->isa,
+                                         .info = q->code->info,
+                                         .join = q->code->join,
+                                         .sources = run->texts->sources,
+                                         .grf_B = q->grf_B,
+                                         .optimised = zs_value_is_optimised(q->code->info),
+                                         .variable = q->variable,
+                                         .inst = q->inst,
+                                         .lane = q->lane};
+    return zs_value_is_there(&holds, q->at_B, q->size_B);
 }
 
 static struct zs_tool_answer answer(struct zs_tool_run *run, const struct zs_code *code,

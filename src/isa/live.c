@@ -29,7 +29,7 @@
  * times the number of edges, whatever the code. Memory is bounded by SETS_LIMIT_B.
  */
 #include "isa/isa_priv.h"
-#include "isa/touched.h"
+#include "isa/register_use.h"
 #include "isa/xe.h"
 
 #include <errno.h>

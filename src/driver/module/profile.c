@@ -2,7 +2,7 @@
 /* What tools that instrument kernels want to know of them. */
 #include "driver/module/module.h"
 
-#include "isa/touched.h"
+#include "isa/register_use.h"
 
 #include <errno.h>
 #include <zescope/driver_ext.h>
@@ -21,7 +21,7 @@ static uint32_t population(uint64_t bits)
 }
 
 /* Nothing is free where the code does not tell what it touches. */
-static void count_free(const struct zs_kernel *kernel, const struct zs_isa_touched *t,
+static void count_free(const struct zs_kernel *kernel, const struct zs_isa_register_use *t,
                        zescope_profile_registers_t *ret)
 {
     enum { FLAG_REGISTERS = 2, ADDRESS_WORDS = 16, ACCUMULATORS = 2 };
@@ -42,7 +42,7 @@ static void count_free(const struct zs_kernel *kernel, const struct zs_isa_touch
 static ze_result_t find_free(const struct zs_ze_kernel *kernel, zescope_profile_registers_t *ret)
 {
     struct zs_isa_kernel *code;
-    struct zs_isa_touched touched;
+    struct zs_isa_register_use touched;
     struct zs_diag diag = {0};
     enum zs_isa_platform platform = zs_isa_platform_from_device(kernel->module->image->device);
     ret->known = ret->freeGeneral = ret->freeFlags = 0;
@@ -58,7 +58,7 @@ static ze_result_t find_free(const struct zs_ze_kernel *kernel, zescope_profile_
         return error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
     error = zs_isa_kernel_decode(code, ZS_ISA_INSTS | ZS_ISA_BLOCKS, &diag);
     if (!error) {
-        zs_isa_kernel_touched(code, payload_grfs(kernel->kernel), &touched);
+        zs_isa_kernel_register_use(code, payload_grfs(kernel->kernel), &touched);
         count_free(kernel->kernel, &touched, ret);
     }
     zs_isa_kernel_close(code);

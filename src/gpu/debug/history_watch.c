@@ -73,12 +73,12 @@ static bool peek(const struct zs_gpu_run *run, const struct zs_port *port, bool 
  */
 
 static void save(struct zs_gpu_run *run, const struct zs_port *port,
-                 const struct zs_port_reach *reach)
+                 const struct zs_port_accesses *reach)
 {
     struct zs_gpu_history *h = run->history;
     int error = reach->whole ? 0 : -EINVAL;
     for (uint32_t i = 0; i < reach->count && !error; i++) {
-        const struct zs_port_piece *p = &reach->pieces[i];
+        const struct zs_port_access *p = &reach->pieces[i];
         if (!p->is_slm && zs_history_is_mapped(run, port, p->address, p->size_B))
             error = zs_history_save(&h->saved, p->address, p->size_B);
     }
@@ -92,7 +92,7 @@ static void save(struct zs_gpu_run *run, const struct zs_port *port,
 }
 
 static bool is_of(const struct zs_history_range *watch, const struct zs_gpu_debug_worker *dw,
-                  const struct zs_port_piece *p)
+                  const struct zs_port_access *p)
 {
     return p->is_slm == (watch->space == ZS_HISTORY_LOCAL) &&
            (watch->launch == 0 || watch->launch == dw->run->number) &&
@@ -113,7 +113,7 @@ static struct zs_gpu_reached *reached_for(struct zs_gpu_debug_worker *dw, uint32
 
 /* The last lane is told: what it wrote is what stays. */
 static void note(struct zs_gpu_debug_worker *dw, const struct zs_port *port, uint32_t watch,
-                 const struct zs_port_piece *p, uint32_t chan_offset, uint32_t access)
+                 const struct zs_port_access *p, uint32_t chan_offset, uint32_t access)
 {
     const struct zs_history_range *range = &dw->watches[watch];
     uint64_t begin = ZS_MAX(range->gpu_va, p->address);
@@ -123,7 +123,7 @@ static void note(struct zs_gpu_debug_worker *dw, const struct zs_port *port, uin
     if (!peek(dw->run, port, p->is_slm, begin, got.old, got.size_B))
         return;
     struct zs_gpu_reached *r = reached_for(dw, watch);
-    uint32_t lane = p->lane == ZS_PORT_REACH_ALL ? UINT32_MAX : chan_offset + p->lane;
+    uint32_t lane = p->lane == ZS_PORT_NO_LANE ? UINT32_MAX : chan_offset + p->lane;
     got.lane = lane;
     got.lanes = r->lanes | (lane < 32 ? 1u << lane : 0);
     *r = got;
@@ -135,7 +135,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     struct zs_gpu_debug_worker *dw = w->debug;
     const struct zs_port_message_row *row;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
-    struct zs_port_reach reach;
+    struct zs_port_accesses reach;
     uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
     if (!dw || !m || !lane_mask || !(m->bytes_read || m->bytes_written))
         return;
@@ -144,7 +144,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     dw->reached_count = 0;
     if (!saves && !dw->watch_count)
         return;
-    zs_port_reach(&w->port, m, zs_eu_send_payload(t, send, m, joined), lane_mask, &reach);
+    zs_port_accesses(&w->port, m, zs_eu_send_payload(t, send, m, joined), lane_mask, &reach);
     if (saves)
         save(dw->run, &w->port, &reach);
     dw->reached_by = t;

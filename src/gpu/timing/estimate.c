@@ -855,10 +855,10 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions, const ui
 {
     struct zs_timing_machine m = {0};
     *ret_timing = (struct zs_gpu_timing){0};
-    struct zs_timing_census *census = NULL;
-    int error = zs_timing_census_create(trace, &census);
+    struct zs_timing_reuse *reuse = NULL;
+    int error = zs_timing_reuse_create(trace, &reuse);
     if (!error)
-        error = zs_timing_machine_init(&m, trace, census, ret_timing);
+        error = zs_timing_machine_init(&m, trace, reuse, ret_timing);
     struct zs_timing_estimate e = {.budget = ZS_MAX(instructions / BUDGET_SHARE, BUDGET_LEAST)};
     uint64_t threads = trace->sampled * trace->launch.threads_per_group;
     for (uint64_t i = 0; i < threads; i++)
@@ -893,7 +893,7 @@ static int replay(struct zs_timing_trace *trace, uint64_t instructions, const ui
     }
     free(stalls);
     zs_timing_machine_fini(&m, trace->launch.store);
-    zs_timing_census_destroy(census);
+    zs_timing_reuse_destroy(reuse);
     ret_timing->modelled = error == 0;
     return error;
 }

@@ -30,7 +30,7 @@ static inline void warm(struct zs_timing_machine *m, struct zs_timing_thread *th
         }
         return;
     }
-    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
     const struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
                                         .run = th->run,
                                         .step = th->step,
@@ -235,7 +235,7 @@ static void pass_group(struct zs_timing_machine *m, uint64_t group)
         m->passing.window = UINT32_MAX;
         m->passing.at = m->passing.end = m->passing.inst = m->passing.inst_end = 0;
         m->passing.group = (uint32_t)group;
-        m->passing.run = (uint32_t)(group / m->census_groups);
+        m->passing.run = (uint32_t)(group / m->reuse_groups);
         m->passing.step = zs_timing_step_of(m, group);
         m->passing.place = place;
         m->passing.eu = place / m->threads_per_eu;

@@ -34,27 +34,27 @@ static double lines_of(const struct zs_timing_cache *c)
 /* ... yet of what was not recorded, but for groups close by. */
 static int know_nothing(struct zs_timing_hierarchy *h)
 {
-    size_t runs = h->census ? ZS_TIMING_RUNS : 1, classes = h->census ? ZS_TIMING_CLASSES : 1;
+    size_t runs = h->reuse ? ZS_TIMING_RUNS : 1, classes = h->reuse ? ZS_TIMING_CLASSES : 1;
     h->l3_odds = calloc(runs, sizeof(*h->l3_odds));
     h->llc_odds = calloc(runs, sizeof(*h->llc_odds));
     h->l3_near = calloc(classes, sizeof(*h->l3_near));
     h->llc_near = calloc(classes, sizeof(*h->llc_near));
     if (!h->l3_odds || !h->llc_odds || !h->l3_near || !h->llc_near)
         return -ENOMEM;
-    if (!h->census)
+    if (!h->reuse)
         return 0;
-    zs_timing_census_near(h->census, zs_timing_hierarchy_l3_lines(h), h->l3_near);
-    zs_timing_census_near(h->census, zs_timing_hierarchy_llc_lines(h), h->llc_near);
+    zs_timing_reuse_near(h->reuse, zs_timing_hierarchy_l3_lines(h), h->l3_near);
+    zs_timing_reuse_near(h->reuse, zs_timing_hierarchy_llc_lines(h), h->llc_near);
     return 0;
 }
 
 int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
-                             const struct zs_timing_census *census, struct zs_gpu_timing *totals)
+                             const struct zs_timing_reuse *reuse, struct zs_gpu_timing *totals)
 {
     const struct zs_gpu_model *model = launch->model;
     const struct zs_timing_params *p = launch->params;
     *h = (struct zs_timing_hierarchy){
-        .params = p, .totals = totals, .slices = model->slices, .census = census};
+        .params = p, .totals = totals, .slices = model->slices, .reuse = reuse};
     h->subslices = model->slices * model->subslices_per_slice;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
     h->bank_free = calloc((size_t)h->slices * p->l3_banks, sizeof(*h->bank_free));
@@ -102,9 +102,9 @@ static __attribute__((noinline)) void know_runs(struct zs_timing_hierarchy *h, u
     for (uint32_t i = 0; i < h->slices; i++)
         room += room_in(&h->caches->l3[i]);
     for (; h->runs_known <= until; h->runs_known++) {
-        zs_timing_census_odds(h->census, h->runs_known, room, h->l3_odds[h->runs_known]);
-        zs_timing_census_odds(h->census, h->runs_known, room_in(&h->caches->llc),
-                              h->llc_odds[h->runs_known]);
+        zs_timing_reuse_odds(h->reuse, h->runs_known, room, h->l3_odds[h->runs_known]);
+        zs_timing_reuse_odds(h->reuse, h->runs_known, room_in(&h->caches->llc),
+                             h->llc_odds[h->runs_known]);
     }
 }
 
@@ -112,7 +112,7 @@ static __attribute__((noinline)) void know_runs(struct zs_timing_hierarchy *h, u
 static inline bool was_brought(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                                const struct zs_timing_cache *c, uint64_t line, bool write)
 {
-    if (!h->census)
+    if (!h->reuse)
         return false;
     bool llc = c == &h->caches->llc;
     const uint32_t *odds = NULL, (*near)[ZS_TIMING_STEPS] = llc ? h->llc_near : h->l3_near;
@@ -122,7 +122,7 @@ static inline bool was_brought(struct zs_timing_hierarchy *h, const struct zs_ti
         odds = (llc ? h->llc_odds : h->l3_odds)[r->run];
     }
     bool brought =
-        (odds || r->run) && zs_timing_census_says(odds, r->run ? near : NULL, r->step, line);
+        (odds || r->run) && zs_timing_reuse_says(odds, r->run ? near : NULL, r->step, line);
     uint32_t class = zs_timing_class_of(line);
     h->supposed += brought;
     h->supposed_in[llc ? ZS_TIMING_SUPPOSED_LLC : ZS_TIMING_SUPPOSED_L3][class] += brought;

@@ -117,7 +117,7 @@ static uint32_t stride_of(const struct zs_timing_machine *m, uint64_t group)
 }
 
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
-                           const struct zs_timing_census *census, struct zs_gpu_timing *totals)
+                           const struct zs_timing_reuse *reuse, struct zs_gpu_timing *totals)
 {
     const struct zs_timing_launch *l = &trace->launch;
     const struct zs_gpu_model *model = l->model;
@@ -136,7 +136,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .has_barriers = l->has_barriers,
         .group_count = trace->sampled,
         .run_groups = trace->chunk_groups,
-        .census_groups = census ? zs_timing_census_groups(census) : trace->chunk_groups,
+        .reuse_groups = reuse ? zs_timing_reuse_groups(reuse) : trace->chunk_groups,
         .resident_groups = trace->resident_groups,
         .streams = trace->streams,
         .dispatch_cost = l->params->dispatch_cycles +
@@ -144,7 +144,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .window_end = UINT64_MAX,
     };
     zs_assert(m->eu_count < 1u << ZS_TIMING_EU_BITS);
-    int error = zs_timing_hierarchy_init(&m->hierarchy, l, census, totals);
+    int error = zs_timing_hierarchy_init(&m->hierarchy, l, reuse, totals);
     if (!error)
         error = allocate(m) ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < m->eu_count && !error; i++) {

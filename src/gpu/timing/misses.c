@@ -2,7 +2,7 @@
 /*
  * What messages did in the caches, of the whole launch. Most of it is as often as the messages
  * were. Misses are not: each of a launch's lines has one, whoever asks for it first, which grow as
- * the lines do; the census knows how (census.c). Those of lines that had been there, and had to go,
+ * the lines do; reuse.c knows how. Those of lines that had been there, and had to go,
  * are as often as messages. So, of an allocation: misses of what went through the caches, with
  * those that were supposed to be hits because others had missed; less its different lines: these
  * had been there.
@@ -72,7 +72,7 @@ static void grow(const struct zs_timing_machine *m, uint32_t class, const struct
                  const uint32_t steps[KINDS], double all, struct zs_timing_growth *g)
 {
     const struct zs_timing_hierarchy *h = &m->hierarchy;
-    struct zs_timing_lines lines = zs_timing_census_lines(h->census, class);
+    struct zs_timing_lines lines = zs_timing_reuse_lines(h->reuse, class);
     double unheard = m->seen > m->unheard ? (double)m->unheard / (double)(m->seen - m->unheard) : 0;
     double reads = (double)h->supposed_in[ZS_TIMING_SUPPOSED_L3_READS][class];
     const double supposed[KINDS] = {
@@ -82,7 +82,7 @@ static void grow(const struct zs_timing_machine *m, uint32_t class, const struct
     double *const to[KINDS] = {&g->l3[class], &g->fetched[class], &g->memory[class]};
     double heard = 1 + unheard * lines.fresh; /* one of so many lines was */
     bool own = class == ZS_TIMING_RANGE_SCRATCH || class == ZS_TIMING_RANGE_PRIVATE;
-    double own_lines = own ? zs_timing_census_own(h->census, class, places_of(m)) : 0;
+    double own_lines = own ? zs_timing_reuse_own(h->reuse, class, places_of(m)) : 0;
     g->lines[class] = lines.recorded > 0 ? heard * lines.all / lines.recorded : own ? 1 : all;
     for (uint32_t k = 0; k < KINDS; k++) {
         double part = k == L3 ? 1 : lines.read, often = all;
@@ -94,7 +94,7 @@ static void grow(const struct zs_timing_machine *m, uint32_t class, const struct
             *to[k] = growth(part * lines.recorded / heard, g->lines[class], c->misses[k],
                             supposed[k], often);
         else
-            *to[k] = after_first(part * zs_timing_census_first(h->census, class, steps[k]),
+            *to[k] = after_first(part * zs_timing_reuse_first(h->reuse, class, steps[k]),
                                  c->misses[k], often);
     }
 }
@@ -104,21 +104,21 @@ void zs_timing_growth_of(const struct zs_timing_machine *m, const double *often,
 {
     const struct zs_timing_hierarchy *h = &m->hierarchy;
     struct misses classes[ZS_TIMING_CLASSES] = {0};
-    *ret = (struct zs_timing_growth){.known = h->census};
+    *ret = (struct zs_timing_growth){.known = h->reuse};
     for (uint32_t i = 0; i < ZS_TIMING_CLASSES; i++)
         ret->lines[i] = all;
-    if (!h->census)
+    if (!h->reuse)
         return;
     double lines = 0, l3 = zs_timing_hierarchy_l3_lines(h), llc = zs_timing_hierarchy_llc_lines(h);
     for (uint32_t i = 0; i < ZS_TIMING_CLASSES; i++)
-        lines += zs_timing_census_lines(h->census, i).all;
+        lines += zs_timing_reuse_lines(h->reuse, i).all;
     lines /= NEARLY;
-    uint32_t in_l3 = lines <= l3 ? 0 : ZS_MAX(zs_timing_census_steps(h->census, l3), 1u);
-    uint32_t in_llc = lines <= llc ? 0 : ZS_MAX(zs_timing_census_steps(h->census, llc), 1u);
+    uint32_t in_l3 = lines <= l3 ? 0 : ZS_MAX(zs_timing_reuse_steps(h->reuse, l3), 1u);
+    uint32_t in_llc = lines <= llc ? 0 : ZS_MAX(zs_timing_reuse_steps(h->reuse, llc), 1u);
     const uint32_t steps[KINDS] = {
         [L3] = in_l3, [FETCHED] = in_l3, [MEMORY] = h->caches->llc.set_count ? in_llc : in_l3};
     for (uint32_t i = 0; i < m->code->op_count; i++) {
-        struct misses *c = &classes[zs_timing_census_class(h->census, i)];
+        struct misses *c = &classes[zs_timing_reuse_class(h->reuse, i)];
         double counts[KINDS];
         count(m, i, counts);
         for (uint32_t k = 0; k < KINDS; k++) {
@@ -138,7 +138,7 @@ void zs_timing_scale_accesses(const struct zs_timing_machine *m, const struct zs
         to[i] = rounded((double)from[i] * often);
     if (!g->known)
         return;
-    uint32_t class = zs_timing_census_class(m->hierarchy.census, inst);
+    uint32_t class = zs_timing_reuse_class(m->hierarchy.reuse, inst);
     uint64_t looked = to[ZS_GPU_ACCESS_l3_hits] + to[ZS_GPU_ACCESS_l3_misses];
     double counts[KINDS];
     count(m, inst, counts);

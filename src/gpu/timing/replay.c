@@ -229,7 +229,7 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     const uint32_t *words = zs_timing_next_message(th);
     if (!words)
         return; /* no lane took part, or the end of the thread */
-    uint64_t lines[ZS_PORT_TOUCH_LINES];
+    uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
     const struct zs_timing_request r = {.subslice = eu->subslice,
                                         .run = th->run,
                                         .step = th->step,
@@ -486,7 +486,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t t
         .window = UINT32_MAX,
         .group = group,
         .member = thread,
-        .run = (uint32_t)(group / m->census_groups),
+        .run = (uint32_t)(group / m->reuse_groups),
         .step = zs_timing_step_of(m, group),
         .eu = eu,
         .place = eu * m->threads_per_eu + slot,

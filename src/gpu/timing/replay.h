@@ -55,7 +55,7 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint32_t window; /* UINT32_MAX: none yet */
     uint32_t home;   /* where it was before it went on without time */
     uint32_t group, member;
-    uint32_t run, step;       /* of the census' groups; how far in it */
+    uint32_t run, step;       /* of the run's groups by reuse.c; how far in it */
     uint32_t place;           /* number of its slot */
     uint32_t arrived, passed; /* barriers */
 };
@@ -91,7 +91,7 @@ struct zs_timing_machine {
     bool counted;                     /* how often each instruction was, of the whole launch */
     uint64_t group_count, next_group; /* sampled ones */
     uint64_t run_groups;              /* of them, that are neighbours */
-    uint64_t census_groups;           /* ... of a run as the census has them */
+    uint64_t reuse_groups;            /* ... of a run as the reuse has them */
     uint32_t resident_groups;         /* that it holds */
     struct zs_timing_stream *streams;
     struct zs_timing_eu *eus;
@@ -142,13 +142,13 @@ static inline struct zs_timing_thread *zs_timing_thread_at(const struct zs_timin
 /* Of a recorded group's run, how much of it lies before the group. */
 static inline uint32_t zs_timing_step_of(const struct zs_timing_machine *m, uint64_t group)
 {
-    return (uint32_t)(group % m->census_groups * ZS_TIMING_STEPS / m->census_groups);
+    return (uint32_t)(group % m->reuse_groups * ZS_TIMING_STEPS / m->reuse_groups);
 }
 
 /* Once: what streams call ranges become numbers that do not depend on where they are. */
 int zs_timing_name_ranges(struct zs_timing_trace *trace);
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
-                           const struct zs_timing_census *census, struct zs_gpu_timing *totals);
+                           const struct zs_timing_reuse *reuse, struct zs_gpu_timing *totals);
 void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store *store);
 
 /* The thread's next instruction: unit, dep, next, blocked. */
@@ -175,7 +175,7 @@ enum { ZS_TIMING_PLACE_SHIFT = 20 };
 /* A message's lines, by the names they have in a replay: how many. */
 static inline uint32_t zs_timing_read_lines(const struct zs_timing_thread *th,
                                             const uint32_t *words,
-                                            uint64_t lines[ZS_PORT_TOUCH_LINES])
+                                            uint64_t lines[ZS_PORT_FOOTPRINT_LINES])
 {
     uint32_t count = words[0] >> 20 & 1023;
     const uint32_t *at = words + 2;

@@ -188,11 +188,11 @@ static inline uint64_t zs_timing_line_of(uint64_t ordinal, const uint32_t *words
     return ordinal << ZS_TIMING_LINE_BITS | (uint64_t)(words[0] & 0xff) << 32 | words[1];
 }
 
-/* ---- census.c ----------------------------------------------------------------------------------
+/* ---- reuse.c ----------------------------------------------------------------------------------
  * What was not recorded has gone through the caches, too.
  */
 
-struct zs_timing_census;
+struct zs_timing_reuse;
 /* Of a line's name: its allocation, as far as these are told apart. */
 static inline uint32_t zs_timing_class_of(uint64_t line)
 {
@@ -204,43 +204,41 @@ enum {
     ZS_TIMING_STEPS = 64, /* of a run's groups */
 };
 /* The streams' ranges have been named. *ret NULL: all was recorded, or nearly. */
-int zs_timing_census_create(const struct zs_timing_trace *trace, struct zs_timing_census **ret);
-void zs_timing_census_destroy(struct zs_timing_census *census); /* NULL is fine */
+int zs_timing_reuse_create(const struct zs_timing_trace *trace, struct zs_timing_reuse **ret);
+void zs_timing_reuse_destroy(struct zs_timing_reuse *reuse); /* NULL is fine */
 /* Of an allocation: different lines of all that was recorded, and of the launch; the part of them
  * that loads touch; of accesses to lines, how likely the line is one that nothing recorded touches.
  */
 struct zs_timing_lines {
     double recorded, all, read, fresh;
 };
-struct zs_timing_lines zs_timing_census_lines(const struct zs_timing_census *census,
-                                              uint32_t class);
+struct zs_timing_lines zs_timing_reuse_lines(const struct zs_timing_reuse *reuse, uint32_t class);
 /* The steps of a run whose groups touch no more than so many different lines. */
-uint32_t zs_timing_census_steps(const struct zs_timing_census *census, double lines);
+uint32_t zs_timing_reuse_steps(const struct zs_timing_reuse *reuse, double lines);
 /* Of an allocation: how many more lines the launch's first groups ask for as the first, when a
  * cache keeps what groups of the last `steps` touched, than others do. */
-double zs_timing_census_first(const struct zs_timing_census *census, uint32_t class,
-                              uint32_t steps);
+double zs_timing_reuse_first(const struct zs_timing_reuse *reuse, uint32_t class, uint32_t steps);
 /* Of scratch or private memory (ZS_TIMING_RANGE_SCRATCH, ..._PRIVATE): different lines of threads
  * in so many places, of which each uses the same again and again. */
-double zs_timing_census_own(const struct zs_timing_census *census, uint32_t class, uint64_t places);
+double zs_timing_reuse_own(const struct zs_timing_reuse *reuse, uint32_t class, uint64_t places);
 /* The allocation whose lines messages of the instruction touch. */
-uint32_t zs_timing_census_class(const struct zs_timing_census *census, uint32_t inst);
+uint32_t zs_timing_reuse_class(const struct zs_timing_reuse *reuse, uint32_t inst);
 /* Groups of a run: of those that were recorded. */
-uint64_t zs_timing_census_groups(const struct zs_timing_census *census);
+uint64_t zs_timing_reuse_groups(const struct zs_timing_reuse *reuse);
 /* How likely lines that the run is the first to touch are in a cache that has room for so
  * many more, as it begins. */
-void zs_timing_census_odds(const struct zs_timing_census *census, uint32_t run, double room,
-                           uint32_t ret_odds[ZS_TIMING_CLASSES]);
+void zs_timing_reuse_odds(const struct zs_timing_reuse *reuse, uint32_t run, double room,
+                          uint32_t ret_odds[ZS_TIMING_CLASSES]);
 /* How likely lines that a run's group touches as the first one of the run are in a cache that holds
  * so many: others, which began less than a run before it, have touched them. By the part of the run
  * that lies before the group. */
-void zs_timing_census_near(const struct zs_timing_census *census, double lines,
-                           uint32_t ret_odds[ZS_TIMING_CLASSES][ZS_TIMING_STEPS]);
+void zs_timing_reuse_near(const struct zs_timing_reuse *reuse, double lines,
+                          uint32_t ret_odds[ZS_TIMING_CLASSES][ZS_TIMING_STEPS]);
 /* By these odds, whether this one is. odds NULL: the cache has no such room;
  * near NULL: nothing was before the run. step: of the group. */
-bool zs_timing_census_says(const uint32_t odds[ZS_TIMING_CLASSES],
-                           const uint32_t near[ZS_TIMING_CLASSES][ZS_TIMING_STEPS], uint32_t step,
-                           uint64_t line);
+bool zs_timing_reuse_says(const uint32_t odds[ZS_TIMING_CLASSES],
+                          const uint32_t near[ZS_TIMING_CLASSES][ZS_TIMING_STEPS], uint32_t step,
+                          uint64_t line);
 
 /* ---- memo.c ------------------------------------------------------------------------------------
  * What was found of launches, by what they did. Several threads may use a memo.
@@ -311,7 +309,7 @@ struct zs_timing_hierarchy {
         writes[ZS_TIMING_BANKS];
     uint64_t written_back, llc_new; /* lines that L3 gave up; of these, that the LLC had not */
     /* lines that a run of groups is the first to touch; NULL: all groups were recorded */
-    const struct zs_timing_census *census;
+    const struct zs_timing_reuse *reuse;
     uint64_t now;        /* when the message was sent */
     uint32_t runs_known; /* of which the odds are there */
     uint32_t (*l3_odds)[ZS_TIMING_CLASSES], (*llc_odds)[ZS_TIMING_CLASSES]; /* by run */
@@ -332,7 +330,7 @@ struct zs_timing_request {
 };
 
 int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
-                             const struct zs_timing_census *census, struct zs_gpu_timing *totals);
+                             const struct zs_timing_reuse *reuse, struct zs_gpu_timing *totals);
 void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_store *store);
 /* What was counted since the last time goes into the totals. */
 void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h);

@@ -432,7 +432,7 @@ static inline uint32_t locate(struct zs_timing_stream *s, const struct zs_port *
 
 static inline uint32_t event_word(const struct zs_port_message *m,
                                   const struct zs_port_message_row *row,
-                                  const struct zs_port_touch *touch)
+                                  const struct zs_port_footprint *touch)
 {
     bool write = m->bytes_written && !m->bytes_read, barrier = m->space == ZS_PORT_SPACE_GATEWAY;
     uint32_t kind = (uint32_t)m->space << ZS_TIMING_EVENT_SPACE |
@@ -451,7 +451,7 @@ static inline uint32_t event_word(const struct zs_port_message *m,
 static inline void keep_message(struct zs_timing_stream *s, const struct zs_port *port,
                                 uint32_t inst, const struct zs_port_message *m,
                                 const struct zs_port_message_row *row,
-                                const struct zs_port_touch *touch)
+                                const struct zs_port_footprint *touch)
 {
     uint32_t *const start = room(s, 2 + 2 * touch->line_count), *at = start;
     if (!at)
@@ -487,9 +487,9 @@ record_joined(struct zs_timing_stream *s, const struct zs_eu_thread *t,
               const struct zs_eu_send *send, const struct zs_port_message *m,
               const struct zs_port_message_row *row, uint32_t mask)
 {
-    struct zs_port_touch touch;
+    struct zs_port_footprint touch;
     uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
-    zs_port_touch(t->env, m, zs_eu_send_payload(t, send, m, joined), mask, &touch);
+    zs_port_footprint(t->env, m, zs_eu_send_payload(t, send, m, joined), mask, &touch);
     keep_message(s, t->env, send->d.inst, m, row, &touch);
 }
 
@@ -498,8 +498,8 @@ record_message(struct zs_timing_stream *s, const struct zs_eu_thread *t,
                const struct zs_eu_send *send, const struct zs_port_message *m,
                const struct zs_port_message_row *row, uint32_t mask)
 {
-    struct zs_port_touch touch;
-    zs_port_touch(t->env, m, t->grf + send->d.src0_B, mask, &touch);
+    struct zs_port_footprint touch;
+    zs_port_footprint(t->env, m, t->grf + send->d.src0_B, mask, &touch);
     keep_message(s, t->env, send->d.inst, m, row, &touch);
 }
 

@@ -388,7 +388,7 @@ static void uncompressed_stores(void **state)
 static void check_prefetch(struct fixture *f, const struct shape *s, uint64_t *seed)
 {
     static _Alignas(64) uint8_t src0[FILE_B], dst[FILE_B], before[FILE_B];
-    static struct zs_port_touch touch;
+    static struct zs_port_footprint touch;
     uint32_t offset[LANES], mask = s->lanes == 32 ? UINT32_MAX : (1u << s->lanes) - 1;
     place(f, s, seed, offset, src0);
     fill_random(dst, sizeof(dst), seed);
@@ -397,7 +397,7 @@ static void check_prefetch(struct fixture *f, const struct shape *s, uint64_t *s
     assert_int_equal(f->message.bytes_read + f->message.bytes_written, 0);
     memset(&f->port.fault, 0, sizeof(f->port.fault));
     assert_true(f->row->run(&f->port, &f->message, dst, src0, NULL, mask));
-    zs_port_touch(&f->port, &f->message, src0, mask, &touch);
+    zs_port_footprint(&f->port, &f->message, src0, mask, &touch);
     assert_true(s->where != A64 || touch.line_count > 0);
     memset(src0, 0x7f, sizeof(src0)); /* outside of everything */
     assert_true(f->row->run(&f->port, &f->message, dst, src0, NULL, mask));
@@ -485,12 +485,12 @@ static int prepare_2d(struct fixture *f, const struct block *b, uint32_t op, uin
 /* What models of time and debuggers are told: the lines and the bytes that it moves. */
 static void check_reach_2d(const struct fixture *f, const uint8_t *src0, const bool *moved)
 {
-    static struct zs_port_touch touch;
-    static struct zs_port_reach reach;
+    static struct zs_port_footprint touch;
+    static struct zs_port_accesses reach;
     bool lines[MEMORY_B / ZS_PORT_LINE_B] = {false}, bytes[MEMORY_B] = {false};
     uint64_t base = (uint64_t)(uintptr_t)f->memory;
-    zs_port_touch(&f->port, &f->message, src0, 0xffff, &touch);
-    zs_port_reach(&f->port, &f->message, src0, 0xffff, &reach);
+    zs_port_footprint(&f->port, &f->message, src0, 0xffff, &touch);
+    zs_port_accesses(&f->port, &f->message, src0, 0xffff, &reach);
     assert_true(reach.whole);
     for (uint32_t i = 0; i < touch.line_count; i++)
         lines[touch.lines[i] - base / ZS_PORT_LINE_B] = true;
@@ -855,7 +855,7 @@ static void outside_local_memory(void **state)
 static void far_offsets(void **state)
 {
     static _Alignas(64) uint8_t src0[FILE_B], data[FILE_B], dst[FILE_B], before[MEMORY_B];
-    static struct zs_port_touch touch;
+    static struct zs_port_footprint touch;
     uint64_t seed = 23, whole = 1ull << 32;
     struct fixture *f = calloc(1, sizeof(*f));
     fixture_init(f, &seed);
@@ -878,7 +878,7 @@ static void far_offsets(void **state)
         memcpy(before, f->memory, sizeof(before));
         assert_int_equal(prepare(f, &s, is_store ? STORE : LOAD, is_store, !is_store), 0);
         uint32_t mask = s.transposed ? 1 : 0xffff;
-        zs_port_touch(&f->port, &f->message, src0, mask, &touch);
+        zs_port_footprint(&f->port, &f->message, src0, mask, &touch);
         assert_true(execute(f, dst, src0, data, mask, &seed));
         for (uint32_t lane = 0; lane < s.lanes; lane++) {
             uint8_t *place = before + MEMORY_B - 256 + (size_t)lane * 8, want[8] = {0};

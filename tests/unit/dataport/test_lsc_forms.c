@@ -197,8 +197,8 @@ static void plant(struct fixture *f, uint8_t *src0, uint32_t address_B, uint64_t
 static void execute(struct fixture *f, const struct zs_port_send *send, uint64_t *seed)
 {
     static _Alignas(64) uint8_t src0[REGISTERS_B], src1[REGISTERS_B];
-    static struct zs_port_touch touch;
-    static struct zs_port_reach reach;
+    static struct zs_port_footprint touch;
+    static struct zs_port_accesses reach;
     size_t size_B = (size_t)send->rlen * send->grf_B;
     uint8_t *dst = malloc(size_B + 64);
     uint32_t mask = f->message.lanes ? UINT32_MAX >> (32 - f->message.lanes) : UINT32_MAX;
@@ -206,8 +206,8 @@ static void execute(struct fixture *f, const struct zs_port_send *send, uint64_t
     mask &= random_u32(seed) % 2 ? UINT32_MAX : random_u32(seed) | 1;
     memset(dst, 0x5a, size_B + 64);
     memset(&f->port.fault, 0, sizeof(f->port.fault));
-    zs_port_touch(&f->port, &f->message, src0, mask, &touch);
-    zs_port_reach(&f->port, &f->message, src0, mask, &reach);
+    zs_port_footprint(&f->port, &f->message, src0, mask, &touch);
+    zs_port_accesses(&f->port, &f->message, src0, mask, &reach);
     bool done = f->row->run(&f->port, &f->message, dst, src0, src1, mask);
     assert_int_equal(done, f->port.fault.kind == ZS_PORT_FAULT_NONE);
     for (uint32_t i = 0; i < 64; i++)

@@ -873,7 +873,7 @@ static void test_blocks(void **state)
 
 /* Misses of L3 and what is fetched grow by allocation, each in its own way: yet none of an
  * instruction's lines is fetched that was not missed. */
-static void check_fetched(const struct zs_timing_census *census)
+static void check_fetched(const struct zs_timing_reuse *reuse)
 {
     uint64_t from[ZS_GPU_ACCESSES] = {[ZS_GPU_ACCESS_l3_hits] = 100,
                                       [ZS_GPU_ACCESS_l3_misses] = 10,
@@ -886,7 +886,7 @@ static void check_fetched(const struct zs_timing_census *census)
     for (uint32_t has_llc = 0; has_llc < 2; has_llc++) {
         struct zs_timing_caches caches = {.llc = {.set_count = has_llc}};
         const struct zs_timing_machine m = {.accesses = from,
-                                            .hierarchy = {.census = census, .caches = &caches}};
+                                            .hierarchy = {.reuse = reuse, .caches = &caches}};
         for (uint32_t memory = 1; memory <= 8; memory++) {
             uint64_t to[ZS_GPU_ACCESSES];
             growth.memory[ZS_TIMING_RANGE_FIRST] = memory;
@@ -902,7 +902,7 @@ static void check_fetched(const struct zs_timing_census *census)
 
 /* Threads gave up half of what they did, and each group has lines of its own: there are twice as
  * many as were recorded, into however many runs the groups are divided. */
-static void test_census_of_few_groups(void **state)
+static void test_reuse_of_few_groups(void **state)
 {
     enum { GROUPS = 9, LINES = 1000, MESSAGES = 2, WORDS = 2 + 2 * LINES };
     struct zs_timing_code code = {.op_count = 1};
@@ -931,14 +931,14 @@ static void test_census_of_few_groups(void **state)
                                                .ranges = &ordinal,
                                                .range_count = 1};
     }
-    struct zs_timing_census *census;
-    assert_int_equal(zs_timing_census_create(&trace, &census), 0);
-    assert_non_null(census);
-    struct zs_timing_lines lines = zs_timing_census_lines(census, ZS_TIMING_RANGE_FIRST);
+    struct zs_timing_reuse *reuse;
+    assert_int_equal(zs_timing_reuse_create(&trace, &reuse), 0);
+    assert_non_null(reuse);
+    struct zs_timing_lines lines = zs_timing_reuse_lines(reuse, ZS_TIMING_RANGE_FIRST);
     assert_true(fabs(lines.recorded / (GROUPS * MESSAGES * LINES) - 1) < 0.1); /* a sample */
     assert_true(fabs(lines.all / lines.recorded - 2) < 0.1);
-    check_fetched(census);
-    zs_timing_census_destroy(census);
+    check_fetched(reuse);
+    zs_timing_reuse_destroy(reuse);
 }
 
 static void test_host_threads(void **state)
@@ -974,7 +974,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_launches_again),
         cmocka_unit_test(test_caches),
         cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_census_of_few_groups),
+        cmocka_unit_test(test_reuse_of_few_groups),
         cmocka_unit_test(test_host_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

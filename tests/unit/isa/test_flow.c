@@ -3,7 +3,7 @@
 #include "../test.h"
 
 #include "assemble.h"
-#include "isa/reach.h"
+#include "isa/reaching.h"
 
 #include <stdio.h>
 #include <stdlib.h>

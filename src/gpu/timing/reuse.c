@@ -52,10 +52,10 @@ struct class
     uint32_t met[STEPS], unmet[STEPS];
     double unseen[STEPS]; /* part that none precedes from so many steps ago on, up to now */
     double touches;       /* of a step's groups */
-    uint32_t own, common; /* of scratch and private memory: see zs_timing_census_own() */
+    uint32_t own, common; /* of scratch and private memory: see zs_timing_reuse_own() */
 };
 
-struct zs_timing_census {
+struct zs_timing_reuse {
     uint32_t runs;
     double gaps[ZS_TIMING_RUNS]; /* so many runs' groups were left out before a run, in all */
     uint64_t run_groups;         /* recorded ones */
@@ -114,13 +114,13 @@ static bool grow(struct table *t)
 }
 
 /* Of so many groups. */
-static uint32_t step_of(const struct zs_timing_census *c, uint64_t groups)
+static uint32_t step_of(const struct zs_timing_reuse *c, uint64_t groups)
 {
     return (uint32_t)ZS_MIN(groups * STEPS / c->run_groups, (uint64_t)STEPS - 1);
 }
 
 /* Groups come in their order. */
-static bool add_line(struct zs_timing_census *c, struct table *t, uint64_t line, uint32_t group,
+static bool add_line(struct zs_timing_reuse *c, struct table *t, uint64_t line, uint32_t group,
                      uint32_t read)
 {
     if (2 * t->count >= t->size && !grow(t))
@@ -140,7 +140,7 @@ static bool add_line(struct zs_timing_census *c, struct table *t, uint64_t line,
 }
 
 /* A line of scratch or private memory, as the stream has it: each is counted. */
-static bool add_own(struct zs_timing_census *c, struct table *t, const uint32_t *words)
+static bool add_own(struct zs_timing_reuse *c, struct table *t, const uint32_t *words)
 {
     uint64_t line = (uint64_t)words[0] << 32 | words[1];
     if (2 * t->count >= t->size && !grow(t))
@@ -157,7 +157,7 @@ static bool add_own(struct zs_timing_census *c, struct table *t, const uint32_t 
 
 /* The lines of a stream's messages; own: where those of scratch and private memory go, of which a
  * thread uses what the one before it in its place has used. */
-static bool add_stream(struct zs_timing_census *c, struct table *t, struct table *own,
+static bool add_stream(struct zs_timing_reuse *c, struct table *t, struct table *own,
                        const struct zs_timing_stream *s, uint32_t group)
 {
     for (uint32_t i = s->messages_from; i < s->messages_until;) {
@@ -185,7 +185,7 @@ static bool add_stream(struct zs_timing_census *c, struct table *t, struct table
     return true;
 }
 
-static void count_line(struct zs_timing_census *c, uint64_t line, uint32_t in_runs)
+static void count_line(struct zs_timing_reuse *c, uint64_t line, uint32_t in_runs)
 {
     struct class *k = &c->classes[zs_timing_class_of(line)];
     uint32_t first = (uint32_t)__builtin_ctz(in_runs);
@@ -204,7 +204,7 @@ static void count_line(struct zs_timing_census *c, uint64_t line, uint32_t in_ru
 
 /* How likely a line that run `run` is the first to touch is touched by another one. Nothing comes
  * after the last: it is as the one before it. Of two runs only what they share is known. */
-static double again(const struct zs_timing_census *c, const struct class *k, uint32_t run)
+static double again(const struct zs_timing_reuse *c, const struct class *k, uint32_t run)
 {
     if (c->runs == 2)
         return k->touched[1] < LINES_KNOWN ? 0 : (double)k->shared / k->touched[1];
@@ -229,7 +229,7 @@ static void find_unseen(struct class *k, uint32_t runs)
     }
 }
 
-static void conclude(struct zs_timing_census *c)
+static void conclude(struct zs_timing_reuse *c)
 {
     for (uint32_t i = 0; i < CLASSES; i++) {
         struct class *k = &c->classes[i];
@@ -252,7 +252,7 @@ static double power(double base, double exponent)
 }
 
 /* Different lines that so many runs' groups touch. */
-static double footprint(const struct zs_timing_census *c, uint32_t run, double runs)
+static double footprint(const struct zs_timing_reuse *c, uint32_t run, double runs)
 {
     double sum = 0;
     for (uint32_t i = 0; i < CLASSES; i++) {
@@ -263,8 +263,8 @@ static double footprint(const struct zs_timing_census *c, uint32_t run, double r
     return sum;
 }
 
-void zs_timing_census_odds(const struct zs_timing_census *c, uint32_t run, double room,
-                           uint32_t ret_odds[ZS_TIMING_CLASSES])
+void zs_timing_reuse_odds(const struct zs_timing_reuse *c, uint32_t run, double room,
+                          uint32_t ret_odds[ZS_TIMING_CLASSES])
 {
     double least = 0, most = c->gaps[run];
     if (footprint(c, run, most) <= room)
@@ -280,7 +280,7 @@ void zs_timing_census_odds(const struct zs_timing_census *c, uint32_t run, doubl
     }
 }
 
-static double mean_again(const struct zs_timing_census *c, const struct class *k)
+static double mean_again(const struct zs_timing_reuse *c, const struct class *k)
 {
     double p = 0;
     for (uint32_t run = 0; run < c->runs; run++)
@@ -290,14 +290,14 @@ static double mean_again(const struct zs_timing_census *c, const struct class *k
 
 /* A run's different lines, then those that each further one adds: less where the run before has had
  * them, and fewer and fewer where they read the same memory here and there. */
-static double lines_of_all(const struct zs_timing_census *c, const struct class *k, double p)
+static double lines_of_all(const struct zs_timing_reuse *c, const struct class *k, double p)
 {
     double others = c->all_runs - 1, next = k->touches * STEPS * k->unseen[STEPS - 1];
     next = ZS_MIN(next, k->lines * (1 - p));
     return k->lines + (p > 0 ? next * (1 - power(1 - p, others)) / p : next * others);
 }
 
-struct zs_timing_lines zs_timing_census_lines(const struct zs_timing_census *c, uint32_t class)
+struct zs_timing_lines zs_timing_reuse_lines(const struct zs_timing_reuse *c, uint32_t class)
 {
     const struct class *k = &c->classes[class];
     double p = mean_again(c, k), recorded = (double)(1u << SAMPLE_BITS) * k->distinct;
@@ -309,7 +309,7 @@ struct zs_timing_lines zs_timing_census_lines(const struct zs_timing_census *c, 
     };
 }
 
-double zs_timing_census_first(const struct zs_timing_census *c, uint32_t class, uint32_t steps)
+double zs_timing_reuse_first(const struct zs_timing_reuse *c, uint32_t class, uint32_t steps)
 {
     const struct class *k = &c->classes[class];
     double sum = 0;
@@ -318,18 +318,18 @@ double zs_timing_census_first(const struct zs_timing_census *c, uint32_t class, 
     return sum;
 }
 
-double zs_timing_census_own(const struct zs_timing_census *c, uint32_t class, uint64_t places)
+double zs_timing_reuse_own(const struct zs_timing_reuse *c, uint32_t class, uint64_t places)
 {
     const struct class *k = &c->classes[class];
     return (double)k->own * (double)places + k->common;
 }
 
-uint32_t zs_timing_census_class(const struct zs_timing_census *c, uint32_t inst)
+uint32_t zs_timing_reuse_class(const struct zs_timing_reuse *c, uint32_t inst)
 {
     return c->class_of[inst];
 }
 
-uint32_t zs_timing_census_steps(const struct zs_timing_census *c, double lines)
+uint32_t zs_timing_reuse_steps(const struct zs_timing_reuse *c, double lines)
 {
     double sum = 0;
     for (uint32_t step = 0; step < STEPS; step++) {
@@ -341,10 +341,10 @@ uint32_t zs_timing_census_steps(const struct zs_timing_census *c, double lines)
     return STEPS;
 }
 
-void zs_timing_census_near(const struct zs_timing_census *c, double lines,
-                           uint32_t ret_odds[ZS_TIMING_CLASSES][ZS_TIMING_STEPS])
+void zs_timing_reuse_near(const struct zs_timing_reuse *c, double lines,
+                          uint32_t ret_odds[ZS_TIMING_CLASSES][ZS_TIMING_STEPS])
 {
-    uint32_t steps = c->apart ? zs_timing_census_steps(c, lines) : 0;
+    uint32_t steps = c->apart ? zs_timing_reuse_steps(c, lines) : 0;
     for (uint32_t i = 0; i < CLASSES; i++) {
         const double *unseen = c->classes[i].unseen;
         for (uint32_t step = 0; step < STEPS; step++) {
@@ -355,9 +355,9 @@ void zs_timing_census_near(const struct zs_timing_census *c, double lines,
     }
 }
 
-bool zs_timing_census_says(const uint32_t odds[ZS_TIMING_CLASSES],
-                           const uint32_t near[ZS_TIMING_CLASSES][ZS_TIMING_STEPS], uint32_t step,
-                           uint64_t line)
+bool zs_timing_reuse_says(const uint32_t odds[ZS_TIMING_CLASSES],
+                          const uint32_t near[ZS_TIMING_CLASSES][ZS_TIMING_STEPS], uint32_t step,
+                          uint64_t line)
 {
     uint32_t class = zs_timing_class_of(line), likely = odds ? odds[class] : 0;
     likely = near ? ZS_MAX(likely, near[class][step]) : likely;
@@ -382,7 +382,7 @@ static double given_up(const struct zs_timing_trace *t)
 }
 
 /* Where all groups were recorded they are looked at in as many runs, one behind the other. */
-static void choose_runs(struct zs_timing_census *c, const struct zs_timing_trace *t, double times)
+static void choose_runs(struct zs_timing_reuse *c, const struct zs_timing_trace *t, double times)
 {
     c->apart = t->chunk_count > 1;
     c->runs = c->apart ? (uint32_t)t->chunk_count : ZS_TIMING_RUNS;
@@ -398,7 +398,7 @@ static void choose_runs(struct zs_timing_census *c, const struct zs_timing_trace
     c->all_runs = times * (double)t->launch.group_count / (double)c->run_groups;
 }
 
-static int count_lines(struct zs_timing_census *c, const struct zs_timing_trace *t)
+static int count_lines(struct zs_timing_reuse *c, const struct zs_timing_trace *t)
 {
     struct table table = {0}, own = {0};
     uint32_t threads = t->launch.threads_per_group;
@@ -414,13 +414,13 @@ static int count_lines(struct zs_timing_census *c, const struct zs_timing_trace 
     return error;
 }
 
-int zs_timing_census_create(const struct zs_timing_trace *t, struct zs_timing_census **ret)
+int zs_timing_reuse_create(const struct zs_timing_trace *t, struct zs_timing_reuse **ret)
 {
     double times = given_up(t);
     *ret = NULL;
     if (t->chunk_count < 2 && (times < GIVEN_UP || t->sampled < ZS_TIMING_RUNS))
         return 0;
-    struct zs_timing_census *c = calloc(1, sizeof(*c));
+    struct zs_timing_reuse *c = calloc(1, sizeof(*c));
     if (!c)
         return -ENOMEM;
     c->op_count = t->launch.code->op_count;
@@ -428,7 +428,7 @@ int zs_timing_census_create(const struct zs_timing_trace *t, struct zs_timing_ce
     choose_runs(c, t, times);
     int error = c->class_of ? count_lines(c, t) : -ENOMEM;
     if (error) {
-        zs_timing_census_destroy(c);
+        zs_timing_reuse_destroy(c);
         return error;
     }
     conclude(c);
@@ -436,12 +436,12 @@ int zs_timing_census_create(const struct zs_timing_trace *t, struct zs_timing_ce
     return 0;
 }
 
-uint64_t zs_timing_census_groups(const struct zs_timing_census *c)
+uint64_t zs_timing_reuse_groups(const struct zs_timing_reuse *c)
 {
     return c->run_groups;
 }
 
-void zs_timing_census_destroy(struct zs_timing_census *c)
+void zs_timing_reuse_destroy(struct zs_timing_reuse *c)
 {
     if (c)
         free(c->class_of);

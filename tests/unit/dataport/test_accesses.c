@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What zs_port_reach() and zs_port_touch() say of a message before it is executed, against what
- * executing it does: for every row of the tables, in random forms, with random payloads. Memory
- * that changes must have been told, also bytes that what is read depends on, and no more of it.
+ * What zs_port_accesses() and zs_port_footprint() say of a message before it is executed, against
+ * what executing it does: for every row of the tables, in random forms, with random payloads.
+ * Memory that changes must have been told, also bytes that what is read depends on, and no more of
+ * it.
  */
 #include "fixture.h"
 
@@ -45,7 +46,7 @@ struct trial {
     uint64_t seed;
     _Alignas(64) uint8_t payload[FILE_B], dst[FILE_B], first_dst[FILE_B];
     struct image told, before, after;
-    struct zs_port_reach reach;
+    struct zs_port_accesses reach;
     uint32_t mask, told_B, changed_B;
 };
 
@@ -81,7 +82,7 @@ static void restore(struct fixture *f, const struct image *image)
 }
 
 /* Where a piece lies in an image; it must lie in one of the memories. */
-static uint32_t place_of(const struct fixture *f, const struct zs_port_piece *p)
+static uint32_t place_of(const struct fixture *f, const struct zs_port_access *p)
 {
     uint64_t memory = p->address - (uintptr_t)f->memory;
     uint64_t scratch = p->address - (uintptr_t)f->scratch;
@@ -355,15 +356,15 @@ static void find_told(struct trial *t)
 {
     const struct zs_port_message *m = &t->f.message;
     uint32_t lanes = 0;
-    zs_port_reach(&t->f.port, m, t->payload, t->mask, &t->reach);
+    zs_port_accesses(&t->f.port, m, t->payload, t->mask, &t->reach);
     assert_true(t->reach.whole);
     memset(&t->told, 0, sizeof(t->told));
     for (uint32_t i = 0; i < t->reach.count; i++) {
-        const struct zs_port_piece *p = &t->reach.pieces[i];
+        const struct zs_port_access *p = &t->reach.pieces[i];
         memset(t->told.byte + place_of(&t->f, p), 1, p->size_B);
         t->told_B += p->size_B;
-        assert_int_equal(p->lane == ZS_PORT_REACH_ALL, m->lanes == 0 && !m->masked);
-        if (p->lane == ZS_PORT_REACH_ALL || m->masked)
+        assert_int_equal(p->lane == ZS_PORT_NO_LANE, m->lanes == 0 && !m->masked);
+        if (p->lane == ZS_PORT_NO_LANE || m->masked)
             continue;
         assert_true(p->lane < m->lanes && t->mask >> p->lane & 1);
         if (t->f.row->is_atomic) { /* each lane one element */
@@ -379,7 +380,7 @@ static bool is_image(const struct zs_port_message *m)
     return m->shape == ZS_PORT_SHAPE_TYPED || m->shape == ZS_PORT_SHAPE_MEDIA;
 }
 
-static bool has_line(const struct zs_port_touch *touch, uint64_t line)
+static bool has_line(const struct zs_port_footprint *touch, uint64_t line)
 {
     for (uint32_t i = 0; i < touch->line_count; i++) {
         if (touch->lines[i] == line)
@@ -390,12 +391,12 @@ static bool has_line(const struct zs_port_touch *touch, uint64_t line)
 
 /* Lines of images are 16 bytes of four rows; here rows are PITCH_B. Exactly those of the bytes
  * told. */
-static void check_touch_media(const struct trial *t, const struct zs_port_touch *touch)
+static void check_touch_media(const struct trial *t, const struct zs_port_footprint *touch)
 {
     enum { TILE_B = 16, TILE_ROWS = 4 };
     uint64_t start = (uintptr_t)t->f.memory / 64, seen = 0, touched = 0;
     for (uint32_t i = 0; i < t->reach.count; i++) {
-        const struct zs_port_piece *p = &t->reach.pieces[i];
+        const struct zs_port_access *p = &t->reach.pieces[i];
         for (uint32_t k = 0; k < p->size_B; k++) {
             uint64_t at = p->address + k - (uintptr_t)t->f.memory;
             uint64_t tile = at / PITCH_B / TILE_ROWS * (PITCH_B / TILE_B) + at % PITCH_B / TILE_B;
@@ -414,10 +415,10 @@ static void check_touch_media(const struct trial *t, const struct zs_port_touch 
 static void check_touch(const struct trial *t)
 {
     const struct zs_port_message *m = &t->f.message;
-    struct zs_port_touch touch;
+    struct zs_port_footprint touch;
     uint32_t lines = 0;
-    uint64_t seen[ZS_PORT_TOUCH_LINES];
-    zs_port_touch(&t->f.port, m, t->payload, t->mask, &touch);
+    uint64_t seen[ZS_PORT_FOOTPRINT_LINES];
+    zs_port_footprint(&t->f.port, m, t->payload, t->mask, &touch);
     if (m->shape == ZS_PORT_SHAPE_MEDIA && m->bti == IMAGE_BTI)
         check_touch_media(t, &touch);
     if (m->space == ZS_PORT_SPACE_SLM || is_image(m)) {
@@ -426,7 +427,7 @@ static void check_touch(const struct trial *t)
     }
     uint64_t scratch = (uintptr_t)t->f.scratch + SCRATCH_SLOT_B;
     for (uint32_t i = 0; i < t->reach.count; i++) {
-        const struct zs_port_piece *p = &t->reach.pieces[i];
+        const struct zs_port_access *p = &t->reach.pieces[i];
         /* without a payload of the port's, stateless messages are to scratch memory */
         bool relative = m->space == ZS_PORT_SPACE_SCRATCH || m->space == ZS_PORT_SPACE_PAYLOAD;
         uint64_t from = p->address - (relative ? scratch : 0);
@@ -435,7 +436,7 @@ static void check_touch(const struct trial *t)
             bool is_new = true;
             for (uint32_t k = 0; k < lines; k++)
                 is_new &= seen[k] != at;
-            if (is_new && lines < ZS_PORT_TOUCH_LINES)
+            if (is_new && lines < ZS_PORT_FOOTPRINT_LINES)
                 seen[lines++] = at;
         }
     }
@@ -618,7 +619,7 @@ static bool is_new(const uint32_t *values, uint32_t count, uint32_t value)
 
 /* Dwords that are named, each once; the fullest bank; lanes at the place where most are. */
 static void check_banks(const struct zs_port_message *m, const uint32_t *offset, uint32_t span_B,
-                        uint32_t mask, const struct zs_port_touch *touch)
+                        uint32_t mask, const struct zs_port_footprint *touch)
 {
     uint32_t dwords[BANK_LANES * SPAN_MAX], count = 0, banks[BANK_COUNT] = {0}, fullest = 0;
     uint32_t most = 0;
@@ -651,7 +652,7 @@ static void banks(void **state)
         {.lanes = 16, .element_B = 4, .elements = 1, .bytes_read = 4},
     };
     static const uint32_t spans[] = {4, 4, 12, 1, 4}, ranges[] = {4, 40, 300, 5000};
-    static struct zs_port_touch touch;
+    static struct zs_port_footprint touch;
     static const struct zs_port port;
     uint64_t seed = 7;
     for (uint32_t i = 0; i < 20000; i++) {
@@ -666,7 +667,7 @@ static void banks(void **state)
         struct zs_port_message m = forms[form];
         m.shape = ZS_PORT_SHAPE_OFFSETS;
         m.space = ZS_PORT_SPACE_SLM;
-        zs_port_touch(&port, &m, (const uint8_t *)offset, mask, &touch);
+        zs_port_footprint(&port, &m, (const uint8_t *)offset, mask, &touch);
         check_banks(&m, offset, spans[form], mask, &touch);
     }
 }
@@ -677,7 +678,7 @@ static void banks(void **state)
 static void meeting(void **state)
 {
     static const uint32_t places[] = {1, 2, 5, 40, 4000};
-    static struct zs_port_touch touch;
+    static struct zs_port_footprint touch;
     static const struct zs_port port;
     uint64_t seed = 11;
     for (uint32_t i = 0; i < 5000; i++) {
@@ -699,7 +700,7 @@ static void meeting(void **state)
                                     .elements = 1,
                                     .bytes_read = 4,
                                     .bytes_written = 4};
-        zs_port_touch(&port, &m, (const uint8_t *)address, mask, &touch);
+        zs_port_footprint(&port, &m, (const uint8_t *)address, mask, &touch);
         assert_int_equal(touch.atomic_lanes, most);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which writes reach an instruction. */
-#ifndef ZS_ISA_REACH_H
-#define ZS_ISA_REACH_H
+#ifndef ZS_ISA_REACHING_H
+#define ZS_ISA_REACHING_H
 
 #include "isa/isa.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "isa/touched.h"
+#include "isa/register_use.h"
 
 #include "base/compiler.h"
 #include "isa/isa_priv.h"
@@ -68,8 +68,8 @@ static bool add_unknown_lengths(const struct zs_isa_kernel *k, const struct zs_i
 }
 
 /* The first one is told; who leaves liveness alone unknown only where nobody does worse. */
-static void note_unknown(struct zs_isa_touched *t, const struct zs_isa_inst *inst, bool was_known,
-                         const char *why)
+static void note_unknown(struct zs_isa_register_use *t, const struct zs_isa_inst *inst,
+                         bool was_known, const char *why)
 {
     if (t->unknown_why && t->known == was_known)
         return;
@@ -77,7 +77,7 @@ static void note_unknown(struct zs_isa_touched *t, const struct zs_isa_inst *ins
     t->unknown_at_B = inst->offset_B;
 }
 
-static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_touched *t,
+static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_register_use *t,
                       uint64_t masked[4], uint64_t across[4])
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k, i);
@@ -109,11 +109,11 @@ static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_t
     add_read_across(k, i, &e, across);
 }
 
-void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
-                           struct zs_isa_touched *ret)
+void zs_isa_kernel_register_use(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
+                                struct zs_isa_register_use *ret)
 {
     uint64_t masked[4] = {0}, across[4] = {0};
-    *ret = (struct zs_isa_touched){
+    *ret = (struct zs_isa_register_use){
         .known = true, .closed = true, .writes_known = true, .live_known = true};
     if (kernel->edges_missing) {
         ret->live_known = false;

@@ -11,7 +11,7 @@
  *
  * A block is visited anew when bytes are wanted of it that were not before: at most 64 times.
  */
-#include "isa/reach.h"
+#include "isa/reaching.h"
 
 #include "isa/isa_priv.h"
 

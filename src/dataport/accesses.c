@@ -2,27 +2,27 @@
 /*
  * The exact bytes that a message moves, by lane, found from its payload before it is executed: for
  * debuggers. Nothing here refuses or faults; what lies outside is left out, and executing the
- * message says so. touch.c answers the coarser question of a model of time.
+ * message says so. footprint.c answers the coarser question of a model of time.
  */
 #include "dataport/dataport_priv.h"
 
 #include "base/compiler.h"
 
-static void add(struct zs_port_reach *r, const uint8_t *host, uint64_t size_B, uint32_t lane,
+static void add(struct zs_port_accesses *r, const uint8_t *host, uint64_t size_B, uint32_t lane,
                 const struct zs_port *port)
 {
     if (!size_B)
         return;
-    if (r->count == ZS_PORT_REACH_MAX) {
+    if (r->count == ZS_PORT_ACCESSES_MAX) {
         r->whole = false;
         return;
     }
     uint64_t at = (uint64_t)(uintptr_t)host, slm = (uint64_t)(uintptr_t)port->slm;
     bool is_slm = port->slm && at - slm < port->slm_B;
-    r->pieces[r->count++] = (struct zs_port_piece){.address = is_slm ? at - slm : at,
-                                                   .size_B = (uint32_t)size_B,
-                                                   .lane = (uint8_t)lane,
-                                                   .is_slm = is_slm};
+    r->pieces[r->count++] = (struct zs_port_access){.address = is_slm ? at - slm : at,
+                                                    .size_B = (uint32_t)size_B,
+                                                    .lane = (uint8_t)lane,
+                                                    .is_slm = is_slm};
 }
 
 /* ---- by surface, scratch or local memory -------------------------------------------------------
@@ -38,7 +38,7 @@ static bool area_of(const struct zs_port *port, const struct zs_port_message *m,
     return found && ret->base;
 }
 
-static void add_in_area(struct zs_port_reach *r, const struct zs_port *port,
+static void add_in_area(struct zs_port_accesses *r, const struct zs_port *port,
                         const struct zs_port_area *area, uint64_t offset, uint64_t size_B,
                         uint32_t lane)
 {
@@ -84,7 +84,7 @@ struct addressing {
 };
 
 static void reach_lanes(const struct zs_port *port, const struct zs_port_message *m,
-                        const struct addressing *a, uint32_t mask, struct zs_port_reach *r)
+                        const struct addressing *a, uint32_t mask, struct zs_port_accesses *r)
 {
     struct zs_port_area area = {0};
     struct runs runs = runs_of(m);
@@ -111,7 +111,7 @@ static void reach_lanes(const struct zs_port *port, const struct zs_port_message
 
 /* Where block.c has them. */
 static void reach_block(const struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *header, struct zs_port_reach *r)
+                        const uint8_t *header, struct zs_port_accesses *r)
 {
     struct zs_port_area area;
     if (!area_of(port, m, m->bytes_written != 0, &area))
@@ -121,12 +121,12 @@ static void reach_block(const struct zs_port *port, const struct zs_port_message
         offset &= SLM_OFFSET_MASK;
     else if (m->bti >= BTI_SCRATCH)
         offset += zs_port_load32(header + 20) & ~0x3ffu;
-    add_in_area(r, port, &area, offset - area.bias, m->block_B, ZS_PORT_REACH_ALL);
+    add_in_area(r, port, &area, offset - area.bias, m->block_B, ZS_PORT_NO_LANE);
 }
 
 /* Scratch blocks of channels are dwords of lanes. */
 static void reach_scratch(const struct zs_port *port, const struct zs_port_message *m,
-                          const uint8_t *header, uint32_t mask, struct zs_port_reach *r)
+                          const uint8_t *header, uint32_t mask, struct zs_port_accesses *r)
 {
     struct zs_port_area area;
     if (!area_of(port, m, m->op, &area))
@@ -134,7 +134,7 @@ static void reach_scratch(const struct zs_port *port, const struct zs_port_messa
     uint64_t offset =
         (uint64_t)(zs_port_load32(header + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
     if (!m->masked) {
-        add_in_area(r, port, &area, offset, m->block_B, ZS_PORT_REACH_ALL);
+        add_in_area(r, port, &area, offset, m->block_B, ZS_PORT_NO_LANE);
         return;
     }
     for (uint32_t at_B = 0; at_B < m->block_B; at_B += 4) {
@@ -144,13 +144,13 @@ static void reach_scratch(const struct zs_port *port, const struct zs_port_messa
 }
 
 static void reach_block2d(const struct zs_port *port, const struct zs_port_message *m,
-                          const uint8_t *src0, struct zs_port_reach *r)
+                          const uint8_t *src0, struct zs_port_accesses *r)
 {
     uint64_t gpu_va;
     uint32_t size_B;
     for (uint32_t i = 0; m->block_B && zs_port_block2d_row(m, src0, i, &gpu_va, &size_B); i++) {
         if (size_B)
-            add(r, (const uint8_t *)(uintptr_t)gpu_va, size_B, ZS_PORT_REACH_ALL, port);
+            add(r, (const uint8_t *)(uintptr_t)gpu_va, size_B, ZS_PORT_NO_LANE, port);
     }
 }
 
@@ -166,7 +166,7 @@ static const struct zs_port_surface *image_of(const struct zs_port *port,
 }
 
 static void reach_typed(const struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *src0, uint32_t mask, struct zs_port_reach *r)
+                        const uint8_t *src0, uint32_t mask, struct zs_port_accesses *r)
 {
     const struct zs_port_surface *s = image_of(port, m);
     const uint8_t *at = src0 + m->header_grf * GRF_B;
@@ -220,7 +220,7 @@ static struct media_runs media_runs(const struct zs_port_surface *s, int64_t x_B
 }
 
 static void reach_media(const struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *header, struct zs_port_reach *r)
+                        const uint8_t *header, struct zs_port_accesses *r)
 {
     const struct zs_port_surface *s = image_of(port, m);
     if (!s)
@@ -237,7 +237,7 @@ static void reach_media(const struct zs_port *port, const struct zs_port_message
         const uint8_t *from = s->base + (uint64_t)line * s->row_pitch_B;
         for (uint32_t i = 0; i < runs.count; i++)
             add(r, from + runs.run[i].from_B, runs.run[i].end_B - runs.run[i].from_B,
-                ZS_PORT_REACH_ALL, port);
+                ZS_PORT_NO_LANE, port);
     }
 }
 
@@ -246,7 +246,7 @@ static void reach_media(const struct zs_port *port, const struct zs_port_message
 
 /* Load/store cache messages: vectors of lanes, or one block. */
 static void reach_lsc(const struct zs_port *port, const struct zs_port_message *m,
-                      const uint8_t *src0, uint32_t mask, struct zs_port_reach *r)
+                      const uint8_t *src0, uint32_t mask, struct zs_port_accesses *r)
 {
     struct zs_port_plain plain;
     struct zs_port_area area;
@@ -262,16 +262,15 @@ static void reach_lsc(const struct zs_port *port, const struct zs_port_message *
         const struct addressing a = {src0, m->address_B, 1};
         reach_lanes(port, m, &a, mask, r);
     } else if (m->address_B == 8) {
-        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_REACH_ALL,
-            port);
+        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_NO_LANE, port);
     } else if (area_of(port, m, m->bytes_written != 0, &area)) {
         add_in_area(r, port, &area, (zs_port_load32(src0) & area.mask) - area.bias, m->block_B,
-                    ZS_PORT_REACH_ALL);
+                    ZS_PORT_NO_LANE);
     }
 }
 
-void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
-                   uint32_t mask, struct zs_port_reach *r)
+void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *m,
+                      const uint8_t *src0, uint32_t mask, struct zs_port_accesses *r)
 {
     const uint8_t *at = src0 + (size_t)m->header_grf * GRF_B;
     r->count = 0;
@@ -304,8 +303,7 @@ void zs_port_reach(const struct zs_port *port, const struct zs_port_message *m, 
         reach_scratch(port, m, src0, mask, r);
         break;
     case ZS_PORT_SHAPE_A64_BLOCK:
-        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_REACH_ALL,
-            port);
+        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_NO_LANE, port);
         break;
     case ZS_PORT_SHAPE_TYPED:
         reach_typed(port, m, src0, mask, r);

@@ -9,26 +9,26 @@
 #include <math.h>
 #include <smmintrin.h>
 
-enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, TOUCH_LANES = 32 };
+enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, FOOTPRINT_LANES = 32 };
 _Static_assert(1 << LINE_SHIFT == ZS_PORT_LINE_B, "lines are those of the caches");
 
 /* ---- lines -------------------------------------------------------------------------------------
  */
 
-static void add_line(struct zs_port_touch *t, uint64_t line)
+static void add_line(struct zs_port_footprint *t, uint64_t line)
 {
     for (uint32_t i = t->line_count; i-- > 0;) { /* neighbours come one after the other */
         if (t->lines[i] == line)
             return;
     }
-    if (t->line_count < ZS_PORT_TOUCH_LINES)
+    if (t->line_count < ZS_PORT_FOOTPRINT_LINES)
         t->lines[t->line_count++] = line;
 }
 
-static void add_bytes(struct zs_port_touch *t, uint64_t address, uint64_t size_B)
+static void add_bytes(struct zs_port_footprint *t, uint64_t address, uint64_t size_B)
 {
     uint64_t line = address >> LINE_SHIFT, last = (address + size_B - 1) >> LINE_SHIFT;
-    for (; size_B && line <= last && last - line < ZS_PORT_TOUCH_LINES; line++)
+    for (; size_B && line <= last && last - line < ZS_PORT_FOOTPRINT_LINES; line++)
         add_line(t, line);
 }
 
@@ -94,7 +94,7 @@ static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
 }
 
 /* Dwords that the lanes name, each once, by bank: the fullest bank decides how long it takes. */
-static void find_conflicts(struct zs_port_touch *t, const struct zs_port_message *m,
+static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_message *m,
                            const uint64_t *offset, uint32_t mask)
 {
     enum { BANK_DWORDS = 64 };
@@ -209,7 +209,7 @@ static inline bool load_dwords(const uint8_t *offsets, uint32_t scale, uint32_t 
 
 /* find_conflicts() of up to 16 lanes with a dword each, and how many lanes share one. False: they
  * have not. */
-static bool find_dwords(struct zs_port_touch *t, const struct zs_port_message *m,
+static bool find_dwords(struct zs_port_footprint *t, const struct zs_port_message *m,
                         const uint8_t *offsets, uint32_t scale, uint32_t mask)
 {
     const __m128i zero = _mm_setzero_si128(), fifteen = _mm_set1_epi16(15);
@@ -256,7 +256,8 @@ base_of(const struct zs_port *port, const struct zs_port_message *m, uint64_t *r
 }
 
 static void touch_lanes(const struct zs_port *port, const struct zs_port_message *m,
-                        uint64_t address[TOUCH_LANES], uint32_t mask, struct zs_port_touch *t)
+                        uint64_t address[FOOTPRINT_LANES], uint32_t mask,
+                        struct zs_port_footprint *t)
 {
     bool in_slm = m->space == ZS_PORT_SPACE_SLM;
     ZS_PORT_FOR_LANES(lane, in_slm ? mask : 0)
@@ -321,7 +322,7 @@ static inline bool rises_evenly(const uint8_t *offsets, uint32_t lanes, uint32_t
 /* `lanes` lanes, evenly apart, none beyond the other's line: false when it is not so. */
 static inline __attribute__((always_inline)) bool
 touch_even(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *offsets,
-           uint32_t scale, uint32_t lanes, struct zs_port_touch *t)
+           uint32_t scale, uint32_t lanes, struct zs_port_footprint *t)
 {
     uint32_t step, span_B = span_of(m);
     bool even =
@@ -346,16 +347,16 @@ touch_even(const struct zs_port *port, const struct zs_port_message *m, const ui
         return false;
     for (uint64_t line = (base + first) >> LINE_SHIFT,
                   end = (base + last + span_B - 1) >> LINE_SHIFT;
-         line <= end && t->line_count < ZS_PORT_TOUCH_LINES; line++)
+         line <= end && t->line_count < ZS_PORT_FOOTPRINT_LINES; line++)
         t->lines[t->line_count++] = line;
     return true;
 }
 
 static void touch_each(const struct zs_port *port, const struct zs_port_message *m,
                        const uint8_t *offsets, uint32_t scale, uint32_t mask,
-                       struct zs_port_touch *t)
+                       struct zs_port_footprint *t)
 {
-    uint64_t address[TOUCH_LANES];
+    uint64_t address[FOOTPRINT_LANES];
     if (m->space == ZS_PORT_SPACE_SLM && find_dwords(t, m, offsets, scale, mask))
         return;
     ZS_PORT_FOR_LANES(lane, mask)
@@ -364,7 +365,7 @@ static void touch_each(const struct zs_port *port, const struct zs_port_message 
 }
 
 static void touch_offsets(const struct zs_port *port, const struct zs_port_message *m,
-                          const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+                          const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
     uint32_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
@@ -375,10 +376,10 @@ static void touch_offsets(const struct zs_port *port, const struct zs_port_messa
 }
 
 static void touch_addresses(const struct zs_port *port, const struct zs_port_message *m,
-                            const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+                            const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
-    uint64_t address[TOUCH_LANES];
+    uint64_t address[FOOTPRINT_LANES];
     ZS_PORT_FOR_LANES(lane, mask)
     address[lane] = zs_port_load64(at + (size_t)lane * 8);
     touch_lanes(port, m, address, mask, t);
@@ -386,7 +387,7 @@ static void touch_addresses(const struct zs_port *port, const struct zs_port_mes
 
 /* Vectors by lane, or one of them at one place. */
 static void touch_lsc(const struct zs_port *port, const struct zs_port_message *m,
-                      const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+                      const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     struct zs_port_plain plain;
     if (zs_port_lsc_is_special(m)) {
@@ -418,7 +419,7 @@ static void touch_lsc(const struct zs_port *port, const struct zs_port_message *
  */
 
 static void touch_block(const struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *header, struct zs_port_touch *t)
+                        const uint8_t *header, struct zs_port_footprint *t)
 {
     uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift, size_B;
     if (m->space == ZS_PORT_SPACE_SLM) {
@@ -436,14 +437,14 @@ static void touch_block(const struct zs_port *port, const struct zs_port_message
 }
 
 static void touch_scratch(const struct zs_port *port, const struct zs_port_message *m,
-                          const uint8_t *header, struct zs_port_touch *t)
+                          const uint8_t *header, struct zs_port_footprint *t)
 {
     uint64_t offset = (uint64_t)(zs_port_load32(header + 20) & ~0x3ffu) + m->block_offset_B;
     add_bytes(t, offset - port->scratch_start, m->block_B);
 }
 
 static void touch_block2d(const struct zs_port_message *m, const uint8_t *src0,
-                          struct zs_port_touch *t)
+                          struct zs_port_footprint *t)
 {
     uint64_t gpu_va;
     uint32_t size_B;
@@ -456,7 +457,7 @@ static void touch_block2d(const struct zs_port_message *m, const uint8_t *src0,
  * linear; the lines are those that tiling would give, named by the place of their first texel. */
 
 static void add_texel(const struct zs_port_surface *s, const int64_t coordinate[3],
-                      struct zs_port_touch *t)
+                      struct zs_port_footprint *t)
 {
     const uint8_t *texel = zs_port_surface_texel(s, coordinate);
     if (!texel)
@@ -490,7 +491,7 @@ static uint32_t parameter(const struct zs_port_message *m, const uint8_t *src0, 
 }
 
 static void touch_texels(const struct zs_port_surface *s, const struct zs_port_message *m,
-                         const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+                         const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     bool has_level = m->shape == ZS_PORT_SHAPE_TEXEL && m->returns;
     ZS_PORT_FOR_LANES(lane, mask)
@@ -504,7 +505,7 @@ static void touch_texels(const struct zs_port_surface *s, const struct zs_port_m
 
 /* A block's first and last byte may lie in the midst of texels. Outside reads repeat the edge. */
 static void touch_media(const struct zs_port_surface *s, const struct zs_port_message *m,
-                        const uint8_t *header, struct zs_port_touch *t)
+                        const uint8_t *header, struct zs_port_footprint *t)
 {
     uint32_t size = zs_port_load32(header + 8), texel_B = s->format->texel_B;
     int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
@@ -539,7 +540,7 @@ static int64_t texel_at(const struct zs_port_sampler *sampler, float u, uint32_t
 
 static void touch_samples(const struct zs_port *port, const struct zs_port_surface *s,
                           const struct zs_port_message *m, const uint8_t *src0, uint32_t mask,
-                          struct zs_port_touch *t)
+                          struct zs_port_footprint *t)
 {
     uint32_t index = m->sampler;
     if (m->header_grf)
@@ -574,7 +575,7 @@ static void touch_samples(const struct zs_port *port, const struct zs_port_surfa
  */
 
 static void touch_image(const struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *src0, uint32_t mask, struct zs_port_touch *t)
+                        const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     const struct zs_port_surface *s = image_of(port, m);
     if (!s)
@@ -589,8 +590,8 @@ static void touch_image(const struct zs_port *port, const struct zs_port_message
         t->texels = (uint16_t)__builtin_popcount(mask);
 }
 
-void zs_port_touch(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
-                   uint32_t mask, struct zs_port_touch *t)
+void zs_port_footprint(const struct zs_port *port, const struct zs_port_message *m,
+                       const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     t->line_count = 0;
     t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = 0;

@@ -19,10 +19,10 @@
  * What cannot be known (a source that is not there, a macro, a line that several have) counts
  * against it. Lanes that wait elsewhere only have arguments that nothing wrote.
  */
-#include "correlate/holds.h"
+#include "correlate/value_check.h"
 
 #include "dwarf/variables.h"
-#include "isa/reach.h"
+#include "isa/reaching.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -178,20 +178,20 @@ static enum assigns line_assigns(struct zs_sources *sources, const struct zs_dwa
 /* ---- writes ---- */
 
 struct claim {
-    const struct zs_holds *k;
+    const struct zs_value_check *k;
     const struct zs_variable *v;
     uint32_t inst, frame; /* where it is asked; the variable's function */
     uint32_t begin_B, size_B;
     bool argument; /* of a kernel: in its payload */
 };
 
-static uint32_t frame_of(const struct zs_holds *k, uint32_t inst)
+static uint32_t frame_of(const struct zs_value_check *k, uint32_t inst)
 {
     uint32_t scope = k->join->scope[inst];
     return scope == ZS_NO_INDEX ? ZS_NO_INDEX : k->info->scopes[scope].frame;
 }
 
-static const struct zs_line_row *row_of(const struct zs_holds *k, uint32_t inst)
+static const struct zs_line_row *row_of(const struct zs_value_check *k, uint32_t inst)
 {
     uint32_t row = k->join->row[inst];
     return row == ZS_NO_INDEX ? NULL : &k->info->rows[row];
@@ -229,12 +229,12 @@ static enum assigns inst_assigns(const struct claim *q, uint32_t inst)
     return found;
 }
 
-static uint32_t loop_of(const struct zs_holds *k, uint32_t inst)
+static uint32_t loop_of(const struct zs_value_check *k, uint32_t inst)
 {
     return zs_isa_block(k->isa, zs_isa_inst_block(k->isa, inst))->loop;
 }
 
-static bool is_in_loop(const struct zs_holds *k, uint32_t inst, uint32_t loop)
+static bool is_in_loop(const struct zs_value_check *k, uint32_t inst, uint32_t loop)
 {
     uint32_t at = loop_of(k, inst);
     while (at != ZS_ISA_NO_INDEX && at != loop)
@@ -353,12 +353,12 @@ static bool is_of_lane(const struct claim *q, uint32_t inst)
     return i->channel_offset + channel == q->k->lane;
 }
 
-static bool can_ask(const struct zs_holds *k)
+static bool can_ask(const struct zs_value_check *k)
 {
     return k->isa && k->info && k->join && !zs_isa_kernel_decode(k->isa, ZS_ISA_BLOCKS, NULL);
 }
 
-static uint32_t function_of(const struct zs_holds *k, uint32_t frame)
+static uint32_t function_of(const struct zs_value_check *k, uint32_t frame)
 {
     while (frame != ZS_NO_INDEX && k->info->frames[frame].parent != ZS_NO_INDEX)
         frame = k->info->frames[frame].parent;
@@ -406,7 +406,7 @@ static bool is_only_write(const struct claim *q, uint32_t function)
 
 /* Code of the function's head: of the line of its name, or (from XeHPG on) of its last line in
  * front of its first one. */
-static bool is_head(const struct zs_holds *k, uint32_t function, uint32_t inst)
+static bool is_head(const struct zs_value_check *k, uint32_t function, uint32_t inst)
 {
     const struct zs_line_row *row = row_of(k, inst);
     const struct zs_frame *f = &k->info->frames[function];
@@ -415,7 +415,7 @@ static bool is_head(const struct zs_holds *k, uint32_t function, uint32_t inst)
     const struct zs_code_range *range = &k->info->ranges[k->info->scopes[f->scope].range_first];
     uint32_t last;
     const struct zs_line_row *first =
-        zs_holds_first_line(k->info, f, range->begin_B, range->end_B, &last);
+        zs_value_first_line(k->info, f, range->begin_B, range->end_B, &last);
     return row->line == f->decl_line ||
            (first && row->line == last && zs_isa_inst_offset(k->isa, inst) < first->offset_B);
 }
@@ -431,7 +431,7 @@ static bool is_plain(const struct claim *q, uint32_t inst)
            is_only_write(q, function);
 }
 
-bool zs_holds(const struct zs_holds *k, uint32_t begin_B, uint32_t size_B)
+bool zs_value_is_there(const struct zs_value_check *k, uint32_t begin_B, uint32_t size_B)
 {
     struct zs_isa_reaching found;
     struct claim q = {
@@ -450,11 +450,11 @@ bool zs_holds(const struct zs_holds *k, uint32_t begin_B, uint32_t size_B)
     return !k->optimised || is_settled(&q);
 }
 
-bool zs_holds_of_lane(const struct zs_holds *k, uint32_t begin_B, uint32_t size_B)
+bool zs_value_is_lanes_own(const struct zs_value_check *k, uint32_t begin_B, uint32_t size_B)
 {
     struct zs_isa_reaching found;
     uint32_t own = 0;
-    if (!zs_holds(k, begin_B, size_B))
+    if (!zs_value_is_there(k, begin_B, size_B))
         return false;
     uint32_t function = function_of(k, k->info->scopes[k->variable->scope].frame);
     const struct claim q = {.k = k, .inst = k->inst};
@@ -471,7 +471,7 @@ bool zs_holds_of_lane(const struct zs_holds *k, uint32_t begin_B, uint32_t size_
     return !found.entry && own;
 }
 
-bool zs_holds_begun(const struct zs_holds *k)
+bool zs_value_has_begun(const struct zs_value_check *k)
 {
     if (!can_ask(k) || k->inst == ZS_NO_INDEX)
         return false;
@@ -489,7 +489,7 @@ bool zs_holds_begun(const struct zs_holds *k)
     return !has_head;
 }
 
-bool zs_holds_is_optimised(const struct zs_dwarf_kernel *info)
+bool zs_value_is_optimised(const struct zs_dwarf_kernel *info)
 {
     bool optimised = false;
     for (uint32_t i = 0; i < info->variable_count; i++)
@@ -497,7 +497,7 @@ bool zs_holds_is_optimised(const struct zs_dwarf_kernel *info)
     return optimised;
 }
 
-const struct zs_line_row *zs_holds_first_line(const struct zs_dwarf_kernel *info,
+const struct zs_line_row *zs_value_first_line(const struct zs_dwarf_kernel *info,
                                               const struct zs_frame *f, uint32_t begin_B,
                                               uint32_t end_B, uint32_t *ret_last)
 {

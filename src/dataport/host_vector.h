@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* For files that are built twice, for any host and for those with AVX2: names of what they run, and
  * the widest vectors that the host has. */
-#ifndef ZS_DATAPORT_TWICE_H
-#define ZS_DATAPORT_TWICE_H
+#ifndef ZS_DATAPORT_HOST_VECTOR_H
+#define ZS_DATAPORT_HOST_VECTOR_H
 
 #include "dataport/dataport_priv.h"
 

@@ -3,12 +3,12 @@
  * Which registers code touches at all, so which it does not: for who wants registers that nobody
  * else uses. Unlike liveness this holds over the whole code, functions in it included.
  */
-#ifndef ZS_ISA_TOUCHED_H
-#define ZS_ISA_TOUCHED_H
+#ifndef ZS_ISA_REGISTER_USE_H
+#define ZS_ISA_REGISTER_USE_H
 
 #include <zescope/isa.h>
 
-struct zs_isa_touched {
+struct zs_isa_register_use {
     /* False: it writes registers that an address register names, or runs code that is not its own.
      * Any register may be touched then. */
     bool known;
@@ -28,8 +28,8 @@ struct zs_isa_touched {
 
 /* INSTS, BLOCKS. payload_grfs: registers that come with the thread, which an indirect operand may
  * read. */
-void zs_isa_kernel_touched(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
-                           struct zs_isa_touched *ret);
+void zs_isa_kernel_register_use(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
+                                struct zs_isa_register_use *ret);
 
 /* LIVENESS. zs_isa_live_set of each instruction of a block, at once. */
 void zs_isa_live_sets(const struct zs_isa_kernel *kernel, uint32_t block, uint64_t (*ret_bits)[4]);
