@@ -56,19 +56,19 @@ void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
     atomic_store_explicit(&run->stop, true, memory_order_relaxed);
 }
 
-/* ---- sight -------------------------------------------------------------------------------------
+/* ---- views -------------------------------------------------------------------------------------
  */
 
 static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     w->changes = zs_gpu_memory_changes(run->launch->memory);
-    if (zs_gpu_memory_pin(run->launch->memory, &run->keep, &w->pin) != 0)
+    if (zs_gpu_view_open(run->launch->memory, &run->launch_pin, &w->view) != 0)
         return false;
-    zs_gpu_resolve_surfaces(run, &w->pin.map, w->surfaces);
+    zs_gpu_resolve_surfaces(run, &w->view.map, w->surfaces);
     struct zs_port *port = &w->port;
-    port->map = w->pin.map;
+    port->map = w->view.map;
     port->flags &= ~(uint32_t)ZS_PORT_TRACK_WRITES;
-    port->flags |= w->pin.tracked ? ZS_PORT_TRACK_WRITES : 0u;
+    port->flags |= w->view.tracked ? ZS_PORT_TRACK_WRITES : 0u;
     memset(port->cache, 0, sizeof(port->cache));
     return true;
 }
@@ -76,7 +76,7 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 /* Memory was freed or is about to move: drop the old view and take one of now. */
 static bool look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    zs_gpu_memory_unpin(run->launch->memory, &w->pin, NULL);
+    zs_gpu_view_close(run->launch->memory, &w->view, NULL);
     if (look(run, w))
         return true;
     struct zs_gpu_fault none = {0};
@@ -690,7 +690,7 @@ bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret
 
 void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    zs_gpu_memory_unpin(run->launch->memory, &w->pin, NULL);
+    zs_gpu_view_close(run->launch->memory, &w->view, NULL);
 }
 
 bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w)
@@ -796,8 +796,8 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
         zs_eu_host_csr_restore(csr);
         merge(run, w);
         if (!w->blind) /* nothing is held while the launching thread waits for its helpers */
-            zs_gpu_memory_unpin(run->launch->memory, &w->pin,
-                                index != 0 || run->helped ? NULL : &run->keep);
+            zs_gpu_view_close(run->launch->memory, &w->view,
+                              index != 0 || run->helped ? NULL : &run->launch_pin);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
         struct zs_gpu_fault none = {0};
         zs_gpu_stop_run(run, -ENOMEM, &none);

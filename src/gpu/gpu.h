@@ -153,7 +153,7 @@ struct zs_gpu_allocation {
 };
 
 int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory);
-/* Releases what is still registered (callbacks are not called). Nobody may hold any of it. */
+/* Releases what is still registered (callbacks are not called). Nobody may pin any of it. */
 void zs_gpu_memory_destroy(struct zs_gpu_memory *memory);
 /* The bytes stay the caller's, and so do those up to the next multiple of 64: they are mapped and
  * of no other allocation, because kernels are compiled to read whole lines. -EINVAL: empty or
@@ -161,9 +161,9 @@ void zs_gpu_memory_destroy(struct zs_gpu_memory *memory);
 int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocation *allocation,
                       uint64_t *ret_id);
 /*
- * Forget the allocation that starts at gpu_va (-ENOENT: none does). Whoever holds it may still
+ * Forget the allocation that starts at gpu_va (-ENOENT: none does). Whoever pins it may still
  * touch its bytes: `release` (may be NULL) is called with ctx when nobody does any more, from this
- * call or from the thread that ends the last hold. A launch holds what its arguments name until it
+ * call or from the thread that ends the last pin. A launch pins what its arguments name until it
  * ends, and everything else for no longer than a slice of its threads. Remembered for
  * use-after-free.
  */
@@ -176,17 +176,17 @@ bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
 void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B);
 
 /*
- * For copies: what is found alive in between stays mapped until unhold(). A thread takes at most
- * one hold of a memory, and those of several memories in the order of their addresses; it launches
+ * For copies: what is found alive in between stays mapped until unpin(). A thread takes at most
+ * one pin of a memory, and those of several memories in the order of their addresses; it launches
  * nothing meanwhile.
  */
-struct zs_gpu_hold {
-    struct zs_gpu_hold *previous, *next;
+struct zs_gpu_pin {
+    struct zs_gpu_pin *previous, *next;
     uint64_t taken, newest;
 };
-void zs_gpu_memory_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold);
-void zs_gpu_memory_unhold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold);
-/* Somebody waits in stop(): a hold that lasts is to be ended and begun anew. */
+void zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
+void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin);
+/* Somebody waits in stop(): a pin that lasts is to be ended and begun anew. */
 bool zs_gpu_memory_is_wanted(struct zs_gpu_memory *memory);
 /*
  * Between the two no copy and no launch touches anything of the memory: pages may be replaced.
@@ -468,9 +468,9 @@ enum {
     ZS_GPU_LAUNCH_CHECK_SURFACES = 1u << 1,  /* binding-table accesses out of bounds are faults;
                                                 otherwise reads give 0 and writes are dropped */
     ZS_GPU_LAUNCH_CHECK_UNWRITTEN = 1u << 2, /* reads of never-written memory are faults */
-    /* Pointers in memory lead the kernel to other memory: what is alive as it begins is kept until
-     * it ends, not only what its arguments name. */
-    ZS_GPU_LAUNCH_KEEP_ALL = 1u << 3,
+    /* Pointers in memory lead the kernel to other memory: what is alive as it begins is pinned
+     * until it ends, not only what its arguments name. */
+    ZS_GPU_LAUNCH_PIN_ALL = 1u << 3,
     /* The model of time replays much more of a long launch: slow. */
     ZS_GPU_LAUNCH_TIME_EXACT = 1u << 4,
     /* It replays a launch that did what one of the kernel's did before, too: the same numbers. */

@@ -15,9 +15,10 @@
 /* ---- memory.c: what a launch sees of a context's memory ----------------------------------------
  */
 
-/* What a launch as a whole keeps of one memory: see memory.c. From its first pin to end_keep(). */
-struct zs_gpu_keep {
-    struct zs_gpu_keep *previous, *next;
+/* A launch as a whole pins what it names of one memory: see memory.c. From its first view to
+ * zs_gpu_memory_launch_unpin(). */
+struct zs_gpu_launch_pin {
+    struct zs_gpu_launch_pin *previous, *next;
     uint64_t begun;
     bool begun_here; /* in the memory's list */
     bool all;        /* all that was alive, else what these name */
@@ -26,19 +27,19 @@ struct zs_gpu_keep {
 
 /* Held by a host thread of a launch until it looks anew: what it sees, and the promise that this
  * stays mapped. */
-struct zs_gpu_pin {
-    struct zs_gpu_hold hold;
-    struct zs_port_map map; /* with what was freed, but is kept for this launch */
+struct zs_gpu_view {
+    struct zs_gpu_pin pin;
+    struct zs_port_map map; /* with what was freed, but is pinned by this launch */
     bool tracked;           /* some range remembers what was written */
 };
-/* Begins the keep, too, when this is its first pin. -ENOMEM */
-int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep,
-                      struct zs_gpu_pin *pin);
-/* keep: to be ended with it, or NULL. */
-void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin,
-                         struct zs_gpu_keep *keep);
-void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep);
-/* Differs from the last answer when pins should be renewed: something that they hold was freed, or
+/* Takes the launch's pin, too, when this is its first view. -ENOMEM */
+int zs_gpu_view_open(struct zs_gpu_memory *memory, struct zs_gpu_launch_pin *launch_pin,
+                     struct zs_gpu_view *view);
+/* launch_pin: to be ended with it, or NULL. */
+void zs_gpu_view_close(struct zs_gpu_memory *memory, struct zs_gpu_view *view,
+                       struct zs_gpu_launch_pin *launch_pin);
+void zs_gpu_memory_launch_unpin(struct zs_gpu_memory *memory, struct zs_gpu_launch_pin *launch_pin);
+/* Differs from the last answer when views should be renewed: something that they show was freed, or
  * somebody waits in zs_gpu_memory_stop(). */
 uint64_t zs_gpu_memory_changes(struct zs_gpu_memory *memory);
 
@@ -99,10 +100,10 @@ struct zs_gpu_worker {
     uint32_t index;                   /* in this launch */
     uint32_t groups_made;             /* with local memory and states */
     bool place_taken;                 /* the place of this index, see dispatch.c */
-    bool blind;                       /* it has no pin: there was no memory for it */
-    struct zs_gpu_pin pin;            /* the memory that it sees, renewed from time to time */
-    uint64_t changes;                 /* ... as it took the pin */
-    struct zs_port_surface *surfaces; /* resolved against the pin */
+    bool blind;                       /* it has no view: there was no memory for it */
+    struct zs_gpu_view view;          /* the memory that it sees, renewed from time to time */
+    uint64_t changes;                 /* ... as it opened the view */
+    struct zs_port_surface *surfaces; /* resolved against the view */
     size_t surface_capacity;
     uint64_t groups_run, threads_run;
     struct zs_gpu_claim claim;
@@ -226,7 +227,7 @@ struct zs_gpu_args {
     struct zs_port_sampler *samplers; /* kernel->sampler_count */
     uint64_t *local_B;                /* by argument */
     bool *is_set;                     /* by argument */
-    uint64_t *named_va;               /* by argument: what a launch keeps, 0: nothing */
+    uint64_t *named_va;               /* by argument: what a launch pins, 0: nothing */
     uint64_t slm_end_B;               /* end of the local arguments */
 };
 
@@ -298,7 +299,7 @@ struct zs_gpu_run {
     struct zs_gpu_debug_card *debug; /* NULL: debugging is not enabled */
     const struct zs_gpu_launch *launch;
     const struct zs_gpu_kernel *kernel;
-    struct zs_gpu_keep keep;
+    struct zs_gpu_launch_pin launch_pin;
     const struct zs_port_sampler *samplers;
     uint8_t *payload; /* registers from r1 on without per-thread data: cross-thread bytes */
     uint32_t memory_payload_B; /* those behind kernel->inline_B that kernels may load */

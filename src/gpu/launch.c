@@ -363,14 +363,14 @@ static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 static int run_all(struct zs_gpu_run *run, struct zs_gpu_result *ret_result)
 {
     int error = choose_workers(run);
-    run->keep = (struct zs_gpu_keep){.all = (run->launch->flags & ZS_GPU_LAUNCH_KEEP_ALL) != 0,
-                                     .args = run->launch->args};
+    run->launch_pin = (struct zs_gpu_launch_pin){
+        .all = (run->launch->flags & ZS_GPU_LAUNCH_PIN_ALL) != 0, .args = run->launch->args};
     if (!error)
         error = setup(run);
     if (!error)
         execute(run, ret_result);
     teardown(run);
-    zs_gpu_memory_end_keep(run->launch->memory, &run->keep);
+    zs_gpu_memory_launch_unpin(run->launch->memory, &run->launch_pin);
     return error;
 }
 

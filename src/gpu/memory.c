@@ -8,20 +8,19 @@
  * one out needs no memory; should there be none for the second one then, it is made anew from the
  * first.
  *
- * One mechanism decides when memory that was freed may go. Whoever touches memory holds it:
+ * One mechanism decides when memory that was freed may go. Whoever touches memory pins it:
  *   - a copy from its start to its end: whatever is alive at some time in between;
- *   - each host thread of a launch: what its snapshot shows. It renews its snapshot between two
- *     slices when something was freed, so that this hold is a short one even when the kernel never
- *     ends;
+ *   - each host thread of a launch: what its view shows. It renews its view between two slices
+ *     when something was freed, so that this pin is a short one even when the kernel never ends;
  *   - a launch as a whole: what its arguments name, or, where pointers in memory may lead anywhere
- *     (zs_gpu_launch: ZS_GPU_LAUNCH_KEEP_ALL), all that was alive as it began.
+ *     (zs_gpu_launch: ZS_GPU_LAUNCH_PIN_ALL), all that was alive as it began.
  * Everything draws numbers from one sequence: an allocation as it is made and as it is freed, a
- * hold as it is taken. So it is a comparison whether a hold concerns a freed allocation. Removing
- * counts the holds that do, their ends count down, and the last one calls release. Nothing of it
+ * pin as it is taken. So it is a comparison whether a pin concerns a freed allocation. Removing
+ * counts the pins that do, their ends count down, and the last one calls release. Nothing of it
  * needs memory, so freeing cannot fail.
  *
  * Where pages are about to change under an address that stays (mappings, a move into a memfd),
- * zs_gpu_memory_stop() waits until nobody holds anything of the first two kinds, and those that
+ * zs_gpu_memory_stop() waits until nobody pins anything of the first two kinds, and those that
  * come wait until zs_gpu_memory_resume().
  */
 #include "gpu/gpu_priv.h"
@@ -37,9 +36,9 @@ struct entry {
     struct zs_gpu_allocation allocation;
     uint64_t *written;
     uint64_t made, freed; /* numbers of the sequence */
-    /* freed and held: */
+    /* freed and pinned: */
     struct entry *older, *newer;
-    uint32_t holders;
+    uint32_t pin_count;
     void (*release)(void *ctx);
     void *ctx;
 };
@@ -50,12 +49,12 @@ struct zs_gpu_memory {
     bool shows_nothing; /* there was no memory for `shown`: not that nothing is live */
     size_t tracked;     /* live ones that remember what was written */
     uint64_t next_id, sequence;
-    struct zs_gpu_hold *holds;
-    struct zs_gpu_keep *keeps;
-    struct entry *newest; /* of those that are freed and held */
-    uint32_t hold_count;
+    struct zs_gpu_pin *pins;
+    struct zs_gpu_launch_pin *launch_pins;
+    struct entry *newest; /* of those that are freed and pinned */
+    uint32_t pin_count;
     atomic_bool stopped;
-    pthread_cond_t quiet; /* no hold is left, or it goes on */
+    pthread_cond_t quiet; /* no pin is left, or it goes on */
     atomic_uint_fast64_t changes;
     struct zs_gpu_allocation freed[FREED_MAX]; /* a ring */
     uint64_t freed_count;
@@ -95,7 +94,7 @@ void zs_gpu_memory_destroy(struct zs_gpu_memory *memory)
 {
     if (!memory)
         return;
-    zs_assert(memory->hold_count == 0 && !memory->keeps);
+    zs_assert(memory->pin_count == 0 && !memory->launch_pins);
     zs_port_map_drop(&memory->shown);
     while (memory->live.root) {
         struct entry *entry = (struct entry *)memory->live.root;
@@ -182,9 +181,9 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
 /* ---- lifetime ----------------------------------------------------------------------------------
  */
 
-static bool hold_concerns(const struct zs_gpu_hold *hold, const struct entry *entry)
+static bool pin_concerns(const struct zs_gpu_pin *pin, const struct entry *entry)
 {
-    return hold->taken < entry->freed && entry->made <= hold->newest;
+    return pin->taken < entry->freed && entry->made <= pin->newest;
 }
 
 static bool is_named(const struct zs_gpu_args *args, const struct zs_gpu_allocation *a)
@@ -196,19 +195,20 @@ static bool is_named(const struct zs_gpu_args *args, const struct zs_gpu_allocat
     return false;
 }
 
-static bool keep_concerns(const struct zs_gpu_keep *keep, const struct entry *entry)
+static bool launch_pin_concerns(const struct zs_gpu_launch_pin *launch_pin,
+                                const struct entry *entry)
 {
     const struct zs_gpu_allocation *a = &entry->allocation;
-    if (keep->begun >= entry->freed || entry->made > keep->begun ||
+    if (launch_pin->begun >= entry->freed || entry->made > launch_pin->begun ||
         (a->flags & ZS_GPU_ALLOCATION_WITHDRAWABLE))
         return false;
-    return keep->all || is_named(keep->args, a);
+    return launch_pin->all || is_named(launch_pin->args, a);
 }
 
-/* Entries that nobody holds any more, linked by `older`; to be released without the lock. */
-static void let_go(struct zs_gpu_memory *memory, struct entry *entry, struct entry **released)
+/* Entries that nobody pins any more, linked by `older`; to be released without the lock. */
+static void unpin_entry(struct zs_gpu_memory *memory, struct entry *entry, struct entry **released)
 {
-    if (--entry->holders)
+    if (--entry->pin_count)
         return;
     if (entry->newer)
         entry->newer->older = entry->older;
@@ -231,12 +231,12 @@ static void release_all(struct entry *entry)
     }
 }
 
-static void count_holders(const struct zs_gpu_memory *memory, struct entry *entry)
+static void count_pins(const struct zs_gpu_memory *memory, struct entry *entry)
 {
-    for (const struct zs_gpu_hold *h = memory->holds; h; h = h->next)
-        entry->holders += hold_concerns(h, entry);
-    for (const struct zs_gpu_keep *k = memory->keeps; k; k = k->next)
-        entry->holders += keep_concerns(k, entry);
+    for (const struct zs_gpu_pin *h = memory->pins; h; h = h->next)
+        entry->pin_count += pin_concerns(h, entry);
+    for (const struct zs_gpu_launch_pin *k = memory->launch_pins; k; k = k->next)
+        entry->pin_count += launch_pin_concerns(k, entry);
 }
 
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
@@ -258,8 +258,8 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
     entry->freed = ++memory->sequence;
     entry->release = release;
     entry->ctx = ctx;
-    count_holders(memory, entry);
-    if (entry->holders) {
+    count_pins(memory, entry);
+    if (entry->pin_count) {
         atomic_fetch_add(&memory->changes, 1);
         entry->older = memory->newest;
         if (entry->older)
@@ -273,68 +273,69 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
 }
 
 /* Under the lock. */
-static void begin_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+static void begin_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
 {
     while (memory->stopped)
         pthread_cond_wait(&memory->quiet, &memory->lock);
-    hold->taken = hold->newest = ++memory->sequence;
-    hold->previous = NULL;
-    hold->next = memory->holds;
-    if (hold->next)
-        hold->next->previous = hold;
-    memory->holds = hold;
-    memory->hold_count++;
+    pin->taken = pin->newest = ++memory->sequence;
+    pin->previous = NULL;
+    pin->next = memory->pins;
+    if (pin->next)
+        pin->next->previous = pin;
+    memory->pins = pin;
+    memory->pin_count++;
 }
 
-static struct entry *end_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+static struct entry *end_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
 {
     struct entry *released = NULL;
-    if (hold->previous)
-        hold->previous->next = hold->next;
+    if (pin->previous)
+        pin->previous->next = pin->next;
     else
-        memory->holds = hold->next;
-    if (hold->next)
-        hold->next->previous = hold->previous;
-    for (struct entry *e = memory->newest, *older; e && e->freed > hold->taken; e = older) {
+        memory->pins = pin->next;
+    if (pin->next)
+        pin->next->previous = pin->previous;
+    for (struct entry *e = memory->newest, *older; e && e->freed > pin->taken; e = older) {
         older = e->older;
-        if (hold_concerns(hold, e))
-            let_go(memory, e, &released);
+        if (pin_concerns(pin, e))
+            unpin_entry(memory, e, &released);
     }
-    if (--memory->hold_count == 0 && memory->stopped)
+    if (--memory->pin_count == 0 && memory->stopped)
         pthread_cond_broadcast(&memory->quiet);
     return released;
 }
 
-static struct entry *end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep)
+static struct entry *end_launch_pin(struct zs_gpu_memory *memory,
+                                    struct zs_gpu_launch_pin *launch_pin)
 {
     struct entry *released = NULL;
-    if (keep->previous)
-        keep->previous->next = keep->next;
+    if (launch_pin->previous)
+        launch_pin->previous->next = launch_pin->next;
     else
-        memory->keeps = keep->next;
-    if (keep->next)
-        keep->next->previous = keep->previous;
-    keep->begun_here = false;
-    for (struct entry *e = memory->newest, *older; e && e->freed > keep->begun; e = older) {
+        memory->launch_pins = launch_pin->next;
+    if (launch_pin->next)
+        launch_pin->next->previous = launch_pin->previous;
+    launch_pin->begun_here = false;
+    for (struct entry *e = memory->newest, *older; e && e->freed > launch_pin->begun; e = older) {
         older = e->older;
-        if (keep_concerns(keep, e))
-            let_go(memory, e, &released);
+        if (launch_pin_concerns(launch_pin, e))
+            unpin_entry(memory, e, &released);
     }
     return released;
 }
 
-void zs_gpu_memory_hold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+void zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
 {
     pthread_mutex_lock(&memory->lock);
-    begin_hold(memory, hold);
-    hold->newest = UINT64_MAX;
+    begin_pin(memory, pin);
+    pin->newest = UINT64_MAX;
     pthread_mutex_unlock(&memory->lock);
 }
 
-void zs_gpu_memory_unhold(struct zs_gpu_memory *memory, struct zs_gpu_hold *hold)
+void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin)
 {
     pthread_mutex_lock(&memory->lock);
-    struct entry *released = end_hold(memory, hold);
+    struct entry *released = end_pin(memory, pin);
     pthread_mutex_unlock(&memory->lock);
     release_all(released);
 }
@@ -346,7 +347,7 @@ void zs_gpu_memory_stop(struct zs_gpu_memory *memory)
         pthread_cond_wait(&memory->quiet, &memory->lock);
     memory->stopped = true;
     atomic_fetch_add(&memory->changes, 1);
-    while (memory->hold_count)
+    while (memory->pin_count)
         pthread_cond_wait(&memory->quiet, &memory->lock);
     pthread_mutex_unlock(&memory->lock);
 }
@@ -413,71 +414,72 @@ static bool show(struct zs_gpu_memory *memory)
     return ok;
 }
 
-/* What was freed since the launch began and is kept for it is shown to it alone. */
-static bool show_kept(const struct zs_gpu_memory *memory, const struct zs_gpu_keep *keep,
-                      struct zs_gpu_pin *pin)
+/* What was freed since the launch began and is pinned by it is shown to it alone. */
+static bool show_freed(const struct zs_gpu_memory *memory,
+                       const struct zs_gpu_launch_pin *launch_pin, struct zs_gpu_view *view)
 {
     bool ok = true;
-    for (const struct entry *e = memory->newest; e && e->freed > keep->begun && ok; e = e->older) {
-        if (!keep_concerns(keep, e) || !is_free(&pin->map, &e->node.range))
+    for (const struct entry *e = memory->newest; e && e->freed > launch_pin->begun && ok;
+         e = e->older) {
+        if (!launch_pin_concerns(launch_pin, e) || !is_free(&view->map, &e->node.range))
             continue;
-        ok = zs_port_map_insert(&pin->map, &e->node.range);
-        pin->tracked |= e->written != NULL;
+        ok = zs_port_map_insert(&view->map, &e->node.range);
+        view->tracked |= e->written != NULL;
     }
     return ok;
 }
 
 /* Under the lock. */
-static int take_snapshot(struct zs_gpu_memory *memory, const struct zs_gpu_keep *keep,
-                         struct zs_gpu_pin *pin)
+static int fill_view(struct zs_gpu_memory *memory, const struct zs_gpu_launch_pin *launch_pin,
+                     struct zs_gpu_view *view)
 {
     if (!show(memory))
         return -ENOMEM;
-    pin->map = zs_port_map_ref(&memory->shown);
-    pin->tracked = memory->tracked > 0;
-    return show_kept(memory, keep, pin) ? 0 : -ENOMEM;
+    view->map = zs_port_map_ref(&memory->shown);
+    view->tracked = memory->tracked > 0;
+    return show_freed(memory, launch_pin, view) ? 0 : -ENOMEM;
 }
 
-int zs_gpu_memory_pin(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep,
-                      struct zs_gpu_pin *pin)
+int zs_gpu_view_open(struct zs_gpu_memory *memory, struct zs_gpu_launch_pin *launch_pin,
+                     struct zs_gpu_view *view)
 {
     pthread_mutex_lock(&memory->lock);
-    begin_hold(memory, &pin->hold);
-    if (!keep->begun_here) {
-        keep->begun_here = true;
-        keep->begun = pin->hold.taken;
-        keep->previous = NULL;
-        keep->next = memory->keeps;
-        if (keep->next)
-            keep->next->previous = keep;
-        memory->keeps = keep;
+    begin_pin(memory, &view->pin);
+    if (!launch_pin->begun_here) {
+        launch_pin->begun_here = true;
+        launch_pin->begun = view->pin.taken;
+        launch_pin->previous = NULL;
+        launch_pin->next = memory->launch_pins;
+        if (launch_pin->next)
+            launch_pin->next->previous = launch_pin;
+        memory->launch_pins = launch_pin;
     }
-    int error = take_snapshot(memory, keep, pin);
-    struct entry *released = error ? end_hold(memory, &pin->hold) : NULL;
+    int error = fill_view(memory, launch_pin, view);
+    struct entry *released = error ? end_pin(memory, &view->pin) : NULL;
     pthread_mutex_unlock(&memory->lock);
     release_all(released);
     return error;
 }
 
-void zs_gpu_memory_unpin(struct zs_gpu_memory *memory, struct zs_gpu_pin *pin,
-                         struct zs_gpu_keep *keep)
+void zs_gpu_view_close(struct zs_gpu_memory *memory, struct zs_gpu_view *view,
+                       struct zs_gpu_launch_pin *launch_pin)
 {
     pthread_mutex_lock(&memory->lock);
-    struct entry *released = end_hold(memory, &pin->hold), *kept = NULL;
-    if (keep && keep->begun_here)
-        kept = end_keep(memory, keep);
+    struct entry *released = end_pin(memory, &view->pin), *launched = NULL;
+    if (launch_pin && launch_pin->begun_here)
+        launched = end_launch_pin(memory, launch_pin);
     pthread_mutex_unlock(&memory->lock);
     release_all(released);
-    release_all(kept);
-    zs_port_map_drop(&pin->map);
+    release_all(launched);
+    zs_port_map_drop(&view->map);
 }
 
-void zs_gpu_memory_end_keep(struct zs_gpu_memory *memory, struct zs_gpu_keep *keep)
+void zs_gpu_memory_launch_unpin(struct zs_gpu_memory *memory, struct zs_gpu_launch_pin *launch_pin)
 {
-    if (!keep->begun_here)
+    if (!launch_pin->begun_here)
         return;
     pthread_mutex_lock(&memory->lock);
-    struct entry *released = end_keep(memory, keep);
+    struct entry *released = end_launch_pin(memory, launch_pin);
     pthread_mutex_unlock(&memory->lock);
     release_all(released);
 }

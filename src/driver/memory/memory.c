@@ -234,7 +234,7 @@ int zs_memory_add_borrowed(struct zs_ze_context *context, const struct zs_range_
     return error;
 }
 
-/* Nobody holds the range any more. */
+/* Nobody pins the range any more. */
 static void discard_range(void *range)
 {
     discard(range);
@@ -293,24 +293,24 @@ int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd)
 /* ---- Holds -------------------------------------------------------------------------------------
  */
 
-void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret)
+void zs_memory_pin(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_pin *ret)
 {
     bool one = !b || a->memory == b->memory;
     bool swapped = !one && (uintptr_t)b->memory < (uintptr_t)a->memory;
     ret->memory[0] = swapped ? b->memory : a->memory;
     ret->memory[1] = one ? NULL : swapped ? a->memory : b->memory;
     for (int i = 0; i < 2 && ret->memory[i]; i++)
-        zs_gpu_memory_hold(ret->memory[i], &ret->hold[i]);
+        zs_gpu_memory_pin(ret->memory[i], &ret->pin[i]);
 }
 
-void zs_memory_unhold(struct zs_memory_hold *hold)
+void zs_memory_unpin(struct zs_memory_pin *pin)
 {
-    for (int i = 0; i < 2 && hold->memory[i]; i++)
-        zs_gpu_memory_unhold(hold->memory[i], &hold->hold[i]);
+    for (int i = 0; i < 2 && pin->memory[i]; i++)
+        zs_gpu_memory_unpin(pin->memory[i], &pin->pin[i]);
 }
 
-bool zs_memory_is_wanted(const struct zs_memory_hold *hold)
+bool zs_memory_is_wanted(const struct zs_memory_pin *pin)
 {
-    return zs_gpu_memory_is_wanted(hold->memory[0]) ||
-           (hold->memory[1] && zs_gpu_memory_is_wanted(hold->memory[1]));
+    return zs_gpu_memory_is_wanted(pin->memory[0]) ||
+           (pin->memory[1] && zs_gpu_memory_is_wanted(pin->memory[1]));
 }

@@ -2,9 +2,9 @@
 /*
  * Memory of a context: ranges of host memory that kernels and copies may touch.
  *
- * A range leaves the context's tree at once when it is freed; its pages go when no command holds
+ * A range leaves the context's tree at once when it is freed; its pages go when no command pins
  * them any more (gpu/memory.c). So a command that was recorded with freed memory finds nothing and
- * fails, and one that runs keeps its pages.
+ * fails, and one that runs pins its pages.
  */
 #ifndef ZS_DRIVER_MEMORY_MEMORY_H
 #define ZS_DRIVER_MEMORY_MEMORY_H
@@ -69,16 +69,16 @@ bool zs_memory_touches(struct zs_ze_context *context, const void *host, uint64_t
 /* Whether one live range holds all of the bytes. */
 bool zs_memory_contains(struct zs_ze_context *context, const void *host, uint64_t size_B);
 
-/* What commands find in one or two contexts (b may be NULL) stays mapped until unhold(). */
-struct zs_memory_hold {
+/* What commands find in one or two contexts (b may be NULL) stays mapped until unpin(). */
+struct zs_memory_pin {
     struct zs_gpu_memory *memory[2];
-    struct zs_gpu_hold hold[2];
+    struct zs_gpu_pin pin[2];
 };
-void zs_memory_hold(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_hold *ret);
-void zs_memory_unhold(struct zs_memory_hold *hold);
+void zs_memory_pin(struct zs_ze_context *a, struct zs_ze_context *b, struct zs_memory_pin *ret);
+void zs_memory_unpin(struct zs_memory_pin *pin);
 
 /* Somebody waits for its end, to change what is mapped. */
-bool zs_memory_is_wanted(const struct zs_memory_hold *hold);
+bool zs_memory_is_wanted(const struct zs_memory_pin *pin);
 
 /* Rows of bytes from one place to another: copies of regions and of images. */
 struct zs_region {

@@ -36,18 +36,18 @@ enum side { SIDE_BAD, SIDE_DEVICE, SIDE_HOST, SIDE_MIXED };
 struct transfer {
     struct zs_ze_context *context, *src_context;
     const _Atomic(bool) *cancel; /* or NULL */
-    struct zs_memory_hold hold;
+    struct zs_memory_pin pin;
     uint64_t moved_B, rows; /* since the last look */
 };
 
 static void begin(struct transfer *t)
 {
-    zs_memory_hold(t->context, t->src_context, &t->hold);
+    zs_memory_pin(t->context, t->src_context, &t->pin);
 }
 
 static void end(struct transfer *t)
 {
-    zs_memory_unhold(&t->hold);
+    zs_memory_unpin(&t->pin);
 }
 
 /* A piece has moved. *ret_anew: memory was let go meanwhile. */
@@ -61,7 +61,7 @@ static int look_around(struct transfer *t, uint64_t moved_B, uint64_t rows, bool
     t->moved_B = t->rows = 0;
     if (t->cancel && atomic_load_explicit(t->cancel, memory_order_relaxed))
         return -ECANCELED;
-    *ret_anew = zs_memory_is_wanted(&t->hold);
+    *ret_anew = zs_memory_is_wanted(&t->pin);
     if (*ret_anew) {
         end(t);
         begin(t);

@@ -88,7 +88,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
         .flags = (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
                  (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
                  (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
-                 (launch->indirect_access ? ZS_GPU_LAUNCH_KEEP_ALL : 0u) |
+                 (launch->indirect_access ? ZS_GPU_LAUNCH_PIN_ALL : 0u) |
                  (driver->timing == ZS_DRIVER_TIMING_EXACT ? ZS_GPU_LAUNCH_TIME_EXACT : 0u),
         .cancel = exec->cancel,
         .time_limit_ns = driver->kernel_time_limit_ns,

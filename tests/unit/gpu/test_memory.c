@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations, pins of launches, images' layout, printf records, fault texts. */
+/* Allocations, views and pins of launches, images' layout, printf records, fault texts. */
 #include "../test.h"
 
 #include "gpu/gpu_priv.h"
@@ -53,7 +53,7 @@ static void allocations_are_found_by_any_address(void **state)
     zs_gpu_memory_destroy(m);
 }
 
-/* What a launch without arguments keeps: nothing. */
+/* What a launch without arguments pins: nothing. */
 static const struct zs_gpu_args *no_args(void)
 {
     static const struct zs_kernel module;
@@ -65,31 +65,31 @@ static const struct zs_gpu_args *no_args(void)
 static void freed_memory_outlives_who_sees_it(void **state)
 {
     struct zs_gpu_memory *m;
-    struct zs_gpu_keep keep = {.args = no_args()};
-    struct zs_gpu_pin first, second, third;
+    struct zs_gpu_launch_pin launch_pin = {.args = no_args()};
+    struct zs_gpu_view first, second, third;
     struct zs_gpu_allocation a = make(0x1000, 0x1000, "a"), b = make(0x3000, 0x1000, "b");
     int count_a = 0, count_b = 0;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
-    assert_int_equal(zs_gpu_memory_pin(m, &keep, &first), 0);
-    assert_int_equal(zs_gpu_memory_pin(m, &keep, &second), 0);
+    assert_int_equal(zs_gpu_view_open(m, &launch_pin, &first), 0);
+    assert_int_equal(zs_gpu_view_open(m, &launch_pin, &second), 0);
     assert_ptr_equal(first.map.root, second.map.root); /* nothing changed between them */
     uint64_t changes = zs_gpu_memory_changes(m);
     assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
     assert_true(zs_gpu_memory_changes(m) != changes);
-    assert_int_equal(zs_gpu_memory_pin(m, &keep, &third), 0);
+    assert_int_equal(zs_gpu_view_open(m, &launch_pin, &third), 0);
     assert_non_null(zs_port_map_find(&third.map, 0x3000, 1));
     assert_non_null(zs_port_map_find(&first.map, 0x3000, 1));
     assert_non_null(zs_port_map_find(&first.map, 0x1fff, 1));
     assert_null(zs_port_map_find(&third.map, 0x1fff, 1));
-    zs_gpu_memory_unpin(m, &first, NULL);
+    zs_gpu_view_close(m, &first, NULL);
     assert_int_equal(count_a, 0);
     assert_int_equal(zs_gpu_memory_remove(m, 0x3000, released, &count_b), 0);
-    zs_gpu_memory_unpin(m, &second, NULL);
+    zs_gpu_view_close(m, &second, NULL);
     assert_int_equal(count_a, 1); /* the third launch started after it was freed */
     assert_int_equal(count_b, 0);
-    zs_gpu_memory_unpin(m, &third, &keep);
+    zs_gpu_view_close(m, &third, &launch_pin);
     assert_int_equal(count_b, 1);
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count_a), 0);
@@ -103,15 +103,15 @@ static void overlapping_launches_release(void **state)
 {
     enum { ROUNDS = 100 };
     struct zs_gpu_memory *m;
-    struct zs_gpu_keep keeps[ROUNDS];
-    struct zs_gpu_pin pins[ROUNDS];
+    struct zs_gpu_launch_pin launch_pins[ROUNDS];
+    struct zs_gpu_view views[ROUNDS];
     int count = 0, transient = 0;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
     for (int i = 0; i < ROUNDS; i++) {
         struct zs_gpu_allocation a = make(0x100000 + (uint64_t)i * 0x1000, 0x1000, "a");
         assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
-        keeps[i] = (struct zs_gpu_keep){.args = no_args()};
-        assert_int_equal(zs_gpu_memory_pin(m, &keeps[i], &pins[i]), 0);
+        launch_pins[i] = (struct zs_gpu_launch_pin){.args = no_args()};
+        assert_int_equal(zs_gpu_view_open(m, &launch_pins[i], &views[i]), 0);
         a = make(0x1000, 0x1000, "transient");
         assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
         assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &transient), 0);
@@ -120,17 +120,17 @@ static void overlapping_launches_release(void **state)
                          0);
         if (i > 0) {
             assert_int_equal(count, i - 1);
-            zs_gpu_memory_unpin(m, &pins[i - 1], &keeps[i - 1]);
+            zs_gpu_view_close(m, &views[i - 1], &launch_pins[i - 1]);
             assert_int_equal(count, i);
         }
     }
-    zs_gpu_memory_unpin(m, &pins[ROUNDS - 1], &keeps[ROUNDS - 1]);
+    zs_gpu_view_close(m, &views[ROUNDS - 1], &launch_pins[ROUNDS - 1]);
     assert_int_equal(count, ROUNDS);
     zs_gpu_memory_destroy(m);
 }
 
 /* What a launch names, or all that it began with, stays for it while its threads look anew. */
-static void launches_keep_what_they_name(void **state)
+static void launches_pin_what_they_name(void **state)
 {
     struct zs_kernel module = {.arg_count = 1};
     struct zs_gpu_kernel kernel = {.module = &module};
@@ -138,8 +138,8 @@ static void launches_keep_what_they_name(void **state)
     struct zs_gpu_args args = {.kernel = &kernel, .named_va = &named};
     for (int all = 0; all < 2; all++) {
         struct zs_gpu_memory *m;
-        struct zs_gpu_keep keep = {.args = &args, .all = all != 0};
-        struct zs_gpu_pin pin;
+        struct zs_gpu_launch_pin launch_pin = {.args = &args, .all = all != 0};
+        struct zs_gpu_view view;
         struct zs_gpu_allocation a = make(0x1000, 0x1000, "named"), b = make(0x3000, 0x1000, "b");
         struct zs_gpu_allocation c = make(0x5000, 0x1000, "mapped"),
                                  d = make(0x7000, 0x10, "later");
@@ -149,7 +149,7 @@ static void launches_keep_what_they_name(void **state)
         assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
         assert_int_equal(zs_gpu_memory_add(m, &b, NULL), 0);
         assert_int_equal(zs_gpu_memory_add(m, &c, NULL), 0);
-        assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+        assert_int_equal(zs_gpu_view_open(m, &launch_pin, &view), 0);
         assert_int_equal(zs_gpu_memory_add(m, &d, NULL), 0);
         assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &counts[0]), 0);
         assert_int_equal(zs_gpu_memory_remove(m, 0x3000, released, &counts[1]), 0);
@@ -157,17 +157,17 @@ static void launches_keep_what_they_name(void **state)
         assert_int_equal(zs_gpu_memory_remove(m, 0x7000, released, &counts[3]), 0);
         assert_int_equal(counts[0] + counts[1] + counts[2], 0);
         assert_int_equal(counts[3], 1);
-        zs_gpu_memory_unpin(m, &pin, NULL);
-        assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+        zs_gpu_view_close(m, &view, NULL);
+        assert_int_equal(zs_gpu_view_open(m, &launch_pin, &view), 0);
         assert_int_equal(counts[0], 0);
         assert_int_equal(counts[1], !all);
         assert_int_equal(counts[2], 1);
-        assert_non_null(zs_port_map_find(&pin.map, 0x1000, 1));
-        assert_int_equal(zs_port_map_find(&pin.map, 0x3000, 1) != NULL, all);
-        assert_null(zs_port_map_find(&pin.map, 0x5000, 1));
-        assert_null(zs_port_map_find(&pin.map, 0x7000, 1));
-        zs_gpu_memory_unpin(m, &pin, NULL);
-        zs_gpu_memory_end_keep(m, &keep);
+        assert_non_null(zs_port_map_find(&view.map, 0x1000, 1));
+        assert_int_equal(zs_port_map_find(&view.map, 0x3000, 1) != NULL, all);
+        assert_null(zs_port_map_find(&view.map, 0x5000, 1));
+        assert_null(zs_port_map_find(&view.map, 0x7000, 1));
+        zs_gpu_view_close(m, &view, NULL);
+        zs_gpu_memory_launch_unpin(m, &launch_pin);
         assert_int_equal(counts[0], 1);
         assert_int_equal(counts[1], 1);
         zs_gpu_memory_destroy(m);
@@ -206,31 +206,31 @@ static void freeing_needs_no_memory(void **state)
 {
     enum { COUNT = 100 };
     struct zs_gpu_memory *m;
-    struct zs_gpu_keep keep = {.args = no_args()}, other = {.args = no_args()};
-    struct zs_gpu_pin pin, none;
-    struct zs_gpu_hold hold;
+    struct zs_gpu_launch_pin launch_pin = {.args = no_args()}, other = {.args = no_args()};
+    struct zs_gpu_view view, none;
+    struct zs_gpu_pin pin;
     int count = 0;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
     for (uint64_t i = 0; i <= COUNT; i++) {
         struct zs_gpu_allocation a = make(0x1000 * (i + 1), 0x1000, "a");
         assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     }
-    assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+    assert_int_equal(zs_gpu_view_open(m, &launch_pin, &view), 0);
     exhausted = true;
     for (uint64_t i = 0; i < COUNT; i++) /* one stays */
         assert_int_equal(zs_gpu_memory_remove(m, 0x1000 * (i + 1), released, &count), 0);
-    zs_gpu_memory_hold(m, &hold);
-    zs_gpu_memory_unhold(m, &hold);
-    int error = zs_gpu_memory_pin(m, &other, &none);
+    zs_gpu_memory_pin(m, &pin);
+    zs_gpu_memory_unpin(m, &pin);
+    int error = zs_gpu_view_open(m, &other, &none);
     exhausted = false;
     assert_int_equal(error, -ENOMEM);
-    zs_gpu_memory_end_keep(m, &other);
+    zs_gpu_memory_launch_unpin(m, &other);
     assert_int_equal(count, 0);
-    assert_int_equal(zs_gpu_memory_pin(m, &other, &none), 0); /* and there is memory again */
+    assert_int_equal(zs_gpu_view_open(m, &other, &none), 0); /* and there is memory again */
     assert_null(zs_port_map_find(&none.map, 0x1000, 1));
     assert_non_null(zs_port_map_find(&none.map, 0x1000 * (COUNT + 1), 1));
-    zs_gpu_memory_unpin(m, &none, &other);
-    zs_gpu_memory_unpin(m, &pin, &keep);
+    zs_gpu_view_close(m, &none, &other);
+    zs_gpu_view_close(m, &view, &launch_pin);
     assert_int_equal(count, COUNT);
     zs_gpu_memory_destroy(m);
 }
@@ -241,8 +241,8 @@ static void launches_see_their_own_time(void **state)
     enum { PLACES = 300, PINS = 8, STEPS = 20000 };
     static bool seen[PINS][PLACES], live[PLACES];
     struct zs_gpu_memory *m;
-    struct zs_gpu_keep keeps[PINS];
-    struct zs_gpu_pin pins[PINS];
+    struct zs_gpu_launch_pin launch_pins[PINS];
+    struct zs_gpu_view views[PINS];
     bool pinned[PINS] = {false};
     uint64_t seed = 1;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
@@ -259,20 +259,20 @@ static void launches_see_their_own_time(void **state)
         if (step % 5)
             continue;
         for (uint64_t i = 0; i < PLACES && pinned[p]; i++)
-            assert_int_equal(zs_port_map_find(&pins[p].map, 0x1000 * (i + 1) + 0x7ff, 1) != NULL,
+            assert_int_equal(zs_port_map_find(&views[p].map, 0x1000 * (i + 1) + 0x7ff, 1) != NULL,
                              seen[p][i]);
         if (pinned[p])
-            zs_gpu_memory_unpin(m, &pins[p], &keeps[p]);
+            zs_gpu_view_close(m, &views[p], &launch_pins[p]);
         else
-            keeps[p] = (struct zs_gpu_keep){.args = no_args()};
+            launch_pins[p] = (struct zs_gpu_launch_pin){.args = no_args()};
         pinned[p] = !pinned[p];
         if (pinned[p])
-            assert_int_equal(zs_gpu_memory_pin(m, &keeps[p], &pins[p]), 0);
+            assert_int_equal(zs_gpu_view_open(m, &launch_pins[p], &views[p]), 0);
         memcpy(seen[p], live, sizeof(live));
     }
     for (int p = 0; p < PINS; p++)
         if (pinned[p])
-            zs_gpu_memory_unpin(m, &pins[p], &keeps[p]);
+            zs_gpu_view_close(m, &views[p], &launch_pins[p]);
     zs_gpu_memory_destroy(m);
 }
 
@@ -282,8 +282,8 @@ static void changes_copy_few_nodes(void **state)
 {
     enum { COUNT = 20000, CHANGES = 100 };
     struct zs_gpu_memory *m;
-    struct zs_gpu_keep keep = {.args = no_args()};
-    struct zs_gpu_pin pin;
+    struct zs_gpu_launch_pin launch_pin = {.args = no_args()};
+    struct zs_gpu_view view;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
     for (uint64_t i = 0; i < COUNT; i++) {
         struct zs_gpu_allocation a = make(0x2000 * (i + 1), 0x1000, "a");
@@ -292,27 +292,27 @@ static void changes_copy_few_nodes(void **state)
     allocated_B = 0;
     for (uint64_t i = 0; i < CHANGES; i++) {
         struct zs_gpu_allocation a = make(0x2000 * (i * 190 + 1) + 0x1000, 0x1000, "b");
-        assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
+        assert_int_equal(zs_gpu_view_open(m, &launch_pin, &view), 0);
         assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
-        zs_gpu_memory_unpin(m, &pin, &keep);
+        zs_gpu_view_close(m, &view, &launch_pin);
     }
     assert_in_range(allocated_B, 1, CHANGES * 16384);
     zs_gpu_memory_destroy(m);
 }
 
-/* A copy keeps what it finds, be it made after the copy began. */
-static void copies_hold_what_they_find(void **state)
+/* A copy pins what it finds, be it made after the copy began. */
+static void copies_pin_what_they_find(void **state)
 {
     struct zs_gpu_memory *m;
-    struct zs_gpu_hold hold;
+    struct zs_gpu_pin pin;
     struct zs_gpu_allocation a = make(0x1000, 0x1000, "a");
     int count = 0;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
-    zs_gpu_memory_hold(m, &hold);
+    zs_gpu_memory_pin(m, &pin);
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     assert_int_equal(zs_gpu_memory_remove(m, 0x1000, released, &count), 0);
     assert_int_equal(count, 0);
-    zs_gpu_memory_unhold(m, &hold);
+    zs_gpu_memory_unpin(m, &pin);
     assert_int_equal(count, 1);
     zs_gpu_memory_destroy(m);
 }
@@ -341,20 +341,20 @@ static void nearest_allocations(void **state)
 static void written_bytes_are_marked(void **state)
 {
     struct zs_gpu_memory *m;
-    struct zs_gpu_keep keep = {.args = no_args()};
-    struct zs_gpu_pin pin;
+    struct zs_gpu_launch_pin launch_pin = {.args = no_args()};
+    struct zs_gpu_view view;
     struct zs_gpu_allocation a = make(0x1000, 1000, "a");
     a.flags = ZS_GPU_ALLOCATION_TRACK_WRITES;
     assert_int_equal(zs_gpu_memory_create(&m), 0);
     assert_int_equal(zs_gpu_memory_add(m, &a, NULL), 0);
     zs_gpu_memory_mark_written(m, 0x1000 + 60, 200);
     zs_gpu_memory_mark_written(m, 0x1000 + 990, 1000);
-    assert_int_equal(zs_gpu_memory_pin(m, &keep, &pin), 0);
-    assert_true(pin.tracked);
-    const uint64_t *written = zs_port_map_find(&pin.map, 0x1000, 1)->written;
+    assert_int_equal(zs_gpu_view_open(m, &launch_pin, &view), 0);
+    assert_true(view.tracked);
+    const uint64_t *written = zs_port_map_find(&view.map, 0x1000, 1)->written;
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(written[i / 64] >> i % 64 & 1, (i >= 60 && i < 260) || i >= 990);
-    zs_gpu_memory_unpin(m, &pin, &keep);
+    zs_gpu_view_close(m, &view, &launch_pin);
     zs_gpu_memory_destroy(m);
 }
 
@@ -612,9 +612,9 @@ int main(void)
         cmocka_unit_test(allocations_are_found_by_any_address),
         cmocka_unit_test(freed_memory_outlives_who_sees_it),
         cmocka_unit_test(overlapping_launches_release),
-        cmocka_unit_test(launches_keep_what_they_name),
+        cmocka_unit_test(launches_pin_what_they_name),
         cmocka_unit_test(freeing_needs_no_memory),
-        cmocka_unit_test(copies_hold_what_they_find),
+        cmocka_unit_test(copies_pin_what_they_find),
         cmocka_unit_test(launches_see_their_own_time),
         cmocka_unit_test(changes_copy_few_nodes),
         cmocka_unit_test(nearest_allocations),
