@@ -182,6 +182,7 @@ static struct zs_ze_driver *driver_new(void)
     if (!driver)
         return NULL;
     pthread_mutex_init(&driver->contexts_lock, NULL);
+    pthread_mutex_init(&driver->files_lock, NULL);
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
     atomic_store(&driver->next_code_va, (uint64_t)ZS_IP_BASE);
     driver->timing = parse_timing(zs_env("ZESCOPE_TIMING"), zs_env("ZET_ENABLE_METRICS"));

@@ -116,6 +116,10 @@ struct zs_ze_driver {
     _Atomic uint64_t next_code_va; /* of kernels, for metrics by address */
     uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     struct zs_gpu_memory *memory;  /* of all contexts; NULL: each has its own, for checks */
+    _Atomic(struct zs_lost_pages *) lost_pages; /* see pages.h; NULL: there never were any */
+    pthread_mutex_t files_lock;
+    struct zs_range *files; /* imported ones that may become smaller */
+    _Atomic uint32_t file_count;
     struct zs_compiler *compiler;
     struct zs_debug_server *debug; /* NULL: ZET_ENABLE_PROGRAM_DEBUGGING is not 1 */
     pthread_mutex_t contexts_lock;

@@ -103,13 +103,13 @@ bool zs_memory_charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed
 }
 
 /* Pages at an aligned address: reserve more than is needed, give back both ends. */
-static void *map_aligned(size_t size_B, uint64_t alignment, int fd)
+static void *map_aligned(struct zs_ze_driver *driver, size_t size_B, uint64_t alignment, int fd)
 {
     int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     int protection = PROT_READ | PROT_WRITE;
     if (alignment <= PAGE_B) {
         void *p = mmap(NULL, size_B, protection, flags | MAP_NORESERVE, fd, 0);
-        return p == MAP_FAILED ? NULL : p;
+        return p != MAP_FAILED ? p : fd < 0 ? zs_pages_take(driver, size_B) : NULL;
     }
     char *all = mmap(NULL, size_B + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
@@ -127,6 +127,55 @@ static void *map_aligned(size_t size_B, uint64_t alignment, int fd)
     return p;
 }
 
+/* ---- Files that may become smaller -------------------------------------------------------------
+ */
+
+static void watch(struct zs_range *range)
+{
+    struct zs_ze_driver *driver = range->driver;
+    pthread_mutex_lock(&driver->files_lock);
+    range->next = driver->files;
+    driver->files = range;
+    driver->file_count++;
+    pthread_mutex_unlock(&driver->files_lock);
+}
+
+static void unwatch(struct zs_range *range)
+{
+    struct zs_ze_driver *driver = range->driver;
+    pthread_mutex_lock(&driver->files_lock);
+    struct zs_range **at = &driver->files;
+    while (*at && *at != range)
+        at = &(*at)->next;
+    if (*at) {
+        *at = range->next;
+        driver->file_count--;
+    }
+    pthread_mutex_unlock(&driver->files_lock);
+}
+
+void zs_memory_check_files(struct zs_ze_driver *driver)
+{
+    if (!atomic_load_explicit(&driver->file_count, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&driver->files_lock);
+    for (struct zs_range *r = driver->files; r; r = r->next) {
+        const char *last = (const char *)(uintptr_t)(r->base + r->size_B - 1);
+        if (r->shrunk || zs_memory_is_there(last))
+            continue;
+        r->shrunk = true;
+        (void)!zs_gpu_memory_remove(r->memory, r->base, NULL, NULL);
+        zs_log(ZS_LOG_ERROR,
+               "the file of imported memory at %#llx became smaller than its %llu "
+               "bytes: kernels that touch it fail",
+               (unsigned long long)r->base, (unsigned long long)r->size_B);
+    }
+    pthread_mutex_unlock(&driver->files_lock);
+}
+
+/* ---- Publishing --------------------------------------------------------------------------------
+ */
+
 /* Into the tree and into the GPU's view. */
 static int publish_range(struct zs_ze_context *context, struct zs_range *range,
                          const struct zs_range_desc *desc)
@@ -139,6 +188,8 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
     snprintf(allocation.label, sizeof(allocation.label), "%s", desc->label);
     if (context->driver->check && range->kind == ZS_GPU_MEMORY_DEVICE && desc->fd < 0)
         allocation.flags |= ZS_GPU_ALLOCATION_TRACK_WRITES;
+    if (range->may_shrink)
+        allocation.flags |= ZS_GPU_ALLOCATION_WITHDRAWABLE;
     pthread_rwlock_wrlock(&context->memory_lock);
     void *node = tsearch(range, &context->ranges, compare_ranges);
     int error = !node ? -ENOMEM : *(struct zs_range **)node != range ? -EEXIST : 0;
@@ -148,15 +199,18 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
             tdelete(range, &context->ranges, compare_ranges);
     }
     pthread_rwlock_unlock(&context->memory_lock);
+    if (!error && range->may_shrink)
+        watch(range);
     return error;
 }
 
 static void discard(struct zs_range *range)
 {
-    if (range->map)
-        munmap(range->map, range->map_B);
-    if (range->fd >= 0)
-        close(range->fd);
+    if (range->map && range->is_file)
+        munmap(range->map, range->map_B); /* a mapping of its own: it is not parted */
+    else if (range->map)
+        zs_pages_give_back(range->driver, range->map, range->map_B);
+    zs_shared_file_close(&range->file);
     zs_memory_discharge(range->device, range->charged_B);
     free(range);
 }
@@ -169,11 +223,13 @@ static struct zs_range *new_range(struct zs_ze_context *context, const struct zs
             (struct zs_range){.size_B = desc->size_B,
                               .kind = desc->kind,
                               .device = desc->device,
-                              .fd = -1,
+                              .file = ZS_SHARED_FILE_NONE,
                               .exported = desc->exported,
                               .ipc_opened = desc->ipc_opened,
+                              .may_shrink = desc->may_shrink,
                               .read_only = (desc->gpu_flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
-                              .context = context};
+                              .memory = context->memory,
+                              .driver = context->driver};
     return range;
 }
 
@@ -206,17 +262,20 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
                       ? zs_memfd_make("zescope", zs_align_up(map_B, ZS_VIRTUAL_PAGE_B))
                       : -1;
     range->map_B = map_B;
+    range->is_file = desc->fd >= 0 || desc->exported;
     int fd = desc->fd >= 0 ? desc->fd : made_fd;
-    bool want_fd = desc->fd >= 0 || desc->exported;
-    range->map = want_fd && fd < 0 ? NULL : map_aligned(map_B, alignment, fd);
+    range->may_shrink |= desc->fd >= 0 && zs_file_may_shrink(desc->fd);
+    range->map =
+        range->is_file && fd < 0 ? NULL : map_aligned(context->driver, map_B, alignment, fd);
     range->base = (uintptr_t)range->map;
-    range->fd = made_fd;
+    range->file = zs_shared_file_make(made_fd);
     int error = range->map ? publish_range(context, range, desc) : -ENOMEM;
     if (error) {
         discard(range);
         return error == -ENOMEM ? no_memory : zs_result_of_errno(error);
     }
-    range->fd = fd;
+    if (desc->fd >= 0)
+        range->file = zs_shared_file_make(desc->fd);
     *ret_host = range->map;
     return ZE_RESULT_SUCCESS;
 }
@@ -243,6 +302,16 @@ static void discard_range(void *range)
 /* What is in the tree is known to the GPU as well, and removing it cannot fail. */
 static void forget(struct zs_ze_context *context, struct zs_range *range)
 {
+    if (range->may_shrink)
+        unwatch(range);
+    if (range->shrunk) { /* the GPU has forgotten it; who looked before lets go now */
+        if (range->map) {
+            zs_gpu_memory_stop(context->memory);
+            zs_gpu_memory_resume(context->memory);
+        }
+        discard(range);
+        return;
+    }
     int error = zs_gpu_memory_remove(context->memory, range->base, discard_range, range);
     zs_assert(error == 0);
 }
@@ -275,16 +344,20 @@ int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd)
     pthread_rwlock_wrlock(&context->memory_lock);
     struct zs_range *range = find_range(context, base);
     int error = !range || !range->map ? -EINVAL : 0;
-    if (!error && range->fd < 0) {
+    if (!error && !range->is_file) {
+        const struct zs_pages_view view = {range->map, range->map_B, 0, PROT_READ | PROT_WRITE};
         int fd = zs_memfd_make("zescope", range->map_B);
-        error = fd < 0 ? fd : zs_pages_move(range->map, range->map_B, fd);
+        error = fd < 0 ? fd : zs_pages_move(&view, 1, NULL, range->map_B, fd);
+        range->is_file |= !error;
         if (!error)
-            range->fd = fd;
+            range->file = zs_shared_file_make(fd);
         else if (fd >= 0)
             close(fd);
     }
-    if (!error)
-        *ret_fd = range->fd;
+    if (!error && ret_fd) {
+        *ret_fd = zs_shared_file_hand(&range->file);
+        error = ZS_MIN(*ret_fd, 0);
+    }
     pthread_rwlock_unlock(&context->memory_lock);
     zs_gpu_memory_resume(context->memory);
     return error;

@@ -10,6 +10,7 @@
 #define ZS_DRIVER_MEMORY_MEMORY_H
 
 #include "driver/driver_priv.h"
+#include "driver/memory/pages.h"
 
 enum { ZS_VIRTUAL_PAGE_B = 65536 }; /* of virtual and physical memory */
 
@@ -21,13 +22,18 @@ struct zs_range {
     struct zs_ze_device *device; /* NULL: host memory */
     void *map;                   /* what to unmap, NULL: borrowed */
     size_t map_B;
-    int fd;             /* memfd behind it, -1: anonymous */
-    bool exported;      /* made for zeMemGetAllocProperties' file descriptor */
-    bool ipc_opened;    /* of another process: zeMemCloseIpcHandle ends it */
-    bool read_only;     /* copies must not write */
-    uint64_t charged_B; /* of the device's memory */
-    uint32_t atomics;   /* ze_memory_atomic_attr_exp_flags_t: a hint that is told again */
-    struct zs_ze_context *context;
+    bool is_file;               /* not anonymous */
+    struct zs_shared_file file; /* what is behind it then */
+    bool may_shrink;            /* ... of somebody who may make it smaller ... */
+    bool shrunk;                /* ... and has: kernels have it no more */
+    struct zs_range *next;      /* of the driver's that may */
+    bool exported;              /* made for zeMemGetAllocProperties' file descriptor */
+    bool ipc_opened;            /* of another process: zeMemCloseIpcHandle ends it */
+    bool read_only;             /* copies must not write */
+    uint64_t charged_B;         /* of the device's memory */
+    uint32_t atomics;           /* ze_memory_atomic_attr_exp_flags_t: a hint that is told again */
+    struct zs_gpu_memory *memory;
+    struct zs_ze_driver *driver;
 };
 
 struct zs_range_desc {
@@ -39,6 +45,7 @@ struct zs_range_desc {
     int fd;             /* map this memfd instead of making memory; owned on success. -1: none */
     bool exported;      /* make a memfd */
     bool ipc_opened;
+    bool may_shrink;    /* pages are of a file that somebody may make smaller */
     bool relaxed;       /* more than the device's largest allocation is fine */
     uint32_t gpu_flags; /* ZS_GPU_ALLOCATION_* */
 };
@@ -59,6 +66,11 @@ bool zs_memory_free(struct zs_ze_context *context, void *host);
 int zs_memory_add_borrowed(struct zs_ze_context *context, const struct zs_range_desc *desc,
                            void *host);
 void zs_memory_free_all(struct zs_ze_context *context);
+/* Before a launch: imported memory whose file became smaller is none any more for kernels, which
+ * would end with SIGBUS there. */
+void zs_memory_check_files(struct zs_ze_driver *driver);
+/* Whether the byte can be read, without a signal. */
+bool zs_memory_is_there(const void *host);
 
 /* A copy of the range that holds the byte at host; false: no live one. */
 bool zs_memory_find(struct zs_ze_context *context, const void *host, struct zs_range *ret_range);
@@ -101,14 +113,15 @@ int zs_memory_copy(struct zs_ze_context *context, void *dst, struct zs_ze_contex
 /* The pattern is a power of two of bytes. */
 int zs_memory_fill(struct zs_ze_context *context, void *dst, const void *pattern, size_t pattern_B,
                    uint64_t size_B, const _Atomic(bool) *cancel);
-/* The memfd of a range, made now when it has none; -EBUSY: see zs_pages_move(). */
+/* A descriptor for a handle of the range's memfd, made now when it has none; -EBUSY: see
+ * zs_pages_move(), -EBADF: the program closed it. ret_fd may be NULL. */
 int zs_memory_share(struct zs_ze_context *context, uint64_t base, int *ret_fd);
-/* The memfd of the physical memory that is mapped at ptr; *range becomes what it holds. -ENOTSUP:
+/* ... of the physical memory that is mapped at ptr; *range becomes what it holds. -ENOTSUP:
  * the mapping does not start with it. */
 int zs_virtual_share(struct zs_ze_context *context, const void *ptr, struct zs_range *range,
                      int *ret_fd);
-/* The memfd of physical memory; range becomes what it holds. false: the handle is none of it. */
-bool zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd);
+/* ... of physical memory; range becomes what it holds. -ENOENT: the handle is none of it. */
+int zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd);
 /* All reservations of the context, when nothing runs in it any more. */
 void zs_virtual_free_all(struct zs_ze_context *context);
 /* Open another process's memfd, or a descriptor of it that this process has; -errno. */

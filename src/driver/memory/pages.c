@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving pages into a memfd while the process runs.
+ * Moving pages into a memfd while the process runs, and giving pages back.
  *
  * Between the copy and the new mapping a write of another thread would go to pages that are about
  * to disappear. So the pages are handed to a userfaultfd first: writes to them, and first touches
@@ -13,6 +13,9 @@
  */
 #include "driver/memory/pages.h"
 
+#include "dataport/dataport.h"
+#include "driver/driver_priv.h"
+
 #include "base/os.h"
 
 #include <dirent.h>
@@ -20,6 +23,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -37,7 +41,7 @@ int zs_memfd_make(const char *name, uint64_t size_B)
 {
     if (!zs_os_may_grow_to(size_B))
         return -EFBIG;
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -errno;
     if (ftruncate(fd, (off_t)size_B) != 0) {
@@ -45,11 +49,48 @@ int zs_memfd_make(const char *name, uint64_t size_B)
         close(fd);
         return error;
     }
+    (void)!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
     return fd;
 }
 
+bool zs_file_may_shrink(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals < 0 || !(seals & F_SEAL_SHRINK);
+}
+
+/* ---- Descriptors -------------------------------------------------------------------------------
+ */
+
+struct zs_shared_file zs_shared_file_make(int fd)
+{
+    return (struct zs_shared_file){zs_own_fd_make(fd), ZS_OWN_FD_NONE};
+}
+
+void zs_shared_file_close(struct zs_shared_file *file)
+{
+    zs_own_fd_close(&file->kept);
+    zs_own_fd_close(&file->handed);
+}
+
+int zs_shared_file_hand(struct zs_shared_file *file)
+{
+    if (zs_own_fd_is(&file->handed))
+        return file->handed.fd;
+    if (!zs_own_fd_is(&file->kept))
+        return -EBADF;
+    int fd = fcntl(file->kept.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    file->handed = zs_own_fd_make(fd);
+    return fd;
+}
+
+/* ---- Moving ------------------------------------------------------------------------------------
+ */
+
 /* A userfaultfd that holds up whoever writes to the pages; -1: there is none. */
-static int hold_writers(void *pages, size_t size_B)
+static int hold_writers(const struct zs_pages_view *views, size_t count)
 {
     int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -57,12 +98,15 @@ static int hold_writers(void *pages, size_t size_B)
     if (fd < 0)
         return -1;
     struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_PAGEFAULT_FLAG_WP};
-    struct uffdio_range range = {.start = (uintptr_t)pages, .len = size_B};
-    struct uffdio_register reg = {.range = range,
-                                  .mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP};
-    struct uffdio_writeprotect protect = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
-    if (ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &reg) == 0 &&
-        ioctl(fd, UFFDIO_WRITEPROTECT, &protect) == 0)
+    bool ok = ioctl(fd, UFFDIO_API, &api) == 0;
+    for (size_t i = 0; i < count && ok; i++) {
+        struct uffdio_range range = {.start = (uintptr_t)views[i].pages, .len = views[i].size_B};
+        struct uffdio_register reg = {
+            .range = range, .mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP};
+        struct uffdio_writeprotect protect = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+        ok = ioctl(fd, UFFDIO_REGISTER, &reg) == 0 && ioctl(fd, UFFDIO_WRITEPROTECT, &protect) == 0;
+    }
+    if (ok)
         return fd;
     close(fd);
     return -1;
@@ -121,30 +165,143 @@ static int copy_existing(char *to, const char *from, size_t size_B)
     return error;
 }
 
-/* Not mmap(), which the thread sanitizer takes for a write by this thread to all of it. The kernel
- * takes whole words: an int on the stack would have any upper half. */
-static bool map_over(void *pages, size_t size_B, int fd)
+static bool is_zero(const char *page)
 {
-    return syscall(SYS_mmap, pages, size_B, (long)(PROT_READ | PROT_WRITE),
-                   (long)(MAP_SHARED | MAP_FIXED | MAP_NORESERVE), (long)fd, 0L) != -1;
+    return page[0] == 0 && memcmp(page, page + 1, PAGE_B - 1) == 0;
 }
 
-int zs_pages_move(void *pages, size_t size_B, int fd)
+/* What is shared has its pages elsewhere: those that hold something. */
+static void copy_shared(char *to, const char *from, size_t size_B)
+{
+    for (size_t at_B = 0; at_B < size_B; at_B += PAGE_B)
+        if (!is_zero(from + at_B))
+            copy_page(to + at_B, from + at_B);
+}
+
+/* Not mmap(), which the thread sanitizer takes for a write by this thread to all of it. The kernel
+ * takes whole words: an int on the stack would have any upper half. */
+static bool map_over(const struct zs_pages_view *view, int fd)
+{
+    return syscall(SYS_mmap, view->pages, view->size_B, (long)view->protection,
+                   (long)(MAP_SHARED | MAP_FIXED | MAP_NORESERVE), (long)fd,
+                   (long)view->offset_B) != -1;
+}
+
+int zs_pages_move(const struct zs_pages_view *views, size_t count, const void *source,
+                  size_t size_B, int fd)
 {
     char *copy = mmap(NULL, size_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (copy == MAP_FAILED)
         return -ENOMEM;
-    int guard = hold_writers(pages, size_B), error = 0;
-    if (guard >= 0)
-        error = copy_existing(copy, pages, size_B);
-    else if (has_foreign_threads())
+    int guard = hold_writers(views, count), error = 0;
+    if (guard < 0 && count && has_foreign_threads())
         error = -EBUSY;
+    else if (source)
+        copy_shared(copy, source, size_B);
+    else if (guard >= 0)
+        error = copy_existing(copy, views[0].pages, size_B);
     else
-        memcpy(copy, pages, size_B);
+        memcpy(copy, views[0].pages, size_B);
     munmap(copy, size_B);
-    if (!error && !map_over(pages, size_B, fd))
-        error = -ENOMEM;
+    for (size_t i = 0; i < count && !error; i++)
+        if (!map_over(&views[i], fd))
+            error = -ENOMEM;
     if (guard >= 0)
         close(guard);
     return error;
+}
+
+/* ---- Giving back -------------------------------------------------------------------------------
+ */
+
+struct zs_lost_pages {
+    pthread_mutex_t lock;
+    struct zs_port_map waiting;
+    bool told;
+};
+
+static struct zs_lost_pages *lost_of(struct zs_ze_driver *driver)
+{
+    struct zs_lost_pages *lost = atomic_load(&driver->lost_pages);
+    if (lost)
+        return lost;
+    struct zs_lost_pages *fresh = calloc(1, sizeof(*fresh));
+    if (!fresh)
+        return NULL;
+    pthread_mutex_init(&fresh->lock, NULL);
+    if (atomic_compare_exchange_strong(&driver->lost_pages, &lost, fresh))
+        return fresh;
+    free(fresh);
+    return lost;
+}
+
+/* Neighbours that wait become part of it. */
+static void join_neighbours(struct zs_lost_pages *lost, struct zs_port_range *range)
+{
+    const struct zs_port_range *below = zs_port_map_floor(&lost->waiting, range->start);
+    const struct zs_port_range *above = zs_port_map_above(&lost->waiting, range->start);
+    uint64_t start = below && below->end == range->start ? below->start : range->start;
+    uint64_t behind = above && above->start == range->end ? above->start : 0;
+    range->end = behind ? above->end : range->end;
+    if (start != range->start)
+        (void)!zs_port_map_remove(&lost->waiting, start);
+    if (behind)
+        (void)!zs_port_map_remove(&lost->waiting, behind);
+    range->start = start;
+}
+
+static bool unmap_range(const struct zs_port_range *range)
+{
+    return munmap((void *)(uintptr_t)range->start, range->end - range->start) == 0;
+}
+
+void zs_pages_give_back(struct zs_ze_driver *driver, void *pages, size_t size_B)
+{
+    struct zs_lost_pages *lost = atomic_load(&driver->lost_pages);
+    if (!lost && munmap(pages, size_B) == 0)
+        return;
+    lost = lost_of(driver);
+    if (!lost) {
+        madvise(pages, size_B, MADV_DONTNEED);
+        return;
+    }
+    struct zs_port_range range = {.start = (uintptr_t)pages, .end = (uintptr_t)pages + size_B};
+    pthread_mutex_lock(&lost->lock);
+    join_neighbours(lost, &range);
+    bool tell = false;
+    if (unmap_range(&range)) {
+        const struct zs_port_range *other = zs_port_map_above(&lost->waiting, 0);
+        if (other && unmap_range(other)) /* there may be room now */
+            (void)!zs_port_map_remove(&lost->waiting, other->start);
+    } else {
+        madvise(pages, size_B, MADV_DONTNEED);
+        (void)!zs_port_map_insert(&lost->waiting, &range);
+        tell = !lost->told;
+        lost->told = true;
+    }
+    pthread_mutex_unlock(&lost->lock);
+    if (tell)
+        zs_log(ZS_LOG_WARN, "the process has as many mappings as vm.max_map_count allows: memory "
+                            "that is freed gives back its pages and keeps its addresses");
+}
+
+void *zs_pages_take(struct zs_ze_driver *driver, size_t size_B)
+{
+    struct zs_lost_pages *lost = atomic_load(&driver->lost_pages);
+    if (!lost)
+        return NULL;
+    pthread_mutex_lock(&lost->lock);
+    const struct zs_port_range *found = zs_port_map_above(&lost->waiting, 0);
+    while (found && found->end - found->start < size_B)
+        found = zs_port_map_above(&lost->waiting, found->start);
+    struct zs_port_range rest = found ? *found : (struct zs_port_range){0};
+    void *pages = (void *)(uintptr_t)rest.start;
+    if (found) {
+        rest.start += size_B;
+        (void)!zs_port_map_remove(&lost->waiting, found->start);
+        if (rest.start < rest.end)
+            (void)!zs_port_map_insert(&lost->waiting, &rest);
+    }
+    pthread_mutex_unlock(&lost->lock);
+    return pages;
 }

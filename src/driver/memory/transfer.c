@@ -4,9 +4,9 @@
  *
  * Each side is memory of a context or any other memory of the process. The first kind is held
  * while bytes move, so memcpy does it. Of the second kind nobody knows whether it is mapped, or
- * stays so: there the kernel copies (process_vm_readv of this process), and says so when a page is
- * missing. Such a system call costs more than a row of an image, so rows go through a buffer, many
- * with each call.
+ * stays so, and of an imported file whether it keeps its size: there the kernel copies
+ * (process_vm_readv of this process), and says so when a page is missing. Such a system call costs
+ * more than a row of an image, so rows go through a buffer, many with each call.
  *
  * Everything moves in pieces. Between two of them a command looks whether its context is going
  * away, and lets go of memory when somebody wants to change what is mapped; what it then touches is
@@ -95,6 +95,13 @@ static int host_copy(void *dst, const void *src, uint64_t size_B)
     return 0;
 }
 
+bool zs_memory_is_there(const void *host)
+{
+    char byte;
+    struct iovec to = {&byte, 1}, from = {(void *)(uintptr_t)host, 1};
+    return kernel_copy(&(struct vector){&to, 1}, &(struct vector){&from, 1}, 1) != -EFAULT;
+}
+
 /* ---- What memory it is -------------------------------------------------------------------------
  */
 
@@ -106,7 +113,7 @@ static enum side side_of(struct zs_ze_context *context, const void *p, uint64_t 
         return SIDE_HOST;
     if ((write && range.read_only) || size_B > range.base + range.size_B - (uintptr_t)p)
         return SIDE_BAD;
-    return SIDE_DEVICE;
+    return range.may_shrink ? SIDE_HOST : SIDE_DEVICE;
 }
 
 /* Of rows: one kind for all of them, or SIDE_MIXED: each is to be asked for. */
@@ -117,7 +124,9 @@ static enum side side_of_all(struct zs_ze_context *context, const void *p, uint6
     if (!zs_memory_find(context, p, &range))
         return zs_memory_touches(context, p, span_B) ? SIDE_MIXED : SIDE_HOST;
     bool inside = span_B <= range.base + range.size_B - (uintptr_t)p;
-    return inside && !(write && range.read_only) ? SIDE_DEVICE : SIDE_MIXED;
+    if (!inside || (write && range.read_only))
+        return SIDE_MIXED;
+    return range.may_shrink ? SIDE_HOST : SIDE_DEVICE;
 }
 
 static void mark_written(struct zs_ze_context *context, void *dst, uint64_t size_B)

@@ -215,7 +215,10 @@ ze_result_t zs_memory_export(const char *function, const void *next, const struc
         return ZE_RESULT_SUCCESS;
     if (!range || !range->exported)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function, "not made for export");
-    export->fd = fcntl(range->fd, F_DUPFD_CLOEXEC, 0);
+    if (!zs_own_fd_is(&range->file.kept))
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "the program closed the memory's descriptor");
+    export->fd = fcntl(range->file.kept.fd, F_DUPFD_CLOEXEC, 0);
     if (export->fd < 0)
         return zs_refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, function,
                          "no file descriptor is left");
@@ -240,7 +243,8 @@ ze_result_t ZE_APICALL zeMemGetAllocProperties(
     /* not asked for as it was made: programs written for Intel's driver do so */
     if (owner == context && !range.exported && is_usm(&range) && !range.ipc_opened &&
         zs_chain_find(pMemAllocProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD))
-        range.exported = zs_memory_share(context, range.base, &range.fd) == 0;
+        range.exported =
+            zs_memory_share(context, range.base, NULL) == 0 && zs_memory_find(context, ptr, &range);
     ze_result_t result =
         zs_memory_export(__func__, pMemAllocProperties->pNext, found ? &range : NULL);
     zs_object_unref(owner);
@@ -391,6 +395,20 @@ static ze_result_t fill_handle(const char *function, int fd, const struct zs_ran
     return ZE_RESULT_SUCCESS;
 }
 
+static ze_result_t refuse_share(const char *function, int error)
+{
+    if (error == -EBUSY)
+        return zs_refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, function,
+                         "other threads may write to it as it moves, and the kernel offers no "
+                         "userfaultfd to make them wait; ask for export "
+                         "(ze_external_memory_export_desc_t) as it is allocated");
+    if (error == -EBADF)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
+                         "the program closed the memory's descriptor");
+    return zs_refuse(zs_result_of_errno(error), function, "memory cannot be shared: %s",
+                     strerror(-error));
+}
+
 ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
                                          ze_ipc_mem_handle_t *pIpcHandle)
 {
@@ -407,11 +425,8 @@ ze_result_t ZE_APICALL zeMemGetIpcHandle(ze_context_handle_t hContext, const voi
                        : zs_memory_share(context, range.base, &fd);
     ZS_CHECK(error != -ENOTSUP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
              "%p is not mapped from the start of physical memory", ptr);
-    ZS_CHECK(
-        error != -EBUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-        "other threads may write to it as it moves, and the kernel offers no userfaultfd to make "
-        "them wait; ask for export (ze_external_memory_export_desc_t) as it is allocated");
-    ZS_CHECK(!error, zs_result_of_errno(error), "memory cannot be shared: %s", strerror(-error));
+    if (error)
+        return refuse_share(__func__, error);
     return fill_handle(__func__, fd, &range, pIpcHandle);
 }
 
@@ -426,10 +441,10 @@ ze_result_t ZE_APICALL zeMemGetIpcHandleWithProperties(ze_context_handle_t hCont
     ZS_CHECK(!type || !(type->typeFlags & ~(uint32_t)ZS_LATER_IPC_HANDLE_DEFAULT),
              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "handles of type 0x%x", type->typeFlags);
     struct zs_range range;
-    int fd;
-    if (pIpcHandle && zs_physical_share(ptr, &range, &fd))
-        return fill_handle(__func__, fd, &range, pIpcHandle);
-    return zeMemGetIpcHandle(hContext, ptr, pIpcHandle);
+    int fd = -1, error = pIpcHandle ? zs_physical_share(ptr, &range, &fd) : -ENOENT;
+    if (error == -ENOENT)
+        return zeMemGetIpcHandle(hContext, ptr, pIpcHandle);
+    return error ? refuse_share(__func__, error) : fill_handle(__func__, fd, &range, pIpcHandle);
 }
 
 ze_result_t ZE_APICALL zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual and physical memory. A reservation is address space without access; physical memory is a
- * memfd; mapping puts pages of one into the other. Ending a mapping closes the access again and
- * leaves the reservation.
+ * Virtual and physical memory. A reservation is address space without access; physical memory is
+ * shared pages at a place of their own that nobody may touch; mapping puts them into the
+ * reservation as well (mremap() of nothing from there), and needs no descriptor, of which a process
+ * has few and may close any. A file is behind them when they were imported, made for export, or
+ * shared since. Ending a mapping closes the access again and leaves the reservation.
  *
  * For kernels and copies, mappings that follow each other with the same access are one allocation,
  * a run: what a program maps piece by piece it may use as a whole. A change of mappings withdraws
@@ -33,8 +35,12 @@ struct zs_ze_physical {
     struct zs_ze_context *context;
     struct zs_ze_device *device;
     size_t size_B;
-    uint64_t charged_B; /* of the device's memory */
-    int fd;
+    uint64_t charged_B;         /* of the device's memory */
+    char *home;                 /* its pages */
+    bool may_shrink;            /* imported */
+    struct zs_shared_file file; /* none: anonymous */
+    size_t mappings;            /* of it in its context, under reservations_lock */
+    _Atomic size_t foreign;     /* ... in others */
 };
 
 struct mapping {
@@ -99,6 +105,14 @@ static struct mapping *run_of(struct mapping *first, struct span *ret_run)
     return m;
 }
 
+static bool may_shrink(const struct mapping *m, struct span run)
+{
+    for (; m && m->base < run.end; m = m->next)
+        if (m->physical->may_shrink)
+            return true;
+    return false;
+}
+
 static int expose(struct zs_ze_context *context, const struct mapping *first, struct span run)
 {
     const struct zs_range_desc desc = {.device = first->physical->device,
@@ -106,6 +120,7 @@ static int expose(struct zs_ze_context *context, const struct mapping *first, st
                                        .size_B = run.end - run.begin,
                                        .label = "zeVirtualMemMap",
                                        .fd = -1,
+                                       .may_shrink = may_shrink(first, run),
                                        .gpu_flags =
                                            ZS_GPU_ALLOCATION_WITHDRAWABLE |
                                            (first->access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY
@@ -146,8 +161,18 @@ static int announce(struct zs_ze_context *context, struct zs_reservation *reserv
     return error;
 }
 
+/* Programs may map what they made in another context. */
+static void count_mapping(const struct zs_ze_context *context, struct zs_ze_physical *physical,
+                          int by)
+{
+    if (physical->context == context)
+        physical->mappings += (size_t)by;
+    else
+        physical->foreign += (size_t)by;
+}
+
 /* So that no mapping lies on both sides of va. */
-static bool split(struct zs_reservation *reservation, uint64_t va)
+static bool split(struct zs_ze_context *context, struct zs_reservation *reservation, uint64_t va)
 {
     struct mapping *m = find_mapping(reservation, va);
     if (!m || m->base == va)
@@ -160,6 +185,7 @@ static bool split(struct zs_reservation *reservation, uint64_t va)
     right->size_B = m->base + m->size_B - va;
     right->offset_B = m->offset_B + (va - m->base);
     zs_object_ref(right->physical);
+    count_mapping(context, right->physical, 1);
     m->size_B = va - m->base;
     m->next = right;
     return true;
@@ -236,35 +262,61 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
     return ZE_RESULT_SUCCESS;
 }
 
-/* Forget the mappings within the area, close its pages. Under reservations_lock. */
-static void unmap(struct zs_ze_context *context, struct zs_reservation *reservation,
-                  struct span area)
+/* No access, no pages. */
+static bool close_pages(uint64_t base, uint64_t size_B)
 {
+    return mmap((void *)(uintptr_t)base, size_B, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static void forget_mapping(struct zs_ze_context *context, struct mapping *m)
+{
+    count_mapping(context, m->physical, -1);
+    zs_object_unref(m->physical);
+    free(m);
+}
+
+/* Forget the mappings within the area, close its pages. Under reservations_lock. -ENOMEM: some
+ * stay, because the process has no more mappings of the kernel. */
+static int unmap(struct zs_ze_context *context, struct zs_reservation *reservation,
+                 struct span area)
+{
+    int error = 0;
     zs_gpu_memory_stop(context->memory);
     struct span wide = area;
     withdraw(context, reservation, &wide);
     for (struct mapping **at = &reservation->mappings; *at;) {
         struct mapping *m = *at;
-        if (m->base < area.begin || m->base >= area.end) {
+        bool inside = m->base >= area.begin && m->base < area.end;
+        if (!inside || !close_pages(m->base, m->size_B)) {
+            error = inside ? -ENOMEM : error;
             at = &m->next;
             continue;
         }
-        (void)!mmap((void *)(uintptr_t)m->base, m->size_B, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         *at = m->next;
-        zs_object_unref(m->physical);
-        free(m);
+        forget_mapping(context, m);
     }
     if (announce(context, reservation, wide) != 0)
         zs_log(ZS_LOG_ERROR, "no memory: mappings beside the one that ended are lost");
     zs_gpu_memory_resume(context->memory);
+    return error;
 }
 
 static void free_reservation(struct zs_ze_context *context, struct zs_reservation *reservation)
 {
-    unmap(context, reservation,
-          (struct span){reservation->base, reservation->base + reservation->size_B});
-    munmap((void *)(uintptr_t)reservation->base, reservation->size_B);
+    struct span all = {reservation->base, reservation->base + reservation->size_B};
+    zs_gpu_memory_stop(context->memory);
+    withdraw(context, reservation, &all);
+    if (munmap((void *)(uintptr_t)reservation->base, reservation->size_B) != 0 &&
+        !close_pages(reservation->base, reservation->size_B))
+        zs_log(ZS_LOG_ERROR, "no more mappings: a reservation of %llu bytes stays as it is",
+               (unsigned long long)reservation->size_B);
+    zs_gpu_memory_resume(context->memory);
+    while (reservation->mappings) {
+        struct mapping *first = reservation->mappings;
+        reservation->mappings = first->next;
+        forget_mapping(context, first);
+    }
     free(reservation);
 }
 
@@ -299,10 +351,25 @@ void zs_virtual_free_all(struct zs_ze_context *context)
 /* ---- Physical memory ---------------------------------------------------------------------------
  */
 
-/* What another allocation or process exported, or new pages; -errno. */
-static int physical_fd(const struct zs_range_desc *external)
+/* Pages of what another allocation or process exported, or new ones. 0 or -errno. */
+static int make_home(struct zs_ze_physical *physical, const struct zs_range_desc *external)
 {
-    return external->fd >= 0 ? external->fd : zs_memfd_make("zescope-physical", external->size_B);
+    int made = -1, flags = MAP_SHARED | MAP_NORESERVE;
+    if (external->exported && external->fd < 0 &&
+        (made = zs_memfd_make("zescope-physical", external->size_B)) < 0)
+        return made;
+    int fd = external->fd >= 0 ? external->fd : made;
+    void *home =
+        mmap(NULL, physical->size_B, PROT_NONE, flags | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+    if (home == MAP_FAILED) {
+        int error = -errno;
+        if (made >= 0)
+            close(made);
+        return error;
+    }
+    physical->home = home;
+    physical->file = zs_shared_file_make(made);
+    return 0;
 }
 
 ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -330,21 +397,24 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
     physical->context = zs_object_ref(context);
     physical->device = on_host ? NULL : device;
     physical->size_B = desc->size;
-    physical->fd = -1;
+    physical->file = ZS_SHARED_FILE_NONE;
     if (!zs_memory_charge(physical->device, desc->size, false)) {
         zs_object_unref(physical);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes, the device has no more",
                          desc->size);
     }
     physical->charged_B = physical->device ? desc->size : 0;
-    physical->fd = physical_fd(&external);
-    if (physical->fd < 0 || !zs_object_publish(physical)) {
-        int error = physical->fd < 0 ? -physical->fd : ENOMEM;
-        if (physical->fd == external.fd)
-            physical->fd = -1; /* still the caller's */
+    int error = make_home(physical, &external);
+    if (!error && !zs_object_publish(physical))
+        error = -ENOMEM;
+    if (error) {
         zs_object_unref(physical);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes: %s", desc->size,
-                         strerror(error));
+                         strerror(-error));
+    }
+    if (external.fd >= 0) { /* the caller's no more */
+        physical->file = zs_shared_file_make(external.fd);
+        physical->may_shrink = zs_file_may_shrink(external.fd);
     }
     *phPhysicalMemory = physical->object.handle;
     return ZE_RESULT_SUCCESS;
@@ -352,8 +422,9 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
 
 void zs_ze_physical_fini(struct zs_ze_physical *physical)
 {
-    if (physical->fd >= 0)
-        close(physical->fd);
+    if (physical->home)
+        munmap(physical->home, physical->size_B);
+    zs_shared_file_close(&physical->file);
     zs_memory_discharge(physical->device, physical->charged_B);
     zs_object_unref(physical->context);
 }
@@ -389,16 +460,25 @@ static void take_out(struct zs_reservation *reservation, const struct mapping *m
     *at = mapping->next;
 }
 
+/* The physical memory's pages at the mapping's place, which is closed again when that fails. */
+static bool put_pages(const struct mapping *mapping)
+{
+    void *at = (void *)(uintptr_t)mapping->base;
+    void *from = mapping->physical->home + mapping->offset_B;
+    if (mremap(from, 0, mapping->size_B, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at &&
+        mprotect(at, mapping->size_B, protection_of(mapping->access)) == 0)
+        return true;
+    (void)!close_pages(mapping->base, mapping->size_B);
+    return false;
+}
+
 static ze_result_t map(struct zs_ze_context *context, struct mapping *mapping)
 {
     struct zs_reservation *reservation = *find_reservation(context, mapping->base, mapping->size_B);
     struct span area = {mapping->base, mapping->base + mapping->size_B}, wide = area;
     if (!reservation || !is_empty(reservation, area))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    void *p =
-        mmap((void *)(uintptr_t)mapping->base, mapping->size_B, protection_of(mapping->access),
-             MAP_SHARED | MAP_FIXED, mapping->physical->fd, (off_t)mapping->offset_B);
-    if (p == MAP_FAILED)
+    if (!put_pages(mapping))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     /* only a neighbour may be in use */
     struct span around = {area.begin - 1, area.end + 1};
@@ -408,8 +488,12 @@ static ze_result_t map(struct zs_ze_context *context, struct mapping *mapping)
     withdraw(context, reservation, &wide);
     insert(reservation, mapping);
     int error = announce(context, reservation, wide);
-    if (error)
+    if (!error) {
+        count_mapping(context, mapping->physical, 1);
+    } else {
         take_out(reservation, mapping);
+        (void)!close_pages(mapping->base, mapping->size_B);
+    }
     if (!alone)
         zs_gpu_memory_resume(context->memory);
     return zs_result_of_errno(error);
@@ -455,7 +539,8 @@ static ze_result_t cut_out(struct zs_ze_context *context, struct span area,
     *ret_reservation = *find_reservation(context, area.begin, area.end - area.begin);
     if (!*ret_reservation)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    return split(*ret_reservation, area.begin) && split(*ret_reservation, area.end)
+    return split(context, *ret_reservation, area.begin) &&
+                   split(context, *ret_reservation, area.end)
                ? ZE_RESULT_SUCCESS
                : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -471,7 +556,7 @@ ze_result_t ZE_APICALL zeVirtualMemUnmap(ze_context_handle_t hContext, const voi
     pthread_mutex_lock(&context->reservations_lock);
     ze_result_t result = cut_out(context, area, &reservation);
     if (result == ZE_RESULT_SUCCESS && !is_empty(reservation, area))
-        unmap(context, reservation, area);
+        result = zs_result_of_errno(unmap(context, reservation, area));
     pthread_mutex_unlock(&context->reservations_lock);
     ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "%zu bytes at %p are not reserved", size, ptr);
     return result;
@@ -549,29 +634,96 @@ ze_result_t ZE_APICALL zeVirtualMemGetAccessAttribute(ze_context_handle_t hConte
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- Sharing -----------------------------------------------------------------------------------
+ */
+
+/* Where the physical memory is mapped, under reservations_lock of its context; NULL: no memory. The
+ * first one is its home. */
+static struct zs_pages_view *views_of(const struct zs_ze_physical *physical, size_t *ret_count)
+{
+    struct zs_pages_view *views = calloc(physical->mappings + 1, sizeof(*views));
+    if (!views)
+        return NULL;
+    views[0] = (struct zs_pages_view){physical->home, physical->size_B, 0, PROT_NONE};
+    *ret_count = 1;
+    for (const struct zs_reservation *r = physical->context->reservations; r; r = r->next)
+        for (const struct mapping *m = r->mappings; m; m = m->next)
+            if (m->physical == physical)
+                views[(*ret_count)++] =
+                    (struct zs_pages_view){(void *)(uintptr_t)m->base, m->size_B,
+                                           (off_t)m->offset_B, protection_of(m->access)};
+    return views;
+}
+
+/* A second look at its pages, for reading. */
+static const void *look_at(const struct zs_ze_physical *physical)
+{
+    void *pages = mremap(physical->home, 0, physical->size_B, MREMAP_MAYMOVE);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (mprotect(pages, physical->size_B, PROT_READ) == 0)
+        return pages;
+    munmap(pages, physical->size_B);
+    return NULL;
+}
+
+/* Under reservations_lock of its context: its pages move into a file. */
+static int move_to_file(struct zs_ze_physical *physical)
+{
+    size_t count = 0;
+    struct zs_pages_view *views = views_of(physical, &count);
+    const void *source = look_at(physical);
+    int fd = zs_memfd_make("zescope-physical", physical->size_B);
+    int error = physical->foreign ? -EBUSY : !views || !source ? -ENOMEM : ZS_MIN(fd, 0);
+    if (!error) {
+        zs_gpu_memory_stop(physical->context->memory);
+        error = zs_pages_move(views, count, source, physical->size_B, fd);
+        zs_gpu_memory_resume(physical->context->memory);
+    }
+    if (!error)
+        physical->file = zs_shared_file_make(fd);
+    else if (fd >= 0)
+        close(fd);
+    if (source)
+        munmap((void *)(uintptr_t)source, physical->size_B);
+    free(views);
+    return error;
+}
+
+/* Under reservations_lock of its context. */
+static int share(struct zs_ze_physical *physical, int *ret_fd)
+{
+    int error = physical->file.kept.fd < 0 ? move_to_file(physical) : 0;
+    *ret_fd = error ? error : zs_shared_file_hand(&physical->file);
+    return ZS_MIN(*ret_fd, 0);
+}
+
 int zs_virtual_share(struct zs_ze_context *context, const void *ptr, struct zs_range *range,
                      int *ret_fd)
 {
     pthread_mutex_lock(&context->reservations_lock);
     struct zs_reservation *reservation = *find_reservation(context, (uintptr_t)ptr, 1);
     const struct mapping *m = reservation ? find_mapping(reservation, (uintptr_t)ptr) : NULL;
-    bool ok = m && m->offset_B == 0;
-    if (ok) {
-        *ret_fd = m->physical->fd;
+    int error = m && m->offset_B == 0 && m->physical->context == context ? 0 : -ENOTSUP;
+    if (!error)
+        error = share(m->physical, ret_fd);
+    if (!error) {
         range->kind = m->physical->device ? ZS_GPU_MEMORY_DEVICE : ZS_GPU_MEMORY_HOST;
         range->size_B = m->size_B;
     }
     pthread_mutex_unlock(&context->reservations_lock);
-    return ok ? 0 : -ENOTSUP;
+    return error;
 }
 
-bool zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd)
+int zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd)
 {
-    const struct zs_ze_physical *physical = zs_ze_physical_of(handle);
+    struct zs_ze_physical *physical = zs_ze_physical_of(handle);
     if (!physical)
-        return false;
-    *ret_fd = physical->fd;
+        return -ENOENT;
+    pthread_mutex_lock(&physical->context->reservations_lock);
+    int error = share(physical, ret_fd);
+    pthread_mutex_unlock(&physical->context->reservations_lock);
     range->kind = physical->device ? ZS_GPU_MEMORY_DEVICE : ZS_GPU_MEMORY_HOST;
     range->size_B = physical->size_B;
-    return true;
+    return error;
 }

@@ -87,7 +87,7 @@ struct zs_ze_event_pool *zs_event_pool_new(struct zs_ze_context *context, uint32
     pthread_mutex_init(&pool->lock, NULL);
     pool->context = zs_object_ref(context);
     pool->count = count;
-    pool->fd = fd;
+    pool->file = zs_shared_file_make(fd);
     pool->map_B = (size_t)count * sizeof(struct zs_event_slot);
     void *map = mmap(NULL, pool->map_B, PROT_READ | PROT_WRITE,
                      fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
@@ -113,8 +113,7 @@ void zs_ze_event_pool_fini(struct zs_ze_event_pool *pool)
 {
     if (pool->slots)
         munmap(pool->slots, pool->map_B);
-    if (pool->fd >= 0)
-        close(pool->fd);
+    zs_shared_file_close(&pool->file);
     pthread_mutex_destroy(&pool->lock);
     zs_object_unref(pool->context);
 }
@@ -201,20 +200,29 @@ struct ipc_pool {
 _Static_assert(sizeof(struct ipc_pool) <= ZE_MAX_IPC_HANDLE_SIZE, "fits in a handle");
 enum { IPC_POOL_MAGIC = 0x65657a73 };
 
+int zs_event_pool_hand(struct zs_ze_event_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    int fd = zs_shared_file_hand(&pool->file);
+    pthread_mutex_unlock(&pool->lock);
+    return fd;
+}
+
 ze_result_t ZE_APICALL zeEventPoolGetIpcHandle(ze_event_pool_handle_t hEventPool,
                                                ze_ipc_event_pool_handle_t *phIpc)
 {
     ZS_OBJECT(event_pool, pool, hEventPool);
     ZS_CHECK_POINTER(phIpc);
-    struct stat st;
-    ZS_CHECK(pool->fd >= 0 && !pool->ipc_opened && fstat(pool->fd, &st) == 0,
-             ZE_RESULT_ERROR_INVALID_ARGUMENT, "the pool was not made with ZE_EVENT_POOL_FLAG_IPC");
+    ZS_CHECK(pool->file.kept.fd >= 0 && !pool->ipc_opened, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+             "the pool was not made with ZE_EVENT_POOL_FLAG_IPC");
+    int fd = zs_event_pool_hand(pool);
+    ZS_CHECK(fd >= 0, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the pool's descriptor: %s", strerror(-fd));
     struct ipc_pool ipc = {.magic = IPC_POOL_MAGIC,
                            .pid = getpid(),
-                           .fd = pool->fd,
+                           .fd = fd,
                            .count = pool->count,
                            .flags = pool->flags,
-                           .inode = (uint64_t)st.st_ino};
+                           .inode = (uint64_t)pool->file.kept.inode};
     memset(phIpc->data, 0, sizeof(phIpc->data));
     memcpy(phIpc->data, &ipc, sizeof(ipc));
     return ZE_RESULT_SUCCESS;

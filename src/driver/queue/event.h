@@ -9,6 +9,7 @@
 #define ZS_DRIVER_QUEUE_EVENT_H
 
 #include "driver/driver_priv.h"
+#include "driver/memory/pages.h"
 
 enum zs_signal_state {
     ZS_SIGNAL_NOT_READY,
@@ -38,7 +39,7 @@ struct zs_ze_event_pool {
     uint32_t count;
     struct zs_event_slot *slots;
     size_t map_B;
-    int fd; /* -1: not shareable */
+    struct zs_shared_file file; /* none: not shareable */
     bool ipc_opened;
     uint32_t counter_flags; /* ZS_LATER_COUNTER_*: its events are counter-based */
     pthread_mutex_t lock;   /* of what counts in its slots, and of their states then */
@@ -71,6 +72,8 @@ void zs_event_times(struct zs_event_slot *slot, uint64_t start_ticks, uint64_t e
 void zs_event_signal(struct zs_event_slot *slot, bool ok, uint64_t start_ticks, uint64_t end_ticks);
 /* A pool without a handle; takes the descriptor over. NULL: no memory. */
 struct zs_ze_event_pool *zs_event_pool_new(struct zs_ze_context *context, uint32_t count, int fd);
+/* A descriptor for handles of a pool that can be shared; -errno. */
+int zs_event_pool_hand(struct zs_ze_event_pool *pool);
 /* What an event says of its execution, masked as the device's timestamps are. */
 void zs_event_timestamps(const struct zs_ze_event *event, const struct zs_ze_device *device,
                          ze_kernel_timestamp_result_t *ret_timestamps);

@@ -301,15 +301,13 @@ ze_result_t ZE_APICALL zeEventCounterBasedGetIpcHandle(ze_event_handle_t hEvent,
                               .flags = counter->flags,
                               .scopes = event->signal_scope | event->wait_scope << 16};
     pthread_mutex_lock(&counter->lock);
-    struct stat st;
-    int error = fstat(event->pool->fd, &st);
-    ipc.fd = event->pool->fd;
+    ipc.fd = zs_event_pool_hand(event->pool);
+    ipc.inode = (uint64_t)event->pool->file.kept.inode;
     ipc.index = (uint32_t)(event->slot - event->pool->slots);
     bool kept = keep_shared(counter, event->pool);
     pthread_mutex_unlock(&counter->lock);
-    ZS_CHECK(error == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event's memory was closed");
+    ZS_CHECK(ipc.fd >= 0, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event's memory was closed");
     ZS_CHECK(kept, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
-    ipc.inode = (uint64_t)st.st_ino;
     memset(phIpc->data, 0, sizeof(phIpc->data));
     memcpy(phIpc->data, &ipc, sizeof(ipc));
     return ZE_RESULT_SUCCESS;

@@ -111,6 +111,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .result = &result,
                                 .start_ns = zs_now_ns()};
     bool counted = zs_metrics_of(exec->device) != NULL;
+    zs_memory_check_files(driver);
     int error = zs_gpu_launch_run(exec->device->gpu, &gpu, &result);
     end.end_ns = zs_now_ns();
     zs_metrics_launch_end(exec->device, counted, launch->kernel, &result);

@@ -237,6 +237,7 @@ static void test_file_limit(void **state)
                                       .flags = ZE_EVENT_POOL_FLAG_IPC,
                                       .count = EVENTS};
     ze_physical_mem_desc_t physical_desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                            .pNext = &export_desc,
                                             .size = SIZE_B};
     struct rlimit before, small;
     ze_ipc_mem_handle_t memory;
