@@ -144,7 +144,12 @@ struct zs_ze_device {
     bool flat;               /* a tile that is reported as a root device */
     uint64_t memory_B;       /* what it reports, and the limit of what is allocated on it */
     _Atomic uint64_t used_B; /* on it and its tiles */
-    struct zs_metrics *_Atomic metrics;    /* NULL: nobody asked for any yet */
+    struct zs_metrics *_Atomic metrics; /* NULL: nobody asked for any yet */
+    struct {                            /* for streamers of other processes */
+        pthread_mutex_t lock;
+        _Atomic uint64_t next_ticks;
+        struct timespec seen; /* the folder of claims, as nobody was there; 0: somebody may be */
+    } metric_look;
     pthread_mutex_t engines_lock;          /* a root's: of the next, of itself and its tiles */
     uint64_t busy_ticks[ZS_ORDINAL_COUNT]; /* up to when its engines are (engine_time.h) */
     /* With driver->debug: threads of the root device, and which slices of it are this one's. */

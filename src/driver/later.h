@@ -30,7 +30,8 @@ enum {
     ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE = 0x2003d,
     ZS_LATER_STYPE_DEVICE_EVENTS = 0x2003e,
     ZS_LATER_STYPE_COUNTER_AGGREGATE = 0x2003f,
-    ZS_LATER_STYPE_MODULE_DP = 0x30013, /* of Intel's driver: ze_intel_gpu.h, ze_stypes.h */
+    ZS_LATER_STYPE_KERNEL_REGISTERS = 0x30012, /* of Intel's driver: zex_module.h, ze_stypes.h */
+    ZS_LATER_STYPE_MODULE_DP = 0x30013,        /* likewise: ze_intel_gpu.h */
     /* of the tools' API */
     ZS_LATER_STYPE_METRIC_TIMER = 0x9, /* zet_metric_global_timestamps_resolution_exp_t */
     ZS_LATER_STYPE_METRIC_GROUP_TYPE = 0x10006,
@@ -58,6 +59,12 @@ enum {
     ZS_LATER_COUNTER_FLAGS = 0x7f,
 };
 enum { ZS_LATER_DEVICE_EVENTS_IPC = 0x2 };
+/* zex_kernel_register_file_size_exp_t: in the chain of zeKernelGetProperties */
+typedef struct zs_later_kernel_registers {
+    uint32_t stype;
+    const void *pNext;
+    uint32_t registerFileSize; /* general registers of a thread */
+} zs_later_kernel_registers_t;
 /* ze_intel_device_module_dp_exp_properties_t, which no public header declares */
 typedef struct zs_later_module_dp {
     uint32_t stype;

@@ -207,6 +207,7 @@ static struct zs_ze_device *make_device(const struct builder *b, const struct zs
     device->model = &device->own_model;
     device->card = card;
     pthread_mutex_init(&device->engines_lock, NULL);
+    pthread_mutex_init(&device->metric_look.lock, NULL);
     device->memory_B = ZS_MIN(device->model->memory_B, b->host_B);
     int error = zs_gpu_device_create(device->model, 0, &device->gpu);
     if (!error && b->driver->debug)
@@ -332,6 +333,7 @@ void zs_ze_device_fini(struct zs_ze_device *device)
     zs_metrics_free(device);
     if (device->gpu)
         zs_gpu_device_destroy(device->gpu);
+    pthread_mutex_destroy(&device->metric_look.lock);
     pthread_mutex_destroy(&device->engines_lock);
 }
 

@@ -429,8 +429,8 @@ struct part {
     size_t texel_B, row_pitch_B, slice_pitch_B;
 };
 
-static bool take_part(const struct zs_ze_image *image, const ze_image_region_t *region,
-                      struct part *ret_part)
+static bool take_part(const char *function, const struct zs_ze_image *image,
+                      const ze_image_region_t *region, struct part *ret_part)
 {
     const struct zs_gpu_image *g = &image->gpu;
     uint32_t origin[3] = {0, 0, 0};
@@ -442,6 +442,10 @@ static bool take_part(const struct zs_ze_image *image, const ze_image_region_t *
         size[0] = region->width;
         size[1] = ZS_MAX(region->height, 1u);
         size[2] = ZS_MAX(region->depth, 1u);
+        if (origin[2] == 1 && image->extent[2] == 1 && g->type != ZS_GPU_IMAGE_3D &&
+            g->type != ZS_GPU_IMAGE_2D_ARRAY &&
+            zs_lets_pass(function, "origin z = 1 of an image without slices: taken as 0"))
+            origin[2] = 0;
     }
     for (int i = 0; i < 3; i++) {
         if (origin[i] > image->extent[i] || size[i] > image->extent[i] - origin[i])
@@ -468,7 +472,8 @@ ze_result_t ZE_APICALL zeCommandListAppendImageCopyRegion(
     ZS_OBJECT(image, dst, hDstImage);
     ZS_OBJECT(image, src, hSrcImage);
     struct part to, from;
-    ZS_CHECK(take_part(dst, pDstRegion, &to) && take_part(src, pSrcRegion, &from),
+    ZS_CHECK(take_part(__func__, dst, pDstRegion, &to) &&
+                 take_part(__func__, src, pSrcRegion, &from),
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "a region lies outside its image");
     ZS_CHECK(memcmp(to.size, from.size, sizeof(to.size)) == 0, ZE_RESULT_ERROR_INVALID_SIZE,
              "the regions differ in size");
@@ -522,7 +527,7 @@ ze_result_t ZE_APICALL zeCommandListAppendImageCopyToMemoryExt(
     ZS_OBJECT(image, src, hSrcImage);
     struct part from;
     struct zs_region region = {.dst = dstptr, .keep = {src}};
-    ZS_CHECK(take_part(src, pSrcRegion, &from), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(take_part(__func__, src, pSrcRegion, &from), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "the region lies outside the image");
     ZS_CHECK(memory_pitches(&from, destRowPitch, destSlicePitch, &region.dst_pitch_B,
                             &region.dst_slice_B),
@@ -549,7 +554,7 @@ ze_result_t ZE_APICALL zeCommandListAppendImageCopyFromMemoryExt(
     ZS_CHECK_POINTER(srcptr);
     struct part to;
     struct zs_region region = {.src = srcptr, .keep = {dst}};
-    ZS_CHECK(take_part(dst, pDstRegion, &to), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(take_part(__func__, dst, pDstRegion, &to), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "the region lies outside the image");
     ZS_CHECK(
         memory_pitches(&to, srcRowPitch, srcSlicePitch, &region.src_pitch_B, &region.src_slice_B),

@@ -115,8 +115,10 @@ ze_result_t ZE_APICALL zeMemAllocDevice(ze_context_handle_t hContext,
     ZS_CHECK_POINTER(device_desc);
     ZS_CHECK_POINTER(pptr);
     ZS_CHECK_FLAGS(device_desc->flags, 0x7);
-    ZS_CHECK(device_desc->ordinal == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-             "memory ordinal %u, there is only 0", device_desc->ordinal);
+    ZS_CHECK(device_desc->ordinal == 0 ||
+                 zs_lets_pass(__func__, "memory ordinal %u, there is only 0", device_desc->ordinal),
+             ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory ordinal %u, there is only 0",
+             device_desc->ordinal);
     const struct request request = {size, alignment, "zeMemAllocDevice", ZS_GPU_MEMORY_DEVICE};
     return allocate(__func__, context, device, &request, device_desc->pNext, NULL, pptr);
 }

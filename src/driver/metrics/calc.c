@@ -264,13 +264,18 @@ static double sum_max(const struct source *s)
                : sum(s);
 }
 
-/* As an event's timestamps in nanoseconds: tools look up which kernel ran then. */
+/* In nanoseconds, of the bits that the metrics' clock has: tools cut an event's timestamps to them,
+ * and look up which kernel ran then. */
 static double timestamp(const struct source *s)
 {
-    uint32_t bits = s->model->kernel_timestamp_bits;
-    uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-    return (double)(uint64_t)((__uint128_t)(s->report->begin_ticks & mask) * 1000000000u /
-                              s->model->timer_Hz);
+    uint64_t ticks =
+        s->report->begin_ticks & (UINT64_MAX >> (64 - s->model->metric_timestamp_bits));
+    return (double)(uint64_t)((__uint128_t)ticks * 1000000000u / s->model->timer_Hz);
+}
+
+static double address_8(const struct source *s)
+{
+    return (double)(s->report->counters[0] >> 3 & 0x1fffffff);
 }
 
 static double marker(const struct source *s)
@@ -301,6 +306,7 @@ static const struct {
     [ZS_HOW_REPLAYED] = {replayed, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_ESTIMATE_ERROR] = {estimate_error, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_ADDRESS] = {sum, NULL, ZET_VALUE_TYPE_UINT64}, /* value_of() takes it as it is */
+    [ZS_HOW_ADDRESS_8] = {address_8, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_TEST_0_1] = {test_0_1, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_TEST_1_1] = {test_1_1, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_TEST_1_2] = {test_1_2, NULL, ZET_VALUE_TYPE_UINT64},
@@ -416,7 +422,7 @@ static size_t without_zeros(const struct zs_metric_calculation *c, size_t report
 {
     const uint8_t *bytes = c->data.data;
     size_t size_B = c->data.size_B;
-    while (size_B > report_B && is_zero(bytes + size_B - report_B, report_B))
+    while (size_B && is_zero(bytes + size_B - report_B, report_B))
         size_B -= report_B;
     return size_B;
 }

@@ -51,23 +51,34 @@ static int lock_file(const char *path, struct zs_own_fd *ret)
     return error;
 }
 
+static const char *folder(void)
+{
+    const char *dir = zs_env("XDG_RUNTIME_DIR");
+    return dir && dir[0] == '/' ? dir : "/tmp";
+}
+
+/* NULL: no memory. */
+static char *path_of(uint32_t device_id, uint32_t card, uint32_t tile, uint32_t domain)
+{
+    char *path;
+    return asprintf(&path, "%s/zescope-metrics.%u.%x.%u.%u.%u", folder(), (unsigned)geteuid(),
+                    device_id, card, tile, domain) < 0
+               ? NULL
+               : path;
+}
+
 int zs_metric_claim_make(uint32_t device_id, uint32_t card, uint32_t tile, uint32_t domain,
                          struct zs_metric_claim *ret)
 {
-    const char *dir = zs_env("XDG_RUNTIME_DIR");
     *ret = ZS_METRIC_CLAIM_NONE;
     ret->owner = getpid();
-    if (!dir || dir[0] != '/')
-        dir = "/tmp";
-    if (asprintf(&ret->path, "%s/zescope-metrics.%u.%x.%u.%u.%u", dir, (unsigned)geteuid(),
-                 device_id, card, tile, domain) < 0)
-        ret->path = NULL;
+    ret->path = path_of(device_id, card, tile, domain);
     int error = ret->path ? lock_file(ret->path, &ret->file) : -ENOMEM;
     if (error && error != -EBUSY)
         zs_log(ZS_LOG_INFO,
                "metrics: %s cannot be locked (%s): streamers of other processes are "
-               "not kept out",
-               ret->path ? ret->path : dir, strerror(-error));
+               "not kept out, and what other processes launch is not seen",
+               ret->path ? ret->path : folder(), strerror(-error));
     if (error) {
         free(ret->path);
         *ret = ZS_METRIC_CLAIM_NONE;
@@ -83,4 +94,43 @@ void zs_metric_claim_end(struct zs_metric_claim *claim)
     zs_own_fd_close(&claim->file);
     free(claim->path);
     *claim = ZS_METRIC_CLAIM_NONE;
+}
+
+enum { TEXT_B = 64 }; /* of the file: all that is read of it */
+
+void zs_metric_claim_tell(const struct zs_metric_claim *claim, int fd)
+{
+    char text[TEXT_B] = {0};
+    snprintf(text, sizeof(text), "%ld %d\n", (long)getpid(), fd);
+    if (zs_own_fd_is(&claim->file) &&
+        pwrite(claim->file.fd, text, sizeof(text), 0) != (ssize_t)sizeof(text))
+        zs_log(ZS_LOG_INFO,
+               "metrics: %s cannot be written (%s): what other processes launch is "
+               "not seen",
+               claim->path, strerror(errno));
+}
+
+int zs_metric_claim_read(uint32_t device_id, uint32_t card, uint32_t tile, uint32_t domain,
+                         pid_t *ret_pid, int *ret_fd)
+{
+    char *path = path_of(device_id, card, tile, domain), text[TEXT_B + 1] = {0};
+    long pid = 0;
+    struct stat st;
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
+    int error = fd < 0 && errno == ENOENT ? 0 : -EAGAIN;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        pread(fd, text, TEXT_B, 0) == TEXT_B && sscanf(text, "%9ld %9d", &pid, ret_fd) == 2 &&
+        pid > 0 && pid != getpid() && *ret_fd >= 0)
+        error = 1;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    *ret_pid = (pid_t)pid;
+    return error;
+}
+
+struct timespec zs_metric_claims_changed(void)
+{
+    struct stat st;
+    return stat(folder(), &st) == 0 ? st.st_mtim : (struct timespec){0};
 }

@@ -19,7 +19,7 @@ void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *ne
         (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_TIMER);
     if (timer) {
         timer->timerResolution = model->timer_Hz;
-        timer->timestampValidBits = model->timestamp_bits;
+        timer->timestampValidBits = model->metric_timestamp_bits;
     }
     zet_metric_group_type_exp_t *type =
         (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_GROUP_TYPE);
@@ -106,7 +106,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_han
     if (result != ZE_RESULT_SUCCESS)
         return result;
     *globalTimestamp = synchronizedWithHost ? host_ns : ticks;
-    *metricTimestamp = ticks;
+    *metricTimestamp = ticks & (UINT64_MAX >> (64 - group->device->model->metric_timestamp_bits));
     return ZE_RESULT_SUCCESS;
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of a device, its metric groups and metrics, activation. */
 #include "driver/metrics/metrics.h"
-#include "base/vec.h"
 #include "driver/later.h"
+#include "driver/metrics/share.h"
 #include "driver/metrics/user.h"
-#include "driver/module/module.h"
-#include "driver/queue/engine_time.h"
 
 #include <zescope/driver_ext.h>
 
@@ -157,6 +155,12 @@ uint32_t zs_metric_set_domain(enum zs_metric_set set)
     return sets[set].domain;
 }
 
+uint32_t zs_metric_domain_number(uint32_t domain)
+{
+    enum { INTELS_BY_ADDRESS = 100 };
+    return domain == sets[ZS_METRIC_SET_EU_STALL_SAMPLING].domain ? INTELS_BY_ADDRESS : domain;
+}
+
 uint32_t zs_metric_rows(const struct zs_gpu_model *model, enum zs_metric_set set,
                         zet_metric_group_sampling_type_flags_t sampling, bool timed,
                         const struct zs_metric_row *ret[static ZS_METRIC_ROWS_MAX])
@@ -229,6 +233,8 @@ static void free_metrics(struct zs_metrics *m)
         drop_group(m->doubting[i]);
     }
     zs_metric_programmables_free(m->programmables);
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        zs_metric_out_close(&m->outs[d]);
     pthread_mutex_destroy(&m->lock);
     for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
         free(m->kept[i].items);
@@ -241,9 +247,19 @@ static zet_metric_group_sampling_type_flags_t sampling_of(enum zs_metric_set set
     static const zet_metric_group_sampling_type_flags_t samplings[ZS_METRIC_SAMPLINGS] = {
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED};
-    return !zs_metric_is_traced(set) ? samplings[number]
-           : number                  ? 0u
-                                     : (uint32_t)ZS_LATER_SAMPLING_TRACER;
+    if (zs_metric_is_traced(set))
+        return number ? 0u : (uint32_t)ZS_LATER_SAMPLING_TRACER;
+    if (set == ZS_METRIC_SET_EU_STALL_SAMPLING && number) /* as Intel's */
+        return 0;
+    return samplings[number];
+}
+
+/* Groups for tracers are listed where they are asked for: tools end themselves at a group that is
+ * neither event- nor time-based. */
+static bool is_listed(enum zs_metric_set set)
+{
+    const char *text = zs_env("ZESCOPE_METRIC_TRACER");
+    return !zs_metric_is_traced(set) || (text && strcmp(text, "1") == 0);
 }
 
 /* Of each set first the time-based group, as Intel's driver lists them: programs take the first of
@@ -258,7 +274,7 @@ static struct zs_metrics *new_metrics(struct zs_ze_device *device, bool timed)
     for (uint32_t i = 0; i < ZS_METRIC_SETS * ZS_METRIC_SAMPLINGS; i++) {
         enum zs_metric_set set = (enum zs_metric_set)(i / ZS_METRIC_SAMPLINGS);
         zet_metric_group_sampling_type_flags_t sampling = sampling_of(set, i % ZS_METRIC_SAMPLINGS);
-        if (!sampling || !zs_metric_set_is_of(device->model, set, m->timed))
+        if (!sampling || !zs_metric_set_is_of(device->model, set, m->timed) || !is_listed(set))
             continue;
         m->groups[m->group_count] = new_group(device, set, sampling, m->timed, false);
         if (!m->groups[m->group_count]) {
@@ -277,16 +293,25 @@ void zs_metrics_after_fork(void)
     pthread_mutex_init(&enabling, NULL);
 }
 
-bool zs_metrics_enable(struct zs_ze_device *device)
+struct zs_metrics *zs_metrics_make(struct zs_ze_device *device, bool enable)
 {
     pthread_mutex_lock(&enabling);
     struct zs_metrics *m = device->metrics;
-    if (!m)
-        device->metrics = m =
-            new_metrics(device, device->driver->timing != ZS_DRIVER_TIMING_FORMULA);
-    if (m)
+    if (!m) {
+        m = new_metrics(device, device->driver->timing != ZS_DRIVER_TIMING_FORMULA);
+        if (m)
+            m->off = true;
+        device->metrics = m;
+    }
+    if (m && enable)
         m->off = false;
     pthread_mutex_unlock(&enabling);
+    return m;
+}
+
+bool zs_metrics_enable(struct zs_ze_device *device)
+{
+    struct zs_metrics *m = zs_metrics_make(device, true);
     bool ok = m != NULL;
     for (uint32_t i = 0; i < device->sub_count && ok; i++)
         ok = zs_metrics_enable(device->subs[i]);
@@ -324,198 +349,6 @@ void zs_metrics_free(struct zs_ze_device *device)
     if (device->metrics)
         free_metrics(device->metrics);
     device->metrics = NULL;
-}
-
-/* ---- Launches ----------------------------------------------------------------------------------
- */
-
-uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks)
-{
-    return (uint64_t)((__uint128_t)ticks * device->model->core_clock_MHz * 1000000u /
-                      device->model->timer_Hz);
-}
-
-/* By the formula: EUs that hold threads hold them from the launch's start to its end. */
-static void count_by_formula(const struct zs_ze_device *device, const struct zs_gpu_result *result,
-                             uint64_t *c)
-{
-    const struct zs_gpu_totals *t = &result->totals;
-    uint64_t eus = zs_gpu_model_eus(device->model);
-    uint64_t threads = ZS_MIN(t->threads, (uint64_t)zs_gpu_model_threads(device->model));
-    c[ZS_METRIC_eu_loaded_cycles] = ZS_MIN(eus, t->threads) * result->modelled_cycles;
-    c[ZS_METRIC_eu_active_cycles] = ZS_MIN(result->issue_cycles, c[ZS_METRIC_eu_loaded_cycles]);
-    c[ZS_METRIC_eu_thread_cycles] = threads * result->modelled_cycles;
-    c[ZS_METRIC_unmodelled] = 1;
-}
-
-/* What shaders and L3 exchanged: in lines, as the hardware counts its accesses, where the launch
- * was replayed. Which of both a launch gives is decided here, not by reports, which have parts of
- * launches and sums of several. */
-static void count_shader_accesses(const struct zs_gpu_result *result, uint64_t *c)
-{
-    const struct zs_gpu_totals *t = &result->totals;
-    const struct zs_gpu_timing *timing = &result->timing;
-    if (timing->modelled) {
-        c[ZS_METRIC_shader_accesses] =
-            timing->global_sectors + timing->typed_sectors + timing->scratch_sectors;
-        c[ZS_METRIC_shader_bytes] = 64 * c[ZS_METRIC_shader_accesses];
-    } else {
-        c[ZS_METRIC_shader_accesses] =
-            t->untyped_messages + t->typed_messages + t->scratch_messages;
-        c[ZS_METRIC_shader_bytes] = t->untyped_bytes_read + t->untyped_bytes_written +
-                                    t->typed_bytes_read + t->typed_bytes_written +
-                                    t->scratch_bytes_read + t->scratch_bytes_written;
-    }
-}
-
-/* What a launch is in counters. */
-static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
-                  struct zs_metric_stretch *ret)
-{
-    const struct zs_gpu_totals *t = &result->totals;
-    const struct zs_gpu_timing *timing = &result->timing;
-    uint64_t *c = ret->counters;
-    c[ZS_METRIC_launches] = 1;
-    c[ZS_METRIC_busy_cycles] = result->modelled_cycles;
-#define ZS_GPU_TOTAL(id, text) c[ZS_METRIC_##id] = t->id;
-#include "gpu/total.def"
-#undef ZS_GPU_TOTAL
-    if (timing->modelled) {
-#define ZS_TIMING_TOTAL(id, text) c[ZS_METRIC_##id] = timing->id;
-#include "gpu/timing/total.def"
-#undef ZS_TIMING_TOTAL
-        c[ZS_METRIC_replayed] = timing->replayed;
-        c[ZS_METRIC_doubt_cycles] = timing->doubt;
-        c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
-        c[ZS_METRIC_eu_active_cycles] = timing->eu_active;
-        c[ZS_METRIC_eu_thread_cycles] = timing->thread_active + timing->thread_control +
-                                        timing->thread_pipe + timing->thread_send +
-                                        timing->thread_dist + timing->thread_sbid +
-                                        timing->thread_sync + timing->thread_other;
-    } else {
-        count_by_formula(device, result, c);
-    }
-    count_shader_accesses(result, c);
-    ret->start_ticks = result->start_ticks;
-    ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
-}
-
-static void clear_kept(struct zs_metric_kept *kept)
-{
-    kept->first += kept->count;
-    kept->count = 0;
-}
-
-/* Those of an instruction; false: there are none. */
-static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
-                      struct zs_metric_at *to)
-{
-    const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
-    uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < count; i++)
-        any |= to->values[i] = values[i];
-    if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
-        to->values[ZS_GPU_STALL_REASONS] = from->estimated;
-    return any != 0;
-}
-
-static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
-                 const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
-                 const struct zs_metric_stretch *stretch)
-{
-    if (kept->count + t->stall_count > ZS_METRIC_KEPT_MOST) { /* the older half */
-        size_t gone = kept->count / 2;
-        memmove(kept->items, kept->items + gone, (kept->count - gone) * sizeof(*kept->items));
-        kept->count -= gone;
-        kept->first += gone;
-    }
-    for (uint32_t i = 0; i < t->stall_count; i++) {
-        struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
-                                  .start_ticks = stretch->start_ticks,
-                                  .end_ticks = stretch->end_ticks};
-        if (values_at(kind, &t->stalls[i], &at) && !ZS_VEC_PUSH(kept, at)) {
-            kept->first++;
-            clear_kept(kept);
-            return;
-        }
-    }
-}
-
-static bool is_active(const struct zs_metrics *m, enum zs_metric_by_address kind)
-{
-    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
-        if (m->active[d] && zs_metric_by_address(m->active[d]->set) == kind)
-            return true;
-        if (m->streamers[d] &&
-            zs_metric_by_address(zs_streamer_group(m->streamers[d])->set) == kind)
-            return true;
-    }
-    return false;
-}
-
-/* While somebody wants them. */
-static void keep_addresses(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
-                           const struct zs_gpu_result *result,
-                           const struct zs_metric_stretch *stretch)
-{
-    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
-        if (is_active(m, (enum zs_metric_by_address)i))
-            keep(&m->kept[i], (enum zs_metric_by_address)i, kernel, &result->timing, stretch);
-}
-
-static int by_address(const void *a, const void *b)
-{
-    const struct zs_metric_at *x = a, *y = b;
-    return x->ip < y->ip ? -1 : x->ip > y->ip;
-}
-
-struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
-                                     size_t *ret_count, bool *ret_lost)
-{
-    *ret_count = 0;
-    *ret_lost = first < kept->first;
-    size_t skip = first > kept->first ? (size_t)(first - kept->first) : 0;
-    size_t count = kept->count > skip ? kept->count - skip : 0, used = 0;
-    struct zs_metric_at *all = count ? malloc(count * sizeof(*all)) : NULL;
-    if (!all)
-        return NULL;
-    memcpy(all, kept->items + skip, count * sizeof(*all));
-    qsort(all, count, sizeof(*all), by_address);
-    for (size_t i = 0; i < count; i++) {
-        if (used && all[used - 1].ip == all[i].ip) {
-            for (uint32_t v = 0; v < ZS_METRIC_ADDRESS_VALUES; v++)
-                all[used - 1].values[v] += all[i].values[v];
-        } else {
-            all[used++] = all[i];
-        }
-    }
-    *ret_count = used;
-    return all;
-}
-
-/* The host takes longer to execute a launch than the device would, and streamers go on meanwhile:
- * what they have told of is over, so the launch stands behind it. */
-void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
-                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
-{
-    struct zs_metrics *m = device->metrics;
-    struct zs_metric_stretch stretch = {0};
-    if (ZS_LIKELY(!counted)) {
-        zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, 0, &result->start_ticks,
-                       &result->end_ticks);
-        return;
-    }
-    pthread_mutex_lock(&m->lock);
-    zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, zs_streamers_told_ticks(m),
-                   &result->start_ticks, &result->end_ticks);
-    count(device, result, &stretch);
-    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
-        m->sums[i] += stretch.counters[i];
-    zs_streamers_add(m, &stretch);
-    zs_tracer_add(m, kernel->code_va, &stretch);
-    keep_addresses(m, kernel, result, &stretch);
-    pthread_mutex_unlock(&m->lock);
 }
 
 /* ---- Enumeration -------------------------------------------------------------------------------
@@ -558,7 +391,7 @@ ze_result_t ZE_APICALL zetMetricGroupGetProperties(zet_metric_group_handle_t hMe
                         group->user ? group->description : text);
     pProperties->samplingType = group->sampling;
     pthread_mutex_lock(&group->device->metrics->lock); /* groups of the program change */
-    pProperties->domain = group->domain;
+    pProperties->domain = zs_metric_domain_number(group->domain);
     pProperties->metricCount = group->metric_count;
     pthread_mutex_unlock(&group->device->metrics->lock);
     zs_metric_later_properties(group, pProperties->pNext);
@@ -684,9 +517,7 @@ static ze_result_t activate(const char *function, struct zs_metrics *m,
                              "group %s is not closed (zetMetricGroupCloseExp) since it was changed",
                              wanted[d]->name);
     memcpy(m->active, wanted, sizeof(m->active));
-    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++) /* nobody wants them any more */
-        if (!is_active(m, (enum zs_metric_by_address)i))
-            clear_kept(&m->kept[i]);
+    zs_metrics_forget_addresses(m);
     return ZE_RESULT_SUCCESS;
 }
 

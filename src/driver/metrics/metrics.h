@@ -44,7 +44,7 @@ enum zs_metric_set {
     ZS_METRIC_SETS,
     ZS_METRIC_SET_USER = ZS_METRIC_SETS /* of reports of groups that a program made */
 };
-enum { ZS_METRIC_DOMAINS = 4, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
+enum { ZS_METRIC_DOMAINS = 5, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
 
 /* More than any group has: all rows, and the two of time-based groups. */
 enum {
@@ -77,8 +77,9 @@ enum zs_metric_how {
     ZS_HOW_SECTOR_USE,
     ZS_HOW_REPLAYED,
     ZS_HOW_ESTIMATE_ERROR,
-    ZS_HOW_ADDRESS,  /* of reports by address */
-    ZS_HOW_TEST_0_1, /* so many parts of the clocks */
+    ZS_HOW_ADDRESS,   /* of reports by address */
+    ZS_HOW_ADDRESS_8, /* ... as Intel's GPUs report it: 29 bits, in units of 8 bytes */
+    ZS_HOW_TEST_0_1,  /* so many parts of the clocks */
     ZS_HOW_TEST_1_1,
     ZS_HOW_TEST_1_2,
     ZS_HOW_TEST_1_3,
@@ -105,6 +106,8 @@ zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
 const char *zs_metric_set_name(enum zs_metric_set set);
 uint32_t zs_metric_set_domain(enum zs_metric_set set);
+/* As programs are told it. */
+uint32_t zs_metric_domain_number(uint32_t domain);
 /* Whether devices of the model have it, with or without the model of time. */
 bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed);
 /* The metrics of a device's set in the order of values, and how many there are. timed: with the
@@ -126,7 +129,8 @@ enum zs_metric_by_address {
 
 static inline enum zs_metric_by_address zs_metric_by_address(uint32_t set)
 {
-    return set == ZS_METRIC_SET_STALL_SAMPLING      ? ZS_METRIC_STALLS_BY_ADDRESS
+    return set == ZS_METRIC_SET_STALL_SAMPLING || set == ZS_METRIC_SET_EU_STALL_SAMPLING
+               ? ZS_METRIC_STALLS_BY_ADDRESS
            : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? ZS_METRIC_MEMORY_BY_ADDRESS
                                                     : ZS_METRIC_BY_ADDRESS;
 }
@@ -153,10 +157,11 @@ enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
     ZS_RAW_VERSION = 12,
     ZS_RAW_HEADER_B = 64,
-    ZS_RAW_REPORT_B = 1024, /* but for those by address: programs cut data into chunks of 2^n */
-    ZS_RAW_LOST = 1,        /* flag: reports before this one were lost */
-    ZS_RAW_MARKER = 2,      /* flag: the report ends at a marker */
-    ZS_RAW_BEGAN = 4,       /* flags of tracers: a launch began there, or ended */
+    ZS_RAW_REPORT_B = 1024,  /* but for those by address: programs cut data into chunks of 2^n */
+    ZS_RAW_EU_STALL_B = 256, /* of Intel's stall sampling, likewise */
+    ZS_RAW_LOST = 1,         /* flag: reports before this one were lost */
+    ZS_RAW_MARKER = 2,       /* flag: the report ends at a marker */
+    ZS_RAW_BEGAN = 4,        /* flags of tracers: a launch began there, or ended */
     ZS_RAW_ENDED = 8,
 };
 
@@ -181,7 +186,9 @@ static inline size_t zs_metric_used_B(uint32_t set)
 }
 static inline size_t zs_metric_report_B(uint32_t set)
 {
-    return zs_metric_is_by_address(set) ? zs_metric_used_B(set) : (size_t)ZS_RAW_REPORT_B;
+    return set == ZS_METRIC_SET_EU_STALL_SAMPLING ? (size_t)ZS_RAW_EU_STALL_B
+           : zs_metric_is_by_address(set)         ? zs_metric_used_B(set)
+                                                  : (size_t)ZS_RAW_REPORT_B;
 }
 /* zs_metric_report_B() bytes. */
 void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_bytes);
@@ -258,6 +265,16 @@ static inline uint64_t zs_metric_kept_end(const struct zs_metric_kept *kept)
     return kept ? kept->first + kept->count : 0;
 }
 
+/* A ring of a streamer's segment (share.h). */
+struct zs_metric_out {
+    struct zs_metric_segment *segment; /* NULL: nobody streams */
+    struct zs_metric_ring *ring;
+    uint64_t head;
+    pid_t streamer; /* the process */
+    bool is_own;
+    uint32_t set; /* enum zs_metric_set, or any number: of the streamer */
+};
+
 struct zs_metrics {
     bool timed;          /* the model of time is on */
     _Atomic bool off;    /* since zetDeviceDisableMetricsExp */
@@ -273,6 +290,8 @@ struct zs_metrics {
     struct zs_ze_metric_group *active[ZS_METRIC_DOMAINS];                      /* NULL: none */
     struct zs_metric_programmables *programmables; /* NULL: not asked for yet */
     struct zs_ze_streamer *streamers[ZS_METRIC_DOMAINS];
+    struct zs_metric_out outs[ZS_METRIC_DOMAINS]; /* to these, and to those of other processes */
+    _Atomic uint32_t foreign;                     /* so many of them are of other processes */
     struct zs_ze_metric_tracer *tracer;
     uint64_t sums[ZS_METRIC_COUNTERS];
 };
@@ -296,17 +315,29 @@ void *zs_metrics_function(const char *name);
 
 /* From now on; with the environment's variable they are on from the beginning. False: no memory. */
 bool zs_metrics_enable(struct zs_ze_device *device);
+/* The device's, made now if they are not there; with `enable` they are on. NULL: no memory. */
+struct zs_metrics *zs_metrics_make(struct zs_ze_device *device, bool enable);
 /* The device's, NULL while they are off. */
 struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
 
 /* metric_later.c: what a chain of pNext asks of a group. */
 void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
 
-/* A launch ended. `counted`: metrics were on as it began. Its times become later where the engine
- * was busy or streamers have told of them already: it lasts until they are over (zs_engine_wait).
+/* A launch begins: whether it is counted, for metrics are on or another process has a streamer of
+ * the device open. */
+bool zs_metrics_launch_begin(struct zs_ze_device *device);
+/* A launch ended. `counted`: what zs_metrics_launch_begin() said. Its times become later where the
+ * engine was busy or streamers have told of them already: it lasts until they are over
+ * (zs_engine_wait).
  */
 void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
                            const struct zs_ze_kernel *kernel, struct zs_gpu_result *result);
+/* Addresses of groups that are not active any more; the lock is held. */
+void zs_metrics_forget_addresses(struct zs_metrics *metrics);
+/* Nothing is told to the streamer of the domain any more; the lock is held. */
+void zs_metrics_let_go(struct zs_metrics *metrics, uint32_t domain);
+/* A marker for this process's streamer of the domain; the lock is held. */
+void zs_metrics_mark(struct zs_metrics *metrics, uint32_t domain, uint64_t ticks, uint32_t value);
 /* Cycles of the core clock in so many ticks. */
 uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
 
@@ -357,9 +388,7 @@ ze_result_t zs_metric_calculate_sets(const struct zs_metric_calculation *c, uint
                                      uint32_t *value_count, uint32_t *counts,
                                      zet_typed_value_t *values);
 
-/* A launch ended: streamers of the device take it in. The device's lock is held. */
-void zs_streamers_add(struct zs_metrics *metrics, const struct zs_metric_stretch *stretch);
-/* Up to when reports have been handed out or lost; 0: there are none. The lock is held. */
-uint64_t zs_streamers_told_ticks(struct zs_metrics *metrics);
+/* What is in its rings is taken, unless somebody reads the streamer now. */
+void zs_streamer_make_room(struct zs_ze_streamer *streamer);
 
 #endif

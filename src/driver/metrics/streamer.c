@@ -2,8 +2,10 @@
 /*
  * Time-based collection: reports of one period each, on the device's clock, one behind the other.
  *
- * Launches come as stretches of time when they have ended; reports are made when they are read. A
+ * Launches, of whichever process, come through rings (share.h) as stretches of time when
+ * they have ended; reports are made when they are read. No launch waits for a streamer's lock. A
  * stretch gives to each report what lies in its time, cut so that the parts add up to the whole.
+ * Reading is a sweep: a stretch is looked at by the reports that it has a part in.
  * Reports reach up to now, also while the host executes a launch: one that ends stands behind the
  * reports that were handed out until then, and so do its timestamps (zs_metrics_launch_end). A
  * marker ends the report that it falls into.
@@ -12,7 +14,7 @@
  */
 #include "driver/later.h"
 #include "driver/metrics/exclusive.h"
-#include "driver/metrics/metrics.h"
+#include "driver/metrics/share.h"
 
 #include "base/signals.h"
 #include "base/vec.h"
@@ -29,52 +31,147 @@ enum {
     REPORTS_MOST = 1 << 20,
     STRETCHES_MOST = 1 << 20,
     MARKERS_MOST = 1 << 16,
-    NOTIFY_POLL_NS = 5000000,
+    WATCH_EVERY_NS = 5000000,
 };
 static const uint64_t PERIOD_LEAST_NS = 1000;
 
-struct mark {
-    uint64_t ticks;
-    uint32_t value;
+struct stretches {
+    struct zs_metric_stretch *items;
+    size_t count, capacity;
 };
 
-/* All but the object under the device's metrics lock. */
+/* From `lock` on under it. */
 struct zs_ze_streamer {
     struct zs_object object;
     struct zs_ze_context *context;
     struct zs_ze_device *device;
     struct zs_ze_metric_group *group;
-    bool closed, lost;
+    struct zs_metric_claim claim; /* among processes */
     uint64_t start_ticks, period_ticks;
-    uint64_t begin_ticks; /* of the next report */
-    uint64_t periods;     /* that ended before begin_ticks */
-    uint64_t keep;        /* reports */
-    uint64_t next_place;  /* of groups by address: number of the next report in the device's */
-    struct {
-        struct zs_metric_stretch *items;
-        size_t count, capacity;
-    } stretches;
-    size_t forget_from; /* so many are worth looking through */
-    struct {
-        struct mark *items;
-        size_t count, capacity;
-    } marks;                   /* in the order of time */
-    struct zs_ze_event *event; /* NULL: nobody is notified */
+    uint64_t keep; /* reports */
     uint32_t notify_every;
-    bool notified;
+    struct zs_ze_event *event; /* NULL: nobody is notified */
     pthread_t thread;
     pthread_cond_t wake;
-    struct zs_metric_claim claim; /* among processes */
+    pthread_mutex_t lock;
+    bool closed, lost, notified;
+    struct zs_metric_share share;
+    uint64_t begin_ticks;     /* of the next report */
+    uint64_t periods;         /* that ended before begin_ticks */
+    struct stretches waiting; /* that no report has reached */
+    size_t passed;            /* of these, so many have become `current` or are over */
+    bool unordered;           /* they are not in the order of their starts */
+    struct stretches current; /* that the next report may have a part of */
+    size_t forget_from;       /* so many are worth looking through */
+    struct {
+        struct zs_metric_at *items;
+        size_t count, capacity;
+    } ats;          /* of groups by address */
+    size_t at_read; /* so many of them were */
+    struct {
+        struct zs_metric_mark *items;
+        size_t count, capacity;
+    } marks;          /* in the order of time */
+    size_t mark_read; /* so many of them are in reports, or lost */
 };
 
 void zs_ze_streamer_fini(struct zs_ze_streamer *s)
 {
-    free(s->stretches.items);
+    zs_metric_share_close(&s->share);
+    free(s->waiting.items);
+    free(s->current.items);
+    free(s->ats.items);
     free(s->marks.items);
     zs_metric_claim_end(&s->claim);
+    pthread_mutex_destroy(&s->lock);
     zs_object_unref(s->event);
     zs_object_unref(s->group);
     zs_object_unref(s->context);
+}
+
+static bool is_by_address(const struct zs_ze_streamer *s)
+{
+    return zs_metric_is_by_address(s->group->set);
+}
+
+/* ---- What launches put -------------------------------------------------------------------------
+ */
+
+/* Stretches that no later report has a part of. */
+static void forget(struct zs_ze_streamer *s)
+{
+    size_t kept = 0;
+    for (size_t i = s->passed; i < s->waiting.count; i++)
+        if (s->waiting.items[i].end_ticks > s->begin_ticks)
+            s->waiting.items[kept++] = s->waiting.items[i];
+    s->waiting.count = kept;
+    s->passed = 0;
+    s->forget_from = ZS_MAX(kept * 2, (size_t)64);
+}
+
+static void take_stretch(struct zs_ze_streamer *s, struct zs_metric_stretch stretch)
+{
+    struct stretches *w = &s->waiting;
+    uint64_t length = ZS_MAX(stretch.end_ticks, stretch.start_ticks + 1) - stretch.start_ticks;
+    /* what was told of is over: of a launch that knew that nothing lies there */
+    stretch.start_ticks = ZS_MAX(stretch.start_ticks, s->begin_ticks);
+    stretch.end_ticks = stretch.start_ticks + length;
+    if (w->count >= STRETCHES_MOST)
+        forget(s);
+    if (w->count > s->passed)
+        s->unordered |= stretch.start_ticks < w->items[w->count - 1].start_ticks;
+    if (w->count >= STRETCHES_MOST || !ZS_VEC_PUSH(w, stretch))
+        s->lost = true;
+}
+
+static void take_ats(struct zs_ze_streamer *s, const struct zs_metric_at *ats, uint32_t count)
+{
+    if (s->ats.count + count > ZS_METRIC_KEPT_MOST) { /* the older half goes */
+        size_t gone = ZS_MAX(s->ats.count / 2, s->at_read);
+        s->lost |= gone > s->at_read;
+        s->ats.count -= gone;
+        memmove(s->ats.items, s->ats.items + gone, s->ats.count * sizeof(*ats));
+        s->at_read = 0;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        s->lost |= !ZS_VEC_PUSH(&s->ats, ats[i]);
+}
+
+static void take_mark(struct zs_ze_streamer *s, const struct zs_metric_mark *mark)
+{
+    if (s->mark_read && s->mark_read * 2 >= s->marks.count) {
+        s->marks.count -= s->mark_read;
+        memmove(s->marks.items, s->marks.items + s->mark_read, s->marks.count * sizeof(*mark));
+        s->mark_read = 0;
+    }
+    if (s->marks.count - s->mark_read >= MARKERS_MOST || !ZS_VEC_PUSH(&s->marks, *mark))
+        s->lost = true;
+}
+
+static void take(void *opaque, const struct zs_metric_slot *slot)
+{
+    struct zs_ze_streamer *s = opaque;
+    if (slot->kind == ZS_METRIC_SLOT_AT && is_by_address(s))
+        take_ats(s, slot->ats, slot->count);
+    else if (slot->kind == ZS_METRIC_SLOT_STRETCH && !is_by_address(s))
+        take_stretch(s, slot->stretch);
+    else if (slot->kind == ZS_METRIC_SLOT_MARK)
+        take_mark(s, &slot->mark);
+}
+
+static void drain(struct zs_ze_streamer *s)
+{
+    if (!zs_metric_share_drain(&s->share, take, s))
+        s->lost = true;
+}
+
+void zs_streamer_make_room(struct zs_ze_streamer *s)
+{
+    if (pthread_mutex_trylock(&s->lock) != 0)
+        return;
+    if (!s->closed)
+        drain(s);
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- Reports -----------------------------------------------------------------------------------
@@ -85,23 +182,9 @@ static uint64_t period_end(const struct zs_ze_streamer *s)
     return s->start_ticks + (s->periods + 1) * s->period_ticks;
 }
 
-/* Reports of groups by address are what the device has kept. */
-static const struct zs_metric_kept *kept_of(const struct zs_ze_streamer *s)
+static void next_address(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 {
-    return zs_metrics_kept_for(s->device->metrics, s->group->set);
-}
-
-static uint64_t available_places(struct zs_ze_streamer *s, const struct zs_metric_kept *kept)
-{
-    s->lost = s->lost || s->next_place < kept->first;
-    s->next_place = ZS_MAX(s->next_place, kept->first);
-    return zs_metric_kept_end(kept) - s->next_place;
-}
-
-static void next_place(struct zs_ze_streamer *s, const struct zs_metric_kept *kept,
-                       struct zs_metric_report *ret)
-{
-    const struct zs_metric_at *at = &kept->items[s->next_place - kept->first];
+    const struct zs_metric_at *at = &s->ats.items[s->at_read++];
     *ret = (struct zs_metric_report){
         .set = s->group->set,
         .sampling = 1,
@@ -114,19 +197,22 @@ static void next_place(struct zs_ze_streamer *s, const struct zs_metric_kept *ke
     };
     zs_metric_report_at(ret, at);
     s->lost = false;
-    s->next_place++;
+}
+
+static uint64_t whole_periods(const struct zs_ze_streamer *s, uint64_t now_ticks)
+{
+    uint64_t whole =
+        now_ticks > s->start_ticks ? (now_ticks - s->start_ticks) / s->period_ticks : 0;
+    return whole > s->periods ? whole - s->periods : 0;
 }
 
 /* Reports that can be made: whole periods that are over, and those that markers end. */
-static uint64_t available(struct zs_ze_streamer *s, uint64_t now_ticks)
+static uint64_t available(const struct zs_ze_streamer *s, uint64_t now_ticks)
 {
-    const struct zs_metric_kept *kept = kept_of(s);
-    if (kept)
-        return available_places(s, kept);
-    uint64_t whole =
-        now_ticks > s->start_ticks ? (now_ticks - s->start_ticks) / s->period_ticks : 0;
-    uint64_t count = whole > s->periods ? whole - s->periods : 0;
-    for (size_t i = 0; i < s->marks.count && s->marks.items[i].ticks <= now_ticks; i++)
+    if (is_by_address(s))
+        return s->ats.count - s->at_read;
+    uint64_t count = whole_periods(s, now_ticks);
+    for (size_t i = s->mark_read; i < s->marks.count && s->marks.items[i].ticks <= now_ticks; i++)
         count++;
     return count;
 }
@@ -151,31 +237,46 @@ static void add_stretch(struct zs_metric_report *r, const struct zs_metric_stret
                           part_before(stretch, stretch->counters[i], r->begin_ticks);
 }
 
-/* Stretches that no later report has a part of. */
-static void forget(struct zs_ze_streamer *s)
+/* Those that begin before the report ends; afterwards none of them is over. */
+static void add_stretches(struct zs_ze_streamer *s, struct zs_metric_report *r)
 {
+    struct stretches *w = &s->waiting, *c = &s->current;
     size_t kept = 0;
-    for (size_t i = 0; i < s->stretches.count; i++) {
-        if (s->stretches.items[i].end_ticks <= s->begin_ticks)
+    for (; s->passed < w->count && w->items[s->passed].start_ticks < r->end_ticks; s->passed++) {
+        const struct zs_metric_stretch *stretch = &w->items[s->passed];
+        if (stretch->end_ticks <= r->end_ticks)
+            add_stretch(r, stretch);
+        else if (!ZS_VEC_PUSH(c, *stretch))
+            s->lost = true;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        add_stretch(r, &c->items[i]);
+        if (c->items[i].end_ticks <= r->end_ticks)
             continue;
         if (kept != i)
-            s->stretches.items[kept] = s->stretches.items[i];
+            c->items[kept] = c->items[i];
         kept++;
     }
-    s->stretches.count = kept;
-    s->forget_from = ZS_MAX(kept * 2, (size_t)64);
+    c->count = kept;
 }
 
-/* The next report; one is available. */
+static int by_start(const void *a, const void *b)
+{
+    const struct zs_metric_stretch *x = a, *y = b;
+    return x->start_ticks < y->start_ticks ? -1 : x->start_ticks > y->start_ticks;
+}
+
+/* The next report; one is available, and stretches are in order. */
 static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
 {
-    const struct zs_metric_kept *kept = kept_of(s);
-    if (kept) {
-        next_place(s, kept, ret);
+    if (is_by_address(s)) {
+        next_address(s, ret);
         return;
     }
     uint64_t end = period_end(s);
-    bool marked = s->marks.count && s->marks.items[0].ticks <= end;
+    const struct zs_metric_mark *mark =
+        s->mark_read < s->marks.count ? &s->marks.items[s->mark_read] : NULL;
+    bool marked = mark && mark->ticks <= end;
     *ret = (struct zs_metric_report){.set = s->group->set,
                                      .sampling = 1,
                                      .flags = (s->lost ? (uint32_t)ZS_RAW_LOST : 0u) |
@@ -183,9 +284,9 @@ static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
                                      .begin_ticks = s->begin_ticks};
     s->lost = false;
     if (marked) {
-        ret->marker = s->marks.items[0].value;
-        end = ZS_MAX(s->marks.items[0].ticks, s->begin_ticks);
-        memmove(s->marks.items, s->marks.items + 1, --s->marks.count * sizeof(struct mark));
+        ret->marker = mark->value;
+        end = ZS_MAX(mark->ticks, s->begin_ticks);
+        s->mark_read++;
     } else {
         s->periods++;
     }
@@ -194,103 +295,76 @@ static void next_report(struct zs_ze_streamer *s, struct zs_metric_report *ret)
     ret->cycles = zs_metrics_cycles(s->device, ticks);
     ret->elapsed_ns = zs_gpu_clock_to_ns(s->device->gpu, end) -
                       zs_gpu_clock_to_ns(s->device->gpu, s->begin_ticks);
-    for (size_t i = 0; i < s->stretches.count; i++)
-        add_stretch(ret, &s->stretches.items[i]);
+    add_stretches(s, ret);
     s->begin_ticks = end;
+}
+
+/* Before reports up to then are handed out or lost: launches begin behind them from now on. */
+static void tell(struct zs_ze_streamer *s, uint64_t ticks)
+{
+    zs_metric_share_tell(&s->share, ticks);
+    drain(s);
 }
 
 /* Beyond what is kept the oldest are lost, markers included. */
 static void drop_oldest(struct zs_ze_streamer *s, uint64_t now_ticks)
 {
     uint64_t have = available(s, now_ticks);
-    if (have <= s->keep || kept_of(s)) /* of addresses the device keeps what there is room for */
+    if (have <= s->keep || is_by_address(s)) /* of these is kept what there is room for */
         return;
-    uint64_t excess =
-        ZS_MIN(have - s->keep, (now_ticks - s->start_ticks) / s->period_ticks - s->periods);
-    size_t passed = 0;
+    uint64_t excess = ZS_MIN(have - s->keep, whole_periods(s, now_ticks));
     if (!excess) /* markers alone, which there are no more of than MARKERS_MOST */
         return;
+    tell(s, s->start_ticks + (s->periods + excess) * s->period_ticks);
     s->periods += excess;
     s->begin_ticks = s->start_ticks + s->periods * s->period_ticks;
-    while (passed < s->marks.count && s->marks.items[passed].ticks <= s->begin_ticks)
-        passed++;
-    s->marks.count -= passed;
-    if (passed)
-        memmove(s->marks.items, s->marks.items + passed, s->marks.count * sizeof(struct mark));
+    while (s->mark_read < s->marks.count && s->marks.items[s->mark_read].ticks <= s->begin_ticks)
+        s->mark_read++;
     s->lost = true;
-    if (s->stretches.count >= s->forget_from || s->stretches.count >= STRETCHES_MOST)
-        forget(s); /* not at the end of each launch: there may be a million */
-}
-
-void zs_streamers_add(struct zs_metrics *m, const struct zs_metric_stretch *stretch)
-{
-    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
-        struct zs_ze_streamer *s = m->streamers[d];
-        if (!s || kept_of(s))
-            continue;
-        if (s->stretches.count >= STRETCHES_MOST)
-            drop_oldest(s, zs_gpu_clock_ticks(s->device->gpu));
-        if (s->stretches.count >= STRETCHES_MOST || !ZS_VEC_PUSH(&s->stretches, *stretch))
-            s->lost = true;
-    }
-}
-
-uint64_t zs_streamers_told_ticks(struct zs_metrics *m)
-{
-    uint64_t told_ticks = 0;
-    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
-        struct zs_ze_streamer *s = m->streamers[d];
-        if (!s || kept_of(s))
-            continue;
-        drop_oldest(s, zs_gpu_clock_ticks(s->device->gpu));
-        told_ticks = ZS_MAX(told_ticks, s->begin_ticks);
-    }
-    return told_ticks;
+    if (s->waiting.count >= s->forget_from)
+        forget(s); /* not at each look: there may be a million */
 }
 
 /* ---- Notification ------------------------------------------------------------------------------
  */
 
-/* Signals the event when enough reports wait, once until some were read. */
-static void *notify(void *opaque)
+static struct timespec in_ns(uint64_t ns)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t at_ns = (uint64_t)t.tv_nsec + ns;
+    return (struct timespec){.tv_sec = t.tv_sec + (time_t)(at_ns / 1000000000),
+                             .tv_nsec = (long)(at_ns % 1000000000)};
+}
+
+/* Takes what launches put, so that there is room for more, and signals the event when enough
+ * reports wait, once until some were read. */
+static void *watch(void *opaque)
 {
     struct zs_ze_streamer *s = opaque;
-    struct zs_metrics *m = s->device->metrics;
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&s->lock);
     while (!s->closed) {
         uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
+        drain(s);
         drop_oldest(s, now);
-        if (!s->notified && available(s, now) >= s->notify_every) {
+        if (s->event && !s->notified && available(s, now) >= s->notify_every) {
             s->notified = true;
             zs_event_signal(s->event->slot, true, now, now);
         }
-        uint64_t period_ns = zs_gpu_clock_to_ns(s->device->gpu, s->period_ticks);
-        uint64_t wait_ns = ZS_MAX(period_ns, (uint64_t)NOTIFY_POLL_NS);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        uint64_t at_ns = (uint64_t)until.tv_nsec + ZS_MIN(wait_ns, (uint64_t)1000000000);
-        until.tv_sec += (time_t)(at_ns / 1000000000);
-        until.tv_nsec = (long)(at_ns % 1000000000);
-        pthread_cond_timedwait(&s->wake, &m->lock, &until);
+        const struct timespec until = in_ns(WATCH_EVERY_NS);
+        pthread_cond_timedwait(&s->wake, &s->lock, &until);
     }
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&s->lock);
     zs_object_unref(s);
     return NULL;
 }
 
-static int start_notifier(struct zs_ze_streamer *s)
+static int start_watch(struct zs_ze_streamer *s)
 {
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->wake, &attr);
-    pthread_condattr_destroy(&attr);
-    if (!s->event)
-        return 0;
     sigset_t before;
     zs_signals_hold(&before);
     zs_object_ref(s);
-    int error = pthread_create(&s->thread, NULL, notify, s);
+    int error = pthread_create(&s->thread, NULL, watch, s);
     zs_signals_release(&before);
     if (error)
         zs_object_unref(s);
@@ -315,9 +389,14 @@ static ze_result_t open_streamer(const char *function, struct zs_ze_streamer *s)
     if (zs_metric_claim_make(d->model->device_id, d->card, d->tile, domain, &s->claim))
         return zs_refuse(ZE_RESULT_ERROR_NOT_AVAILABLE, function,
                          "another process has a streamer of domain %u of this device open", domain);
+    if (zs_metric_share_open(s->group->set, &s->share))
+        return zs_refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, function, "no memory");
     s->start_ticks = s->begin_ticks = zs_gpu_clock_ticks(s->device->gpu);
-    s->next_place = zs_metric_kept_end(kept_of(s));
     m->streamers[domain] = s;
+    zs_metrics_let_go(m, domain); /* whoever had it before us */
+    zs_metric_out_own(&m->outs[domain], &s->share);
+    if (s->share.file.fd >= 0)
+        zs_metric_claim_tell(&s->claim, s->share.file.fd);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -350,7 +429,7 @@ static void choose_buffer(struct zs_ze_streamer *s, const zet_metric_streamer_de
     size_t report_B = zs_metric_report_B(s->group->set);
     if (!asked)
         return;
-    if (kept_of(s)) {
+    if (is_by_address(s)) {
         asked->sizeInBytes = ZS_METRIC_KEPT_MOST * report_B;
         return;
     }
@@ -364,12 +443,17 @@ static void close_streamer(struct zs_ze_streamer *s)
 {
     struct zs_metrics *m = s->device->metrics;
     pthread_mutex_lock(&m->lock);
-    s->closed = true;
-    if (m->streamers[s->group->domain] == s)
+    if (m->streamers[s->group->domain] == s) {
         m->streamers[s->group->domain] = NULL;
+        zs_metrics_let_go(m, s->group->domain);
+    }
     zs_metric_claim_end(&s->claim);
-    pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&m->lock);
+    pthread_mutex_lock(&s->lock);
+    s->closed = true;
+    zs_metric_share_close(&s->share);
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
 }
 
 ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
@@ -402,6 +486,13 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
     s->group = zs_object_ref(group);
     s->event = event ? zs_object_ref(event) : NULL;
     s->claim = ZS_METRIC_CLAIM_NONE;
+    s->share.file = ZS_OWN_FD_NONE;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &attr);
+    pthread_condattr_destroy(&attr);
     choose_period(s, desc);
     choose_buffer(s, desc);
     if (!zs_object_publish(s)) {
@@ -411,9 +502,9 @@ ze_result_t ZE_APICALL zetMetricStreamerOpen(zet_context_handle_t hContext,
     pthread_mutex_lock(&device->metrics->lock);
     ze_result_t result = open_streamer(__func__, s);
     pthread_mutex_unlock(&device->metrics->lock);
-    if (result == ZE_RESULT_SUCCESS && start_notifier(s)) {
+    if (result == ZE_RESULT_SUCCESS && start_watch(s)) {
         close_streamer(s);
-        result = ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no thread for notifications");
+        result = ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no thread for a streamer");
     }
     if (result != ZE_RESULT_SUCCESS) {
         if (zs_object_retract(s))
@@ -434,35 +525,59 @@ ze_result_t ZE_APICALL zetMetricStreamerClose(zet_metric_streamer_handle_t hMetr
     return ZE_RESULT_SUCCESS;
 }
 
+/* So many as are available; whether some before them were lost. */
+static bool read_reports(struct zs_ze_streamer *s, uint64_t now_ticks, uint64_t count,
+                         uint8_t *ret_bytes)
+{
+    enum { DRAIN_EVERY = 256 /* reports: launches put more meanwhile */ };
+    size_t report_B = zs_metric_report_B(s->group->set);
+    struct stretches *w = &s->waiting;
+    if (!is_by_address(s) && count)
+        tell(s, s->start_ticks +
+                    (s->periods + ZS_MIN(count, whole_periods(s, now_ticks))) * s->period_ticks);
+    if (s->unordered && w->count > s->passed)
+        qsort(w->items + s->passed, w->count - s->passed, sizeof(*w->items), by_start);
+    s->unordered = false;
+    bool lost = s->lost;
+    for (uint64_t i = 0; i < count; i++) {
+        struct zs_metric_report report;
+        next_report(s, &report);
+        zs_metric_report_write(&report, ret_bytes + i * report_B);
+        if (i % DRAIN_EVERY == 0) /* it lies behind all of these reports */
+            drain(s);
+    }
+    if (s->passed * 2 >= w->count)
+        forget(s);
+    return lost;
+}
+
 ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t hMetricStreamer,
                                                  uint32_t maxReportCount, size_t *pRawDataSize,
                                                  uint8_t *pRawData)
 {
     ZS_OBJECT(streamer, s, hMetricStreamer);
     ZS_CHECK_POINTER(pRawDataSize);
-    struct zs_metrics *m = s->device->metrics;
-    pthread_mutex_lock(&m->lock);
+    pthread_mutex_lock(&s->lock);
+    if (s->closed) {
+        pthread_mutex_unlock(&s->lock);
+        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    }
     uint64_t now = zs_gpu_clock_ticks(s->device->gpu);
+    drain(s);
     drop_oldest(s, now);
     uint64_t count = available(s, now);
-    bool asked = *pRawDataSize == 0 || !pRawData;
-    if (asked) /* what may come until it is read, as Intel's driver: programs allocate once */
-        count = ZS_MAX(count, (uint64_t)REPORTS_ASKED);
-    count = ZS_MIN(count, (uint64_t)maxReportCount);
-    bool lost = s->lost && !asked;
     size_t report_B = zs_metric_report_B(s->group->set);
-    if (!asked) {
+    bool asked = *pRawDataSize == 0 || !pRawData, lost = false;
+    if (asked) { /* what may come until it is read, as Intel's driver: programs allocate once */
+        count = ZS_MIN(ZS_MAX(count, (uint64_t)REPORTS_ASKED), (uint64_t)maxReportCount);
+    } else {
+        count = ZS_MIN(count, (uint64_t)maxReportCount);
         count = ZS_MIN(count, (uint64_t)(*pRawDataSize / report_B));
-        for (uint64_t i = 0; i < count; i++) {
-            struct zs_metric_report report;
-            next_report(s, &report);
-            zs_metric_report_write(&report, pRawData + i * report_B);
-        }
-        forget(s);
+        lost = read_reports(s, now, count, pRawData);
         s->notified = false;
     }
     *pRawDataSize = (size_t)count * report_B;
-    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&s->lock);
     return lost && count ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
 }
 
@@ -481,9 +596,8 @@ static int run_marker(struct zs_exec *exec, struct zs_command *command)
     struct zs_metrics *m = s->device->metrics;
     (void)exec;
     pthread_mutex_lock(&m->lock);
-    const struct mark mark = {zs_gpu_clock_ticks(s->device->gpu), marker->value};
-    if (!s->closed && (s->marks.count >= MARKERS_MOST || !ZS_VEC_PUSH(&s->marks, mark)))
-        s->lost = true;
+    if (m->streamers[s->group->domain] == s)
+        zs_metrics_mark(m, s->group->domain, zs_gpu_clock_ticks(s->device->gpu), marker->value);
     pthread_mutex_unlock(&m->lock);
     return 0;
 }
@@ -517,7 +631,7 @@ ze_result_t zs_streamer_append_marker(const char *function, ze_command_list_hand
                                       struct zs_ze_streamer *streamer, uint32_t value)
 {
     struct zs_append append;
-    if (kept_of(streamer))
+    if (is_by_address(streamer))
         return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, function,
                          "reports by address have no markers");
     ze_result_t result = zs_append_begin(function, hCommandList, NULL, 0, NULL, &append);

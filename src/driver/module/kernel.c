@@ -525,6 +525,10 @@ ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t hKernel,
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE);
     if (max)
         max->maxGroupSize = kernel->module->device->model->max_group_items;
+    zs_later_kernel_registers_t *registers =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_KERNEL_REGISTERS);
+    if (registers)
+        registers->registerFileSize = k->grf_count;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -384,12 +384,23 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyRegion(
 
 static const struct zs_op op_hint = {.name = "memory hint"};
 
+/* A hint of what lies beyond an allocation is one of what lies in it: programs give it for parts of
+ * buffers whose sizes they have rounded up. */
+static bool takes_hint(const char *function, const struct zs_ze_list *list, const void *ptr,
+                       size_t size)
+{
+    return zs_memory_contains(list->context, ptr, size) ||
+           (zs_memory_contains(list->context, ptr, 1) &&
+            zs_lets_pass(function, "%zu bytes at %p reach beyond the allocation: cut off there",
+                         size, ptr));
+}
+
 ze_result_t ZE_APICALL zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t hCommandList,
                                                          const void *ptr, size_t size)
 {
     ZS_OBJECT(list, list, hCommandList);
     ZS_CHECK_POINTER(ptr);
-    ZS_CHECK(zs_memory_contains(list->context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(takes_hint(__func__, list, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%zu bytes at %p are not in one allocation", size, ptr);
     BEGIN(hCommandList, NULL, 0, NULL);
     append.command.op = &op_hint;
@@ -404,7 +415,7 @@ ze_result_t ZE_APICALL zeCommandListAppendMemAdvise(ze_command_list_handle_t hCo
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(ptr);
     ZS_CHECK_ENUM(advice, ZS_LATER_ADVICE_MAX);
-    ZS_CHECK(zs_memory_contains(list->context, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
+    ZS_CHECK(takes_hint(__func__, list, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%zu bytes at %p are not in one allocation", size, ptr);
     BEGIN(hCommandList, NULL, 0, NULL);
     append.command.op = &op_hint;

@@ -110,7 +110,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .group_count = group_count,
                                 .result = &result,
                                 .start_ns = zs_now_ns()};
-    bool counted = zs_metrics_of(exec->device) != NULL;
+    bool counted = zs_metrics_launch_begin(exec->device);
     zs_memory_check_files(driver);
     int error = zs_gpu_launch_run(exec->device->gpu, &gpu, &result);
     end.end_ns = zs_now_ns();

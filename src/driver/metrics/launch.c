@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* What launches count, for queries, tracers and streamers. */
+#include "base/vec.h"
+#include "driver/metrics/exclusive.h"
+#include "driver/metrics/share.h"
+#include "driver/module/module.h"
+#include "driver/queue/engine_time.h"
+
+#include <stdlib.h>
+
+/* ---- Counters ----------------------------------------------------------------------------------
+ */
+
+uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks)
+{
+    return (uint64_t)((__uint128_t)ticks * device->model->core_clock_MHz * 1000000u /
+                      device->model->timer_Hz);
+}
+
+/* By the formula: EUs that hold threads hold them from the launch's start to its end. */
+static void count_by_formula(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                             uint64_t *c)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    uint64_t eus = zs_gpu_model_eus(device->model);
+    uint64_t threads = ZS_MIN(t->threads, (uint64_t)zs_gpu_model_threads(device->model));
+    c[ZS_METRIC_eu_loaded_cycles] = ZS_MIN(eus, t->threads) * result->modelled_cycles;
+    c[ZS_METRIC_eu_active_cycles] = ZS_MIN(result->issue_cycles, c[ZS_METRIC_eu_loaded_cycles]);
+    c[ZS_METRIC_eu_thread_cycles] = threads * result->modelled_cycles;
+    c[ZS_METRIC_unmodelled] = 1;
+}
+
+/* What shaders and L3 exchanged: in lines, as the hardware counts its accesses, where the launch
+ * was replayed. Which of both a launch gives is decided here, not by reports, which have parts of
+ * launches and sums of several. */
+static void count_shader_accesses(const struct zs_gpu_result *result, uint64_t *c)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    const struct zs_gpu_timing *timing = &result->timing;
+    if (timing->modelled) {
+        c[ZS_METRIC_shader_accesses] =
+            timing->global_sectors + timing->typed_sectors + timing->scratch_sectors;
+        c[ZS_METRIC_shader_bytes] = 64 * c[ZS_METRIC_shader_accesses];
+    } else {
+        c[ZS_METRIC_shader_accesses] =
+            t->untyped_messages + t->typed_messages + t->scratch_messages;
+        c[ZS_METRIC_shader_bytes] = t->untyped_bytes_read + t->untyped_bytes_written +
+                                    t->typed_bytes_read + t->typed_bytes_written +
+                                    t->scratch_bytes_read + t->scratch_bytes_written;
+    }
+}
+
+/* What a launch is in counters. */
+static void count(const struct zs_ze_device *device, const struct zs_gpu_result *result,
+                  struct zs_metric_stretch *ret)
+{
+    const struct zs_gpu_totals *t = &result->totals;
+    const struct zs_gpu_timing *timing = &result->timing;
+    uint64_t *c = ret->counters;
+    c[ZS_METRIC_launches] = 1;
+    c[ZS_METRIC_busy_cycles] = result->modelled_cycles;
+#define ZS_GPU_TOTAL(id, text) c[ZS_METRIC_##id] = t->id;
+#include "gpu/total.def"
+#undef ZS_GPU_TOTAL
+    if (timing->modelled) {
+#define ZS_TIMING_TOTAL(id, text) c[ZS_METRIC_##id] = timing->id;
+#include "gpu/timing/total.def"
+#undef ZS_TIMING_TOTAL
+        c[ZS_METRIC_replayed] = timing->replayed;
+        c[ZS_METRIC_doubt_cycles] = timing->doubt;
+        c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
+        c[ZS_METRIC_eu_active_cycles] = timing->eu_active;
+        c[ZS_METRIC_eu_thread_cycles] = timing->thread_active + timing->thread_control +
+                                        timing->thread_pipe + timing->thread_send +
+                                        timing->thread_dist + timing->thread_sbid +
+                                        timing->thread_sync + timing->thread_other;
+    } else {
+        count_by_formula(device, result, c);
+    }
+    count_shader_accesses(result, c);
+    ret->start_ticks = result->start_ticks;
+    ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
+}
+
+static void clear_kept(struct zs_metric_kept *kept)
+{
+    kept->first += kept->count;
+    kept->count = 0;
+}
+
+/* Those of an instruction; false: there are none. */
+static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
+                      struct zs_metric_at *to)
+{
+    const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
+    uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count; i++)
+        any |= to->values[i] = values[i];
+    if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
+        to->values[ZS_GPU_STALL_REASONS] = from->estimated;
+    return any != 0;
+}
+
+static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
+                 const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
+                 const struct zs_metric_stretch *stretch)
+{
+    if (kept->count + t->stall_count > ZS_METRIC_KEPT_MOST) { /* the older half */
+        size_t gone = kept->count / 2;
+        memmove(kept->items, kept->items + gone, (kept->count - gone) * sizeof(*kept->items));
+        kept->count -= gone;
+        kept->first += gone;
+    }
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
+                                  .start_ticks = stretch->start_ticks,
+                                  .end_ticks = stretch->end_ticks};
+        if (values_at(kind, &t->stalls[i], &at) && !ZS_VEC_PUSH(kept, at)) {
+            kept->first++;
+            clear_kept(kept);
+            return;
+        }
+    }
+}
+
+static bool is_active(const struct zs_metrics *m, enum zs_metric_by_address kind)
+{
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        if (m->active[d] && zs_metric_by_address(m->active[d]->set) == kind)
+            return true;
+    return false;
+}
+
+void zs_metrics_forget_addresses(struct zs_metrics *m)
+{
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
+        if (!is_active(m, (enum zs_metric_by_address)i))
+            clear_kept(&m->kept[i]);
+}
+
+/* While somebody wants them. */
+static void keep_addresses(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
+                           const struct zs_gpu_result *result,
+                           const struct zs_metric_stretch *stretch)
+{
+    for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
+        if (is_active(m, (enum zs_metric_by_address)i))
+            keep(&m->kept[i], (enum zs_metric_by_address)i, kernel, &result->timing, stretch);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct zs_metric_at *x = a, *y = b;
+    return x->ip < y->ip ? -1 : x->ip > y->ip;
+}
+
+struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
+                                     size_t *ret_count, bool *ret_lost)
+{
+    *ret_count = 0;
+    *ret_lost = first < kept->first;
+    size_t skip = first > kept->first ? (size_t)(first - kept->first) : 0;
+    size_t count = kept->count > skip ? kept->count - skip : 0, used = 0;
+    struct zs_metric_at *all = count ? malloc(count * sizeof(*all)) : NULL;
+    if (!all)
+        return NULL;
+    memcpy(all, kept->items + skip, count * sizeof(*all));
+    qsort(all, count, sizeof(*all), by_address);
+    for (size_t i = 0; i < count; i++) {
+        if (used && all[used - 1].ip == all[i].ip) {
+            for (uint32_t v = 0; v < ZS_METRIC_ADDRESS_VALUES; v++)
+                all[used - 1].values[v] += all[i].values[v];
+        } else {
+            all[used++] = all[i];
+        }
+    }
+    *ret_count = used;
+    return all;
+}
+
+/* ---- Streamers of other processes --------------------------------------------------------------
+ *
+ * Launches look for them, now and then. Most often the folder of claims is as it was when there was
+ * none, and that is all that is looked at.
+ */
+
+static const uint64_t LOOK_EVERY_NS = 200000;
+static const uint64_t FOLDER_STEP_NS = 20000000; /* a folder's time may stand still for so long */
+
+static uint64_t ns_of(struct timespec t)
+{
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void zs_metrics_let_go(struct zs_metrics *m, uint32_t domain)
+{
+    if (m->outs[domain].segment && !m->outs[domain].is_own)
+        m->foreign--;
+    zs_metric_out_close(&m->outs[domain]);
+}
+
+/* False: somebody may be there who cannot be reached. The lock is held. */
+static bool look_for(struct zs_ze_device *device, struct zs_metrics *m, uint32_t domain)
+{
+    struct zs_metric_out *out = &m->outs[domain];
+    pid_t pid;
+    int fd;
+    if (out->segment && !out->is_own && !zs_metric_out_lives(out))
+        zs_metrics_let_go(m, domain);
+    if (out->segment) /* also: our own claim is not to be opened */
+        return true;
+    int found = zs_metric_claim_read(device->model->device_id, device->card, device->tile, domain,
+                                     &pid, &fd);
+    if (found > 0 && zs_metric_out_open(out, pid, fd)) {
+        m->foreign++;
+        zs_log(ZS_LOG_DEBUG, "metrics: launches are told to a streamer of process %ld", (long)pid);
+    }
+    return found == 0 || out->segment;
+}
+
+/* Whether there is any claim: without metrics nothing is made before. */
+static bool is_claimed(const struct zs_ze_device *device)
+{
+    bool claimed = false;
+    pid_t pid;
+    int fd;
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS && !claimed; d++)
+        claimed = zs_metric_claim_read(device->model->device_id, device->card, device->tile, d,
+                                       &pid, &fd) != 0;
+    return claimed;
+}
+
+static void look(struct zs_ze_device *device)
+{
+    struct timespec now, changed = zs_metric_claims_changed();
+    struct zs_metrics *m = device->metrics;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (ns_of(changed) == ns_of(device->metric_look.seen) && !(m && m->foreign))
+        return;
+    bool all = true;
+    if (!m && is_claimed(device))
+        m = zs_metrics_make(device, false);
+    if (m) {
+        pthread_mutex_lock(&m->lock);
+        for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+            all = look_for(device, m, d) && all;
+        pthread_mutex_unlock(&m->lock);
+    }
+    bool stands = all && ns_of(now) > ns_of(changed) + FOLDER_STEP_NS;
+    device->metric_look.seen = stands ? changed : (struct timespec){0};
+}
+
+bool zs_metrics_launch_begin(struct zs_ze_device *device)
+{
+    uint64_t now = zs_gpu_clock_ticks(device->gpu);
+    uint64_t next = atomic_load_explicit(&device->metric_look.next_ticks, memory_order_relaxed);
+    if (now >= next && pthread_mutex_trylock(&device->metric_look.lock) == 0) {
+        atomic_store_explicit(&device->metric_look.next_ticks,
+                              now + zs_gpu_clock_from_ns(device->gpu, LOOK_EVERY_NS),
+                              memory_order_relaxed);
+        look(device);
+        pthread_mutex_unlock(&device->metric_look.lock);
+    }
+    const struct zs_metrics *m = device->metrics;
+    return m && (!m->off || m->foreign);
+}
+
+/* ---- The end of a launch -----------------------------------------------------------------------
+ */
+
+static void put(struct zs_metrics *m, uint32_t domain, const struct zs_metric_slot *slot)
+{
+    struct zs_metric_out *out = &m->outs[domain];
+    if (out->is_own && zs_metric_out_presses(out))
+        zs_streamer_make_room(m->streamers[domain]);
+    zs_metric_out_put(out, slot);
+}
+
+static void put_addresses(struct zs_metrics *m, uint32_t domain, enum zs_metric_by_address kind,
+                          const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
+                          const struct zs_metric_stretch *stretch)
+{
+    struct zs_metric_slot slot = {.kind = ZS_METRIC_SLOT_AT};
+    for (uint32_t i = 0; i < t->stall_count; i++) {
+        struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
+                                  .start_ticks = stretch->start_ticks,
+                                  .end_ticks = stretch->end_ticks};
+        if (values_at(kind, &t->stalls[i], &at))
+            slot.ats[slot.count++] = at;
+        if (slot.count == ZS_METRIC_SLOT_ADDRESSES || (slot.count && i + 1 == t->stall_count)) {
+            put(m, domain, &slot);
+            slot.count = 0;
+        }
+    }
+}
+
+static void put_launch(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
+                       const struct zs_gpu_result *result, const struct zs_metric_stretch *stretch)
+{
+    const struct zs_metric_slot slot = {.kind = ZS_METRIC_SLOT_STRETCH, .stretch = *stretch};
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
+        enum zs_metric_by_address kind = zs_metric_by_address(m->outs[d].set);
+        if (m->outs[d].segment && kind == ZS_METRIC_BY_ADDRESS)
+            put(m, d, &slot);
+        else if (m->outs[d].segment)
+            put_addresses(m, d, kind, kernel, &result->timing, stretch);
+        if (m->outs[d].segment)
+            zs_metric_out_end(&m->outs[d]);
+    }
+}
+
+/* The host takes longer to execute a launch than the device would, and streamers go on meanwhile:
+ * what they have told of is over, so the launch stands behind it. */
+void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
+                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
+{
+    struct zs_metrics *m = device->metrics;
+    struct zs_metric_stretch stretch = {0};
+    if (ZS_LIKELY(!counted)) {
+        zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, 0, &result->start_ticks,
+                       &result->end_ticks);
+        return;
+    }
+    pthread_mutex_lock(&m->lock);
+    uint64_t now = zs_gpu_clock_ticks(device->gpu), told = 0;
+    for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
+        if (m->outs[d].segment)
+            told = ZS_MAX(told, zs_metric_out_begin(&m->outs[d], now));
+    zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, told, &result->start_ticks,
+                   &result->end_ticks);
+    count(device, result, &stretch);
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
+        m->sums[i] += stretch.counters[i];
+    put_launch(m, kernel, result, &stretch);
+    zs_tracer_add(m, kernel->code_va, &stretch);
+    keep_addresses(m, kernel, result, &stretch);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void zs_metrics_mark(struct zs_metrics *m, uint32_t domain, uint64_t ticks, uint32_t value)
+{
+    const struct zs_metric_slot slot = {.kind = ZS_METRIC_SLOT_MARK, .mark = {ticks, value}};
+    if (m->outs[domain].is_own)
+        put(m, domain, &slot);
+}
