@@ -184,6 +184,103 @@ static void test_enumerators(void **state)
           ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
+/* There is memory 0 alone. */
+static void test_ordinals(void **state)
+{
+    struct e2e *e = *state;
+    ze_device_mem_alloc_desc_t desc = device_desc;
+    for (desc.ordinal = 0; desc.ordinal < 3; desc.ordinal++) {
+        void *p = NULL;
+        ze_result_t result = zeMemAllocDevice(e->context, &desc, 64, 0, e->device, &p);
+        assert_int_equal(result, strict && desc.ordinal ? ZE_RESULT_ERROR_INVALID_ARGUMENT
+                                                        : ZE_RESULT_SUCCESS);
+        if (result == ZE_RESULT_SUCCESS)
+            OK(zeMemFree(e->context, p));
+    }
+}
+
+/* Hints may reach beyond an allocation, as those for parts of OpenCL's buffers do, not begin there.
+ */
+static void test_hints(void **state)
+{
+    struct e2e *e = *state;
+    const ze_memory_advice_t advice = ZE_MEMORY_ADVICE_SET_READ_MOSTLY;
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    char *p = e2e_alloc(e, 65536);
+    int local = 0;
+    OK(zeCommandListAppendMemAdvise(list, e->device, p, 65536, advice));
+    OK(zeCommandListAppendMemoryPrefetch(list, p, 65536));
+    PASSES_UNLESS_STRICT(zeCommandListAppendMemAdvise(list, e->device, p + 4096, 65536, advice),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    PASSES_UNLESS_STRICT(zeCommandListAppendMemoryPrefetch(list, p + 4096, 1 << 30),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zeCommandListAppendMemAdvise(list, e->device, &local, 4, advice),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    FAILS(zeCommandListAppendMemoryPrefetch(list, &local, 4), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(e2e_run(queue, list));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeMemFree(e->context, p));
+}
+
+/* An image without slices has one, which programs count from 0 or 1. */
+static void test_origin_of_slices(void **state)
+{
+    enum { SIDE = 4 };
+    struct e2e *e = *state;
+    ze_image_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+        .type = ZE_IMAGE_TYPE_2D,
+        .format = {.layout = ZE_IMAGE_FORMAT_LAYOUT_32, .type = ZE_IMAGE_FORMAT_TYPE_UINT},
+        .width = SIDE,
+        .height = SIDE,
+        .depth = 1};
+    ze_image_region_t region = {0, 0, 1, SIDE, SIDE, 1};
+    ze_command_list_handle_t list = e2e_list(e, 0);
+    ze_command_queue_handle_t queue = e2e_queue(e, 0);
+    ze_image_handle_t image;
+    uint32_t *p = e2e_alloc(e, 2 * SIDE * SIDE * 4), *back = p + SIDE * SIDE;
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        p[i] = i;
+        back[i] = 0;
+    }
+    OK(zeImageCreate(e->context, e->device, &desc, &image));
+    PASSES_UNLESS_STRICT(
+        zeCommandListAppendImageCopyFromMemory(list, image, p, &region, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    PASSES_UNLESS_STRICT(
+        zeCommandListAppendImageCopyToMemory(list, back, image, &region, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    region.originZ = 2;
+    FAILS(zeCommandListAppendImageCopyToMemory(list, back, image, &region, NULL, 0, NULL),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(e2e_run(queue, list));
+    for (uint32_t i = 0; i < SIDE * SIDE && !strict; i++)
+        assert_int_equal(back[i], i);
+    OK(zeImageDestroy(image));
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeMemFree(e->context, p));
+}
+
+/* zex_kernel_register_file_size_exp_t of Intel's driver. */
+static void test_kernel_registers(void **state)
+{
+    (void)state;
+    struct {
+        uint32_t stype;
+        const void *next;
+        uint32_t size;
+    } registers = {.stype = 0x30012, .size = 777};
+    ze_kernel_properties_t p = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, .pNext = &registers};
+    ze_kernel_handle_t kernel = kernel_of(the_module, "add_atomic");
+    OK(zeKernelGetProperties(kernel, &p));
+    assert_int_equal(registers.size, 128);
+    OK(zeKernelDestroy(kernel));
+}
+
 static void test_short_arguments(void **state)
 {
     struct e2e *e = *state;
@@ -449,6 +546,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_memory_of_another_context),
         cmocka_unit_test(test_import_of_0_bytes),
         cmocka_unit_test(test_enumerators),
+        cmocka_unit_test(test_ordinals),
+        cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_origin_of_slices),
+        cmocka_unit_test(test_kernel_registers),
         cmocka_unit_test(test_short_arguments),
         cmocka_unit_test(test_arguments_not_set),
         cmocka_unit_test(test_dimensions_of_0),

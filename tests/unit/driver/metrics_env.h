@@ -29,12 +29,13 @@ struct env {
 };
 
 static bool by_environment;
+static const char *devices = "skl:2";
 
 static inline int setup(void **state)
 {
     static struct env e;
     uint32_t one = 1, tile = 1;
-    setenv("ZESCOPE_DEVICES", "skl:2", 1);
+    setenv("ZESCOPE_DEVICES", devices, 1);
     unsetenv("ZE_AFFINITY_MASK");
     if (by_environment)
         setenv("ZET_ENABLE_METRICS", "1", 1);

@@ -103,7 +103,7 @@ static void test_clock(void **state)
     ze_device_properties_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
     OK(zeDeviceGetProperties(e->device, &device));
     assert_int_equal(timer.timerResolution, device.timerResolution); /* of 1.2: ticks a second */
-    assert_int_equal(timer.timestampValidBits, device.timestampValidBits);
+    assert_int_equal(timer.timestampValidBits, 32);                  /* those of QueryBeginTime */
     assert_int_equal(type.type, ZS_LATER_METRIC_GROUP_OTHER | ZS_LATER_METRIC_GROUP_MARKER);
     assert_int_equal(source.sourceId, 0);
 
@@ -112,8 +112,9 @@ static void test_clock(void **state)
     OK(zetMetricGroupGetGlobalTimestampsExp(group, 1, &host[0], &metric[0]));
     OK(zetMetricGroupGetGlobalTimestampsExp(group, 0, &host[1], &metric[1]));
     assert_true(host[0] >= host_ns && host[0] - host_ns < 10000000000u);
-    assert_true(metric[0] >= device_ticks && metric[1] >= metric[0]);
-    assert_int_equal(host[1], metric[1]);
+    assert_true(((metric[0] - device_ticks) & UINT32_MAX) < UINT32_MAX / 2);
+    assert_int_equal(host[1] & UINT32_MAX, metric[1]);
+    assert_true(metric[0] <= UINT32_MAX);
     FAILS(zetMetricGroupGetGlobalTimestampsExp(group, 0, NULL, &metric[0]),
           ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetMetricGroupGetGlobalTimestampsExp(group, 0, &host[0], NULL),

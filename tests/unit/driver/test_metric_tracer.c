@@ -259,5 +259,6 @@ static void test_tracer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tracer)};
+    setenv("ZESCOPE_METRIC_TRACER", "1", 1); /* without it the group is not listed */
     return cmocka_run_group_tests(tests, setup, teardown);
 }
