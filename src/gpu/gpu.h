@@ -79,6 +79,7 @@ struct zs_gpu_model {
     bool fp64, fp16, int64_atomics, integrated;
     bool hbm;           /* its memory: else GDDR6, of integrated ones the host's */
     bool no_images;     /* nor samplers */
+    bool stall_sampler; /* EU stall sampling, as far as Intel's driver has it */
     bool long_integers; /* 64-bit integers have the long pipe, not that of the others */
     bool runnable;      /* its ISA is implemented: zs_gpu_device_create works */
 };

@@ -34,7 +34,12 @@ const struct zs_metric_row zs_metric_stream_rows[2] = {
      "Report", "id", 4, ZET_METRIC_TYPE_EVENT, ZS_HOW_MARKER, 0},
 };
 
-enum needs { NEEDS_NOTHING, NEEDS_MODEL, NEEDS_ONE_SLICE /* and the model */ };
+enum needs {
+    NEEDS_NOTHING,
+    NEEDS_MODEL,
+    NEEDS_ONE_SLICE,    /* and the model */
+    NEEDS_STALL_SAMPLER /* likewise */
+};
 #define ZS_ISA_EVERY ZS_ISA_NONE
 static const struct {
     enum zs_isa_platform where; /* ZS_ISA_NONE: on all */
@@ -142,7 +147,8 @@ bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set se
 {
     return (sets[set].where == ZS_ISA_EVERY || sets[set].where == model->platform) &&
            (sets[set].needs == NEEDS_NOTHING || timed) &&
-           (sets[set].needs != NEEDS_ONE_SLICE || model->slices == 1);
+           (sets[set].needs != NEEDS_ONE_SLICE || model->slices == 1) &&
+           (sets[set].needs != NEEDS_STALL_SAMPLER || model->stall_sampler);
 }
 
 const char *zs_metric_set_name(enum zs_metric_set set)

@@ -155,7 +155,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 12,
+    ZS_RAW_VERSION = 13,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024,  /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_EU_STALL_B = 256, /* of Intel's stall sampling, likewise */

@@ -337,11 +337,10 @@ static bool is_of(const struct zs_metric_row *row, const struct zs_metric_report
     return begins == ((record->flags & ZS_RAW_BEGAN) != 0);
 }
 
-/* In nanoseconds, of the ticks that the device's global timestamps have. */
+/* In nanoseconds, on the metrics' clock. */
 static uint64_t time_of(const struct zs_gpu_model *model, uint64_t ticks)
 {
-    uint64_t mask =
-        model->timestamp_bits < 64 ? (UINT64_C(1) << model->timestamp_bits) - 1 : UINT64_MAX;
+    uint64_t mask = UINT64_MAX >> (64 - model->metric_timestamp_bits);
     return (uint64_t)((__uint128_t)(ticks & mask) * 1000000000 / model->timer_Hz);
 }
 

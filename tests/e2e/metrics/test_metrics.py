@@ -458,7 +458,7 @@ class Metrics(unittest.TestCase):
             'tgllp': (xe_lp, 'ComputeBasic', {'EuActive', 'EuStall', 'SlmBytesRead'}, {'Fpu0Active', 'UntypedBytesRead'}),
             'dg2': (xe_hpg, 'ComputeOverview',
                     {'XVE_ACTIVE', 'XVE_STALL', 'XVE_THREADS_OCCUPANCY_ALL', 'XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION'}, {'EuActive'}),
-            'pvc': (xe_hpc, 'ComputeBasic',
+            'pvc': (xe_hpc | {'EuStallSampling'}, 'ComputeBasic',
                     {'XVE_ACTIVE', 'XVE_INST_EXECUTED_XMX_ALL', 'L3_BYTE_READ', 'GPU_MEMORY_BYTE_READ', 'AvgGpuSliceFrequencyMHz',
                      'XVE_PIPE_ALU0_AND_XMX_ACTIVE'}, {'EuActive', 'XveActive', 'SCALEUP_DATA_BYTE_RECEIVE'}),
             'pvc-sdv': (xe_hpc, 'Ext10', {'XVE_ACTIVE_CCS', 'XVE_STALL_CYCLES_CCS', 'COMMAND_PARSER_COMPUTE_ENGINE_BUSY_CCS0'},

@@ -167,6 +167,7 @@ static void setup(void)
     setenv("ZESCOPE_DEVICES", "skl", 1);
     setenv("ZESCOPE_LOG", "off", 1);
     setenv("ZET_ENABLE_METRICS", "1", 1);
+    setenv("ZESCOPE_METRIC_TRACER", "1", 1);
     MUST(zeInit(0));
     MUST(zeDriverGet(&one, &w.driver));
     MUST(zeDeviceGet(w.driver, &one, &w.device));
