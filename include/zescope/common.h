@@ -50,7 +50,7 @@ struct zs_diag {
 /* "at byte 0x1c: sentence", or the sentence alone without an offset. Always terminated. */
 ZS_API void zs_diag_print(const struct zs_diag *diag, char *ret_text, size_t size_B);
 
-/* The version of the library that runs, "0.1.0". */
+/* The version of the library that runs, "0.2.0". */
 ZS_API const char *zs_version(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/diag.h"
+#include "base/version.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

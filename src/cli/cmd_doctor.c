@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "base/version.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/version.h"
 #include "cli/doctor.h"
 
 #include "cli/paths.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --help and man pages, both from the option tables. */
+#include "base/version.h"
 #include "cli/options.h"
 
 #include <stdio.h>

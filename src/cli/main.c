@@ -4,6 +4,7 @@
 #include "cli/paths.h"
 
 #include "base/os.h"
+#include "base/version.h"
 
 #include <errno.h>
 #include <stdio.h>

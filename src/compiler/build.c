@@ -14,6 +14,7 @@
 #include "compiler/request.h"
 
 #include "base/reader.h"
+#include "base/version.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "base/version.h"
 #include "store/store.h"
 
 #include <dirent.h>

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/parallel.h"
 #include "base/vec.h"
+#include "base/version.h"
 #include "report/annotate.h"
 #include "report/words.h"
 
