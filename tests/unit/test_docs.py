@@ -10,6 +10,7 @@ import sys
 
 # files of the repository in backticks or links; not those with a placeholder
 NAMED = re.compile(r'`((?:src|tests|scripts|include|bench|examples|docs)/[\w./-]+[\w])`')
+CALL = re.compile(r'`((?:zs|ze|zet)_?\w+|finish_submission|run_one)\(\)`')
 LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')
 
 
@@ -23,7 +24,25 @@ def missing_in(root, page):
         text = f.read()
     names = [(name, name) for name in NAMED.findall(text)]
     names += [(link, os.path.join(os.path.dirname(page), link)) for link in LINK.findall(text)]
-    return [f'{page}: {name}' for name, path in names if not os.path.exists(os.path.join(root, path))]
+    return [f'{page}: {name}' for name, path in names if not is_there(os.path.join(root, path))]
+
+
+def is_there(path):
+    """The file, the folder, or what is built of a source of that name."""
+    return os.path.exists(path) or os.path.exists(path + '.c')
+
+
+def functions_missing_in(root, page):
+    """Of the tour, which leads from function to function."""
+    with open(os.path.join(root, page), encoding='utf-8') as f:
+        wanted = set(CALL.findall(f.read()))
+    for folder, _, names in os.walk(os.path.join(root, 'src')):
+        for name in names:
+            if wanted and name.endswith(('.c', '.h')):
+                with open(os.path.join(folder, name), encoding='utf-8') as f:
+                    text = f.read()
+                wanted = {w for w in wanted if not re.search(rf'\b{w}\(', text)}
+    return [f'{page}: {name}()' for name in sorted(wanted)]
 
 
 def version_of(root, page, pattern):
@@ -35,6 +54,7 @@ def version_of(root, page, pattern):
 def main():
     root, version = sys.argv[1:3]
     bad = [f'{text}: is not there' for page in pages(root) for text in missing_in(root, page)]
+    bad += [f'{text}: is not there' for text in functions_missing_in(root, 'docs/tour.md')]
     for page, pattern in (('debian/changelog', r'\Azescope \((\S+)\)'), ('CHANGELOG.md', r'^## (\S+)')):
         said = version_of(root, page, pattern)
         if said != version:
