@@ -374,6 +374,23 @@ ZS_API int zs_debug_variables(struct zs_debugger *debug, uint32_t thread, uint32
 ZS_API int zs_debug_evaluate(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
                              uint32_t frame, const char *expression,
                              struct zs_debug_value **ret_value, struct zs_diag *diag);
+/* The same, and what it assigns ("x = 5", "x += 2", "x++") is done; zs_debug_evaluate refuses that
+ * with -EPERM. */
+ZS_API int zs_debug_execute(struct zs_debugger *debug, uint32_t thread, uint32_t lane,
+                            uint32_t frame, const char *expression,
+                            struct zs_debug_value **ret_value, struct zs_diag *diag);
+/* What the function has returned that the last step (ZS_DEBUG_STEP_OUT) has left, for the lane in
+ * focus. -ENODATA: nothing, or not known. */
+ZS_API int zs_debug_returned(struct zs_debugger *debug, struct zs_debug_value **ret_value,
+                             struct zs_diag *diag);
+/* The type of an expression, or a type by its name ("struct body", "body_t"), in full: with the
+ * members of structures, one a line. As long-lived as values. */
+ZS_API int zs_debug_type(struct zs_debugger *debug, uint32_t thread, uint32_t lane, uint32_t frame,
+                         const char *what, const char **ret_text, struct zs_diag *diag);
+/* A value is kept as it is, for later expressions: as "$3" by its number, the last one as "$", the
+ * one before it as "$$". -ENOMEM: all together they are too large. */
+ZS_API int zs_debug_keep(struct zs_debugger *debug, const struct zs_debug_value *value,
+                         uint32_t *ret_number);
 /* A table: the expression in each lane of a thread, in the order of zs_debug_lanes; ret_values[32].
  * Where it cannot be evaluated the value is not available, and its text says why. Returns how many,
  * or -errno. */

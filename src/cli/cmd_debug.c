@@ -99,6 +99,8 @@ static bool run_script(struct zs_shell *shell, const char *path)
             zs_cli_fail("%s:%u: this command failed; what follows it is not executed", path,
                         number);
     }
+    if (shell->collecting)
+        zs_cli_fail("%s: commands: `end` is missing", path);
     zs_file_close(&file);
     return true;
 }

@@ -149,6 +149,8 @@ static bool int_binary(enum zs_dbg_binary op, bool is_signed, uint64_t a, uint64
     case ZS_DBG_MOD:
         ret->u = is_signed ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
         break;
+    case ZS_DBG_REPEAT:
+        return false;
     }
     return true;
 }

@@ -218,6 +218,16 @@ static uint64_t body_of(const struct zs_dbg_kernel *k, const struct zs_frame *f,
     return k->va + (head ? head->offset_B : begin_B);
 }
 
+uint64_t zs_dbg_body_at(const struct zs_dbg_kernel *k, uint64_t va)
+{
+    uint32_t f = zs_dbg_function_at(k, va);
+    if (f == ZS_NO_INDEX)
+        return va;
+    const struct zs_scope *scope = &k->info->scopes[k->info->frames[f].scope];
+    const struct zs_code_range *range = &k->info->ranges[scope->range_first];
+    return body_of(k, &k->info->frames[f], range->begin_B, range->end_B);
+}
+
 static void resolve_function_in(struct zs_debugger *d, struct zs_dbg_breakpoint *b,
                                 const struct zs_dbg_kernel *k)
 {

@@ -19,7 +19,11 @@
  *     place.c        values of variables: pieces in registers and memory, read and written
  *     homes.c        addresses of variables whose registers were used again
  *     value.c        values by type, as text, members
+ *     types.c        types in full
+ *     returned.c     what a function has returned
  *     arithmetic.c   C's conversions and operators of numbers
+ *     registers.c    registers as expressions name them
+ *     kept.c         values that were printed, for later expressions
  *     evaluate.c     expressions
  */
 #ifndef ZS_DEBUGGER_PRIV_H
@@ -170,9 +174,16 @@ struct zs_dbg_step {
     uint32_t start_B;
     uint32_t depth; /* calls on the stack, and functions inlined there */
     uint32_t inlined;
+    bool into_body; /* it is in the prologue of a function that it goes into */
     uint64_t steps;
     uint32_t run_to;    /* id of the hidden breakpoint it runs to, 0: single steps */
     uint64_t target_va; /* of the function that it goes into; 0: none */
+    struct zs_dbg_returned {
+        const struct zs_dwarf *dwarf;
+        uint32_t type; /* 0: nothing, or where it is is not known */
+        uint32_t lanes;
+        uint64_t va; /* to where */
+    } returns;       /* of the function that it leaves */
 };
 
 struct zs_debugger {
@@ -227,7 +238,13 @@ struct zs_debugger {
     uint64_t ip_base;           /* of code, 0: not read yet */
     struct zs_debug_event stop; /* what is told once all is held */
     struct zs_dbg_step step;
+    struct zs_dbg_returned returned; /* by the last step, while all stands there */
     struct zs_arena values;
+    struct zs_arena kept_arena;
+    struct {
+        struct zs_dbg_value **items;
+        size_t count, capacity;
+    } kept; /* values that were printed */
     enum zs_debug_record record;
     bool record_told;                  /* to the driver of this process */
     uint32_t watching;                 /* watchpoints that the driver knows */
@@ -302,6 +319,8 @@ bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
 /* The bits in all of a kernel's code are set or taken out, where it has instructions. */
 void zs_dbg_put_bits(const struct zs_debugger *d, const struct zs_dbg_kernel *kernel, uint8_t *code,
                      bool on);
+/* Where the body of the function at an address begins, behind its prologue. */
+uint64_t zs_dbg_body_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 /* Breakpoint bits in bytes that were read from `va` on are taken out. */
 void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
@@ -373,6 +392,11 @@ bool zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t);
 uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
                                  const struct zs_history_hit *hit, uint32_t *ret_lane);
 
+/* ---- returned.c ---- */
+
+/* What the function in which a thread stands returns, if it is called as IGC's stack calls are. */
+struct zs_dbg_returned zs_dbg_returns(struct zs_debugger *d, const struct zs_dbg_thread *t);
+
 /* ---- step.c ---- */
 
 /* The stepped thread has stopped after an instruction or at the place it ran to. */
@@ -427,6 +451,9 @@ struct zs_dbg_frame {
     uint32_t scope; /* innermost scope in this frame at its place, or ZS_NO_INDEX */
     uint32_t dwarf_frame;
 };
+/* The function, not inlined, that has the instruction: its frame in the debug info, or ZS_NO_INDEX.
+ */
+uint32_t zs_dbg_function_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 int zs_dbg_frames(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_arena *arena,
                   struct zs_dbg_frame **ret_frames, struct zs_diag *diag);
 
@@ -502,7 +529,10 @@ struct zs_dbg_value {
     uint8_t picked[ZS_DBG_PICKED_MAX];
     uint8_t *data;               /* NULL: not available */
     const char *why;             /* ... because of this */
+    uint64_t repeated;           /* of "x@4": 4, and the element is its type; else 0 */
+    struct zs_dbg_plain element; /* ... where that has no debug info */
     struct zs_dbg_value *target; /* of "&x": x; else NULL */
+    bool is_kept;                /* it is what it was when it was printed */
     bool is_register;            /* of $name: set, index and offset */
     uint32_t reg_set, reg_index, reg_at_B;
     bool is_ip;
@@ -531,11 +561,15 @@ int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uin
 int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret);
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
+/* "v@n": n of its kind, of which it is the first. */
+int zs_dbg_value_repeat(struct zs_dbg_value *v, int64_t count, struct zs_dbg_value **ret);
 /* The size of what it points to; 0: it is no pointer, or that has none. */
 uint64_t zs_dbg_value_pointee_B(const struct zs_dbg_value *v);
 int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
                           struct zs_dbg_value **ret);
 int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number number);
+/* The same place as it is now. */
+int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret);
 /* Bytes of a value from its place: 0 or -errno with a reason. */
 int zs_dbg_place_read(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B);
 int zs_dbg_place_write(const struct zs_dbg_value *v, const uint8_t *bytes, size_t size_B);
@@ -561,6 +595,7 @@ enum zs_dbg_binary {
     ZS_DBG_MUL,
     ZS_DBG_DIV,
     ZS_DBG_MOD,
+    ZS_DBG_REPEAT, /* "x@4": not of numbers */
 };
 
 /* C's conversion; what does not fit into an integer is cut off. */
@@ -575,6 +610,21 @@ const struct zs_dbg_plain *zs_dbg_common_type(const struct zs_dbg_plain *a,
 /* Of numbers that were converted to a type. False: a division by zero, no operation of floats. */
 bool zs_dbg_compute(enum zs_dbg_binary op, const struct zs_dbg_plain *type, struct zs_dbg_number a,
                     struct zs_dbg_number b, struct zs_dbg_number *ret);
+
+/* ---- kept.c ---- */
+
+/* The value of that number, or so many before the last one. */
+int zs_dbg_kept_value(const struct zs_dbg_context *c, bool from_last, uint64_t number,
+                      struct zs_dbg_value **ret);
+/* What debug info is closed; NULL: all. */
+void zs_dbg_kept_drop(struct zs_debugger *d, const struct zs_dwarf *dwarf);
+void zs_dbg_kept_free(struct zs_debugger *d);
+
+/* ---- registers.c ---- */
+
+/* "r12", "r12.3:ud", "cr0": what stands behind the $. */
+int zs_dbg_register_value(const struct zs_dbg_context *c, const char *text,
+                          struct zs_dbg_value **ret);
 
 /* ---- evaluate.c ---- */
 

@@ -18,6 +18,7 @@ struct parser {
     const char *at;
     uint32_t depth;
     uint32_t unwanted; /* in operands that C does not evaluate: they are only read over */
+    bool assigns;      /* else what assigns is refused */
 };
 
 static int fail(struct parser *p, const char *what)
@@ -102,112 +103,7 @@ int zs_debug_variables(struct zs_debugger *d, uint32_t thread, uint32_t lane, ui
     return 0;
 }
 
-/* ---- registers ---- */
-
-static const struct {
-    const char *name;
-    uint32_t size_B;
-    enum zs_dbg_scalar scalar;
-} register_types[] = {
-    {"f", 4, ZS_DBG_FLOAT},     {"df", 8, ZS_DBG_FLOAT},    {"hf", 2, ZS_DBG_FLOAT},
-    {"ud", 4, ZS_DBG_UNSIGNED}, {"d", 4, ZS_DBG_SIGNED},    {"uw", 2, ZS_DBG_UNSIGNED},
-    {"w", 2, ZS_DBG_SIGNED},    {"ub", 1, ZS_DBG_UNSIGNED}, {"b", 1, ZS_DBG_SIGNED},
-    {"uq", 8, ZS_DBG_UNSIGNED}, {"q", 8, ZS_DBG_SIGNED},
-};
-
-static const struct {
-    const char *name;
-    uint32_t set;
-    const char *type;
-} register_files[] = {
-    {"r", ZESCOPE_DEBUG_REGSET_GRF, "ud"},        {"a", ZESCOPE_DEBUG_REGSET_ADDR, "uw"},
-    {"f", ZESCOPE_DEBUG_REGSET_FLAG, "ud"},       {"acc", ZESCOPE_DEBUG_REGSET_ACC, "ud"},
-    {"sr", ZESCOPE_DEBUG_REGSET_SR, "ud"},        {"cr", ZESCOPE_DEBUG_REGSET_CR, "ud"},
-    {"ce", ZESCOPE_DEBUG_REGSET_CE, "ud"},        {"n", ZESCOPE_DEBUG_REGSET_NOTIFICATION, "ud"},
-    {"tm", ZESCOPE_DEBUG_REGSET_TIMESTAMP, "ud"}, {"sba", ZESCOPE_DEBUG_REGSET_SBA, "uq"},
-};
-
-static struct zs_dbg_number number_at(const uint8_t *bytes, uint32_t size_B,
-                                      enum zs_dbg_scalar scalar, struct zs_dbg_value **ret,
-                                      const struct zs_dbg_context *c)
-{
-    /* as a value of a type without debug info */
-    struct zs_dbg_value *v = zs_dbg_value_new(c, "");
-    struct zs_dbg_number n = {.kind = scalar};
-    *ret = v;
-    if (!v || !(v->data = zs_arena_alloc(c->arena, 16)))
-        return n;
-    memcpy(v->data, bytes, size_B);
-    v->scalar = scalar;
-    v->shown.size_B = size_B;
-    (void)zs_dbg_value_number(v, &n);
-    return n;
-}
-
-static int read_register(struct parser *p, const char *text, struct zs_dbg_value **ret)
-{
-    const struct zs_dbg_context *c = p->c;
-    char file[8] = "", type[8] = "", *end;
-    size_t n = 0;
-    const char *at = text;
-    while (isalpha((unsigned char)*at) && n < sizeof(file) - 1)
-        file[n++] = *at++;
-    const char *digits = at;
-    unsigned long index = strtoul(at, &end, 10), sub = 0;
-    bool has_sub = *end == '.', has_index = end != digits;
-    if (has_sub)
-        sub = strtoul(end + 1, &end, 10);
-    if (*end == ':')
-        snprintf(type, sizeof(type), "%s", end + 1);
-    else if (*end)
-        return fail(p, "no such register");
-    for (size_t i = 0; i < ZS_ARRAY_LEN(register_files); i++) {
-        const struct zs_dbg_regset *set = zs_dbg_regset(c->d, register_files[i].set);
-        if (strcmp(register_files[i].name, file) != 0 || !set)
-            continue;
-        if ((!has_index && strcmp(file, "ce") != 0) || index >= set->count || !c->thread)
-            break;
-        const char *wanted = type[0] ? type : register_files[i].type;
-        for (size_t t = 0; t < ZS_ARRAY_LEN(register_types); t++) {
-            uint8_t bytes[ZS_DBG_GRF_MAX_B];
-            uint32_t size_B = register_types[t].size_B, count = set->size_B / size_B;
-            if (strcmp(register_types[t].name, wanted) != 0 || sub >= ZS_MAX(count, 1u) ||
-                set->size_B > sizeof(bytes) || size_B > set->size_B)
-                continue;
-            if (zs_dbg_read_regs(c->d, c->thread->place, set->type, (uint32_t)index, 1, bytes))
-                return fail(p, "the register cannot be read");
-            struct zs_buf out = {0};
-            struct zs_dbg_value *first = NULL, *v;
-            for (uint32_t e = 0; e < count; e++) {
-                struct zs_dbg_value *unused;
-                struct zs_dbg_number number =
-                    number_at(bytes + e * size_B, size_B, register_types[t].scalar, &unused, c);
-                if (zs_dbg_value_of_number(c, text, number, size_B, register_types[t].name, &v))
-                    return -ENOMEM;
-                zs_buf_printf(&out, "%s%s", e ? ", " : "{", v->shown.text);
-                if (e == sub) {
-                    first = v;
-                    memcpy(first->data, bytes + e * size_B, size_B);
-                }
-            }
-            zs_buf_putc(&out, '}');
-            first->is_register = true;
-            first->reg_set = set->type;
-            first->reg_index = (uint32_t)index;
-            first->reg_at_B = (uint32_t)sub * size_B;
-            first->shown.writable = set->writable;
-            if (!has_sub && count > 1) {
-                const char *copy = zs_buf_cstr(&out);
-                first->shown.text = zs_arena_strndup(c->arena, copy, strlen(copy));
-            }
-            zs_buf_fini(&out);
-            *ret = first;
-            return first->shown.text ? 0 : -ENOMEM;
-        }
-        return fail(p, "no such type or part of the register");
-    }
-    return fail(p, "no such register");
-}
+/* ---- ids, registers, values that were printed ---- */
 
 static int unsigned_value(struct parser *p, const char *name, uint64_t number,
                           struct zs_dbg_value **ret)
@@ -275,10 +171,30 @@ static void take_dollar_name(struct parser *p, char *ret, size_t size_B)
     ret[n] = '\0';
 }
 
+/* "$", "$$", "$3", "$$2" behind the first $. */
+static int kept(struct parser *p, struct zs_dbg_value **ret)
+{
+    uint64_t number = *p->at == '$';
+    bool from_last = number || !isdigit((unsigned char)*p->at);
+    p->at += number;
+    if (isdigit((unsigned char)*p->at)) {
+        char *end;
+        errno = 0;
+        number = strtoull(p->at, &end, 10);
+        if (errno)
+            return fail(p, "a number that is too large");
+        p->at = end;
+    }
+    return p->unwanted ? nothing(p, ret) : zs_dbg_kept_value(p->c, from_last, number, ret);
+}
+
 static int dollar(struct parser *p, struct zs_dbg_value **ret)
 {
     char name[64];
     const struct zs_dbg_context *c = p->c;
+    if (*p->at == '$' || !(isalnum((unsigned char)*p->at) || *p->at == '_') ||
+        isdigit((unsigned char)*p->at))
+        return kept(p, ret);
     take_dollar_name(p, name, sizeof(name));
     if (p->unwanted)
         return nothing(p, ret);
@@ -304,13 +220,15 @@ static int dollar(struct parser *p, struct zs_dbg_value **ret)
     if ((!strncmp(name, "lid", 3) || !strncmp(name, "gid", 3)) && name[3] >= '0' &&
         name[3] <= '2' && !name[4])
         return item_id(p, name, ret);
-    return read_register(p, name, ret);
+    return zs_dbg_register_value(c, name, ret);
 }
 
 /* ---- expressions ---- */
 
 static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret);
 static int unary(struct parser *p, struct zs_dbg_value **ret);
+static int apply(struct parser *p, enum zs_dbg_binary op, struct zs_dbg_value *left,
+                 struct zs_dbg_value *right, struct zs_dbg_value **ret);
 
 /* What is cast to: those of OpenCL C, each signed one in front of the unsigned one. */
 static const struct zs_dbg_plain number_types[] = {
@@ -357,6 +275,40 @@ static int number_literal(struct parser *p, struct zs_dbg_value **ret)
     const struct zs_dbg_plain *type =
         zs_dbg_number_type(is_unsigned ? ZS_DBG_UNSIGNED : ZS_DBG_SIGNED, wide);
     return of_type(p, (struct zs_dbg_number){.kind = type->kind, .u = u}, type, ret);
+}
+
+/* 'a', '\n', '\x41', '\101': an int, as in C. */
+static int character(struct parser *p, struct zs_dbg_value **ret)
+{
+    static const char names[] = "abfnrtv0\\'\"?", values[] = "\a\b\f\n\r\t\v\0\\'\"?";
+    const char *begin = p->at;
+    unsigned long value = (unsigned char)*p->at;
+    if (value == '\\') {
+        const char *name = *++p->at ? strchr(names, *p->at) : NULL;
+        bool is_hex = *p->at == 'x', is_octal = *p->at >= '0' && *p->at <= '7';
+        char digits[4] = "", *end;
+        for (unsigned i = 0; is_octal && i < 3 && p->at[i] >= '0' && p->at[i] <= '7'; i++)
+            digits[i] = p->at[i];
+        if (is_hex)
+            value = strtoul(p->at + 1, &end, 16);
+        else if (is_octal)
+            value = strtoul(digits, &end, 8);
+        else
+            value = name ? (unsigned char)values[name - names] : UINT32_MAX;
+        if (is_hex)
+            p->at = end;
+        else
+            p->at += is_octal ? strlen(digits) : *p->at != '\0';
+    } else if (value && value != '\'') {
+        p->at++;
+    }
+    if (p->at == begin || value > 255 || *p->at != '\'') {
+        p->at = begin - 1;
+        return fail(p, "no character");
+    }
+    p->at++;
+    const struct zs_dbg_number n = {.kind = ZS_DBG_SIGNED, .i = (signed char)value};
+    return of_type(p, n, zs_dbg_number_type(ZS_DBG_SIGNED, false), ret);
 }
 
 /* ---- casts ---- */
@@ -456,6 +408,8 @@ static int primary(struct parser *p, struct zs_dbg_value **ret)
     }
     if (take(p, "$"))
         return dollar(p, ret);
+    if (take(p, "'"))
+        return character(p, ret);
     skip(p);
     if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1])))
         return number_literal(p, ret);
@@ -499,6 +453,79 @@ static void rename_part(struct zs_dbg_value *v, const char *from, const char *to
     v->shown.name = copy ? copy : v->shown.name;
 }
 
+/* ---- assignments ---- */
+
+static bool take_twice(struct parser *p, char c)
+{
+    skip(p);
+    bool found = p->at[0] == c && p->at[1] == c;
+    p->at += found ? 2 : 0;
+    return found;
+}
+
+/* *ret: what was set, as it is now. */
+static int assign(struct parser *p, struct zs_dbg_value *to, struct zs_dbg_value *value,
+                  struct zs_dbg_value **ret)
+{
+    struct zs_dbg_number n;
+    if (!p->assigns)
+        return zs_diag_set(p->c->diag, -EPERM, ZS_DIAG_NO_OFFSET,
+                           "nothing is assigned here ('==' compares): print and set do that");
+    if (!to->shown.name[0])
+        return fail(p, "what is assigned to is no variable, element or register,");
+    int error = zs_dbg_value_number(value, &n);
+    error = error ? error : zs_dbg_value_store(to, n);
+    return error ? error : zs_dbg_value_again(to, ret);
+}
+
+/* "++x": *ret is what it becomes; "x++": what it was. */
+static int by_one(struct parser *p, struct zs_dbg_value *v, enum zs_dbg_binary op, bool in_front,
+                  struct zs_dbg_value **ret)
+{
+    struct zs_dbg_value *one, *sum, *before = ZS_ARENA_NEW(p->c->arena, struct zs_dbg_value);
+    if (p->unwanted)
+        return 0;
+    if (!before)
+        return -ENOMEM;
+    *before = *v;
+    before->shown.writable = false;
+    int error = of_type(p, (struct zs_dbg_number){.kind = ZS_DBG_SIGNED, .i = 1},
+                        zs_dbg_number_type(ZS_DBG_SIGNED, false), &one);
+    error = error ? error : apply(p, op, v, one, &sum);
+    error = error ? error : assign(p, v, sum, ret);
+    if (!error && !in_front)
+        *ret = before;
+    return error;
+}
+
+/* Behind what may be set: "= 5", "+= 2". */
+static int assignment(struct parser *p, struct zs_dbg_value **ret)
+{
+    static const struct {
+        const char *text;
+        enum zs_dbg_binary op;
+    } operators[] = {{"<<=", ZS_DBG_SHL}, {">>=", ZS_DBG_SHR}, {"+=", ZS_DBG_ADD},
+                     {"-=", ZS_DBG_SUB},  {"*=", ZS_DBG_MUL},  {"/=", ZS_DBG_DIV},
+                     {"%=", ZS_DBG_MOD},  {"&=", ZS_DBG_BAND}, {"|=", ZS_DBG_BOR},
+                     {"^=", ZS_DBG_XOR}};
+    struct zs_dbg_value *value = NULL, *to = *ret;
+    size_t i = 0;
+    skip(p);
+    while (i < ZS_ARRAY_LEN(operators) &&
+           strncmp(p->at, operators[i].text, strlen(operators[i].text)) != 0)
+        i++;
+    bool plain = p->at[0] == '=' && p->at[1] != '=';
+    if (i == ZS_ARRAY_LEN(operators) && !plain)
+        return 0;
+    p->at += plain ? 1 : strlen(operators[i].text);
+    int error = parse(p, 0, &value);
+    if (error || p->unwanted)
+        return error;
+    if (!plain)
+        error = apply(p, operators[i].op, to, value, &value);
+    return error ? error : assign(p, to, value, ret);
+}
+
 static int postfix(struct parser *p, struct zs_dbg_value **ret)
 {
     skip(p);
@@ -519,6 +546,10 @@ static int postfix(struct parser *p, struct zs_dbg_value **ret)
                 error = fail(p, "a member was expected");
             if (!error && !p->unwanted)
                 error = zs_dbg_value_member(*ret, name, ret);
+        } else if (take_twice(p, '+')) {
+            error = by_one(p, *ret, ZS_DBG_ADD, false, ret);
+        } else if (take_twice(p, '-')) {
+            error = by_one(p, *ret, ZS_DBG_SUB, false, ret);
         } else {
             break;
         }
@@ -562,9 +593,12 @@ static int unary(struct parser *p, struct zs_dbg_value **ret)
         return postfix(p, ret);
     if (++p->depth > DEPTH_MAX)
         return fail(p, "too deep");
-    p->at++;
+    bool twice = take_twice(p, '+') || take_twice(p, '-');
+    p->at += !twice;
     int error = unary(p, ret);
     p->depth--;
+    if (twice && !error)
+        return by_one(p, *ret, *found == '+' ? ZS_DBG_ADD : ZS_DBG_SUB, true, ret);
     if (error || p->unwanted)
         return error;
     if (*found == '*') {
@@ -601,11 +635,11 @@ static const struct {
     enum zs_dbg_binary op;
     uint32_t level;
 } binaries[] = {
-    {"||", ZS_DBG_OR, 1},  {"&&", ZS_DBG_AND, 2}, {"==", ZS_DBG_EQ, 6},  {"!=", ZS_DBG_NE, 6},
-    {"<=", ZS_DBG_LE, 7},  {">=", ZS_DBG_GE, 7},  {"<<", ZS_DBG_SHL, 8}, {">>", ZS_DBG_SHR, 8},
-    {"|", ZS_DBG_BOR, 3},  {"^", ZS_DBG_XOR, 4},  {"&", ZS_DBG_BAND, 5}, {"<", ZS_DBG_LT, 7},
-    {">", ZS_DBG_GT, 7},   {"+", ZS_DBG_ADD, 9},  {"-", ZS_DBG_SUB, 9},  {"*", ZS_DBG_MUL, 10},
-    {"/", ZS_DBG_DIV, 10}, {"%", ZS_DBG_MOD, 10},
+    {"||", ZS_DBG_OR, 1},  {"&&", ZS_DBG_AND, 2},   {"==", ZS_DBG_EQ, 6},  {"!=", ZS_DBG_NE, 6},
+    {"<=", ZS_DBG_LE, 7},  {">=", ZS_DBG_GE, 7},    {"<<", ZS_DBG_SHL, 8}, {">>", ZS_DBG_SHR, 8},
+    {"|", ZS_DBG_BOR, 3},  {"^", ZS_DBG_XOR, 4},    {"&", ZS_DBG_BAND, 5}, {"<", ZS_DBG_LT, 7},
+    {">", ZS_DBG_GT, 7},   {"@", ZS_DBG_REPEAT, 9}, {"+", ZS_DBG_ADD, 10}, {"-", ZS_DBG_SUB, 10},
+    {"*", ZS_DBG_MUL, 11}, {"/", ZS_DBG_DIV, 11},   {"%", ZS_DBG_MOD, 11},
 };
 
 /* Pointers count in what they point to: p + n is &p[n]. False: it is nothing of the kind. */
@@ -645,6 +679,12 @@ static int apply(struct parser *p, enum zs_dbg_binary op, struct zs_dbg_value *l
 {
     struct zs_dbg_number a, b, result;
     int error;
+    if (op == ZS_DBG_REPEAT) {
+        error = zs_dbg_value_number(right, &b);
+        if (!error && b.kind == ZS_DBG_FLOAT)
+            return fail(p, "a float behind '@'");
+        return error ? error : zs_dbg_value_repeat(left, b.i, ret);
+    }
     if (point(p, op, left, right, ret, &error))
         return error;
     error = zs_dbg_value_number(left, &a);
@@ -708,6 +748,7 @@ static int either(struct parser *p, bool chosen, struct zs_dbg_value **ret)
     zs_diag_clear(&diag);
     own.diag = &diag;
     other.c = &own;
+    other.assigns = false;
     if (!parse(&other, 0, ret)) {
         p->at = other.at;
         return 0;
@@ -750,6 +791,8 @@ static int parse(struct parser *p, uint32_t level, struct zs_dbg_value **ret)
     if (++p->depth > DEPTH_MAX)
         return fail(p, "too deep");
     int error = unary(p, ret);
+    if (!error && level == 0)
+        error = assignment(p, ret);
     while (!error) {
         size_t i = 0;
         skip(p);
@@ -785,14 +828,34 @@ int zs_dbg_context_make(struct zs_debugger *d, uint32_t thread, uint32_t lane, u
     return 0;
 }
 
-int zs_dbg_evaluate(const struct zs_dbg_context *c, const char *expression,
+static int evaluate(const struct zs_dbg_context *c, const char *expression, bool assigns,
                     struct zs_dbg_value **ret)
 {
-    struct parser p = {.c = c, .at = expression};
+    struct parser p = {.c = c, .at = expression, .assigns = assigns};
     int error = parse(&p, 0, ret);
     skip(&p);
     if (!error && *p.at)
         error = fail(&p, "the expression should end");
+    return error;
+}
+
+int zs_dbg_evaluate(const struct zs_dbg_context *c, const char *expression,
+                    struct zs_dbg_value **ret)
+{
+    return evaluate(c, expression, false, ret);
+}
+
+int zs_debug_execute(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                     const char *expression, struct zs_debug_value **ret_value,
+                     struct zs_diag *diag)
+{
+    struct zs_dbg_context c;
+    struct zs_dbg_value *value;
+    int error = zs_dbg_context_make(d, thread, lane, frame, diag, &c);
+    if (!error)
+        error = evaluate(&c, expression, true, &value);
+    if (!error)
+        *ret_value = &value->shown;
     return error;
 }
 

@@ -45,6 +45,23 @@ static uint32_t put_call(struct zs_dbg_call_frame *call, uint32_t level,
     return count;
 }
 
+uint32_t zs_dbg_function_at(const struct zs_dbg_kernel *k, uint64_t va)
+{
+    const struct zs_dwarf_kernel *info = k ? k->info : NULL;
+    uint64_t offset_B = k ? va - k->va : 0;
+    for (uint32_t f = 0; info && f < info->frame_count; f++) {
+        if (info->frames[f].parent != ZS_NO_INDEX || info->frames[f].scope == ZS_NO_INDEX)
+            continue;
+        const struct zs_scope *scope = &info->scopes[info->frames[f].scope];
+        for (uint32_t r = 0; r < scope->range_count; r++) {
+            const struct zs_code_range *range = &info->ranges[scope->range_first + r];
+            if (offset_B >= range->begin_B && offset_B < range->end_B)
+                return f;
+        }
+    }
+    return ZS_NO_INDEX;
+}
+
 /* Sessions are long, and a condition asks at each hit. */
 static void renew(const struct zs_dbg_kernel *kernel)
 {

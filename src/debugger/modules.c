@@ -42,6 +42,7 @@ static void free_module(struct zs_dbg_module *m)
 void zs_dbg_modules_clear(struct zs_debugger *d)
 {
     zs_debug_forget(d);
+    zs_dbg_kept_drop(d, NULL);
     for (size_t i = 0; i < d->modules.count; i++)
         free_module(d->modules.items[i]);
     d->modules.count = 0;
@@ -317,6 +318,7 @@ uint32_t zs_dbg_module_remove(struct zs_debugger *d, const zet_debug_event_t *ev
                 (d->modules.count - i - 1) * sizeof(*d->modules.items));
         d->modules.count--;
         zs_debug_forget(d);
+        zs_dbg_kept_drop(d, m->dwarf);
         free_module(m);
         return id;
     }

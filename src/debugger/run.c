@@ -47,6 +47,7 @@ int zs_dbg_prepare(struct zs_debugger *d, struct zs_dbg_thread *t, bool single)
 int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag)
 {
     zs_debug_forget(d);
+    memset(&d->returned, 0, sizeof(d->returned));
     ze_result_t result = d->ze.zetDebugResume(d->session, t ? t->place : everyone);
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !t)
         result = ZE_RESULT_SUCCESS;              /* nothing is stopped: what comes next runs */

@@ -17,6 +17,7 @@
 
 enum {
     VALUES_MAX_B = 256 << 20,
+    KEPT_MAX_B = 64 << 20,
     REAP_TRIES = 200,
     REAP_WAIT_US = 10000,
     ATTACH_TRIES = 100,
@@ -104,6 +105,7 @@ int zs_debug_open(const struct zs_debug_options *options, struct zs_debugger **r
     if (!d)
         return -ENOMEM;
     zs_arena_init(&d->values, VALUES_MAX_B);
+    zs_arena_init(&d->kept_arena, KEPT_MAX_B);
     d->source_options = own.sources;
     d->source_options.size_B = sizeof(d->source_options);
     d->stop_on_load = own.stop_on_load;
@@ -301,6 +303,7 @@ void zs_debug_close(struct zs_debugger *d)
     zs_dbg_modules_clear(d);
     zs_sources_close(d->sources);
     zs_arena_fini(&d->values);
+    zs_dbg_kept_free(d);
     free(d->modules.items);
     free(d->breakpoints.items);
     free(d->inserted.items);

@@ -34,6 +34,8 @@ static int finish(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_diag
 {
     memset(&d->stop, 0, sizeof(d->stop));
     zs_dbg_stop(d, ZS_DEBUG_REASON_STEP, t, zs_dbg_pick_lane(d, t), 0);
+    d->returned = d->step.returns;
+    d->returned.va = t->shown.gpu_va;
     return zs_dbg_hold_all(d, diag);
 }
 
@@ -121,10 +123,18 @@ static bool arrived(struct zs_debugger *d, const struct zs_dbg_thread *t)
         return false;
     if (s->kind == ZS_DEBUG_STEP_INST || s->kind == ZS_DEBUG_STEP_INST_NEXT)
         return true;
-    if (s->target_va && t->shown.gpu_va == s->target_va)
-        return true;
     uint32_t depth, inlined;
     measure(d, t, &depth, &inlined);
+    bool in_target = s->target_va && t->shown.gpu_va == s->target_va;
+    if (depth > s->depth && (s->kind == ZS_DEBUG_STEP_IN || in_target || s->into_body)) {
+        /* into a function: behind its prologue, where its arguments have their values */
+        uint64_t body_va = zs_dbg_body_at(t->kernel, t->shown.gpu_va);
+        s->into_body = t->shown.gpu_va < body_va;
+        if (s->into_body || t->shown.gpu_va == body_va)
+            return !s->into_body;
+    }
+    if (in_target)
+        return true;
     bool deeper = depth > s->depth || (depth == s->depth && inlined > s->inlined);
     bool shallower = depth < s->depth || (depth == s->depth && inlined < s->inlined);
     if (s->kind == ZS_DEBUG_STEP_OUT)
@@ -182,6 +192,7 @@ static int begin(struct zs_debugger *d, enum zs_debug_step step, uint64_t target
         return error;
     zs_dbg_step_end(d);
     struct zs_dbg_step *s = &d->step;
+    memset(&d->returned, 0, sizeof(d->returned));
     const struct zs_line_row *row = zs_dbg_row_at(t->kernel, t->shown.gpu_va);
     *s = (struct zs_dbg_step){.active = true,
                               .kind = step,
@@ -201,6 +212,7 @@ static int begin(struct zs_debugger *d, enum zs_debug_step step, uint64_t target
     t->untold = false;
     d->state = ZS_DBG_RUNNING;
     if (step == ZS_DEBUG_STEP_OUT && !s->inlined) {
+        s->returns = zs_dbg_returns(d, t);
         uint64_t va = return_address(d, t);
         if (va)
             return run_to(d, t, va, true, false, diag);

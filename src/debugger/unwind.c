@@ -240,17 +240,16 @@ static bool in_entry(const struct zs_dbg_call_frame *frame)
 {
     const struct zs_dwarf_kernel *info = frame->kernel->info;
     uint64_t offset_B = frame->va - frame->kernel->va;
-    for (uint32_t f = 0; info && f < info->frame_count; f++) {
-        if (info->frames[f].parent != ZS_NO_INDEX)
-            continue;
-        const struct zs_scope *scope = &info->scopes[info->frames[f].scope];
-        for (uint32_t r = 0; r < scope->range_count; r++) {
-            const struct zs_code_range *range = &info->ranges[scope->range_first + r];
-            if (offset_B >= range->begin_B && offset_B < range->end_B)
-                return range->begin_B == 0;
-        }
+    uint32_t f = zs_dbg_function_at(frame->kernel, frame->va);
+    if (f == ZS_NO_INDEX)
+        return offset_B == 0;
+    const struct zs_scope *scope = &info->scopes[info->frames[f].scope];
+    for (uint32_t r = 0; r < scope->range_count; r++) {
+        const struct zs_code_range *range = &info->ranges[scope->range_first + r];
+        if (offset_B >= range->begin_B && offset_B < range->end_B)
+            return range->begin_B == 0;
     }
-    return offset_B == 0;
+    return false;
 }
 
 uint32_t zs_dbg_unwind(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_arena *arena,

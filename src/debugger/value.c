@@ -635,7 +635,7 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
     int error = zs_dbg_value_number(v, &number);
     if (error)
         return error;
-    if (v->target && !index) {
+    if (v->target && !index && !v->is_kept) {
         *ret = v->target;
         return 0;
     }
@@ -660,10 +660,103 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
     return object_at(v, name, t.target, 0, number.u + (uint64_t)index * target.size_B, ret);
 }
 
+/* ---- "v@n" ---- */
+
+static int repeated_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
+{
+    char name[64];
+    if (index < 0 || (uint64_t)index >= v->repeated)
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s has %" PRIu64 " elements", v->shown.name, v->repeated);
+    uint64_t size_B = v->shown.size_B / v->repeated, at_B = (uint64_t)index * size_B;
+    snprintf(name, sizeof(name), "[%" PRId64 "]", index);
+    if (v->dwarf) {
+        *ret = part(v, name, v->type, at_B * 8, 0, v->dimension);
+        return *ret ? 0 : -ENOMEM;
+    }
+    if (!v->is_kept)
+        return zs_dbg_value_of_memory(&v->context, name, v->shown.gpu_va + at_B, v->element, ret);
+    if (!v->data)
+        return zs_diag_set(v->context.diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available");
+    return zs_dbg_value_of_number(&v->context, name,
+                                  number_of(v->element.kind, v->data + at_B, size_B, 0),
+                                  (uint32_t)size_B, v->element.name, ret);
+}
+
+static void describe_repeated(struct zs_dbg_value *v)
+{
+    struct zs_buf out = {0};
+    for (uint64_t i = 0; v->data && i < v->repeated && i < SHOWN_ELEMENTS; i++) {
+        struct zs_dbg_value *e;
+        bool ok = !repeated_element(v, (int64_t)i, &e);
+        zs_buf_printf(&out, "%s%s", i ? ", " : "{", ok ? e->shown.text : "?");
+    }
+    if (v->data)
+        zs_buf_puts(&out, v->repeated > SHOWN_ELEMENTS ? ", ...}" : "}");
+    else
+        zs_buf_printf(&out, "<%s>", v->why);
+    v->shown.text = keep(&v->context, zs_buf_cstr(&out));
+    zs_buf_fini(&out);
+}
+
+int zs_dbg_value_repeat(struct zs_dbg_value *v, int64_t count, struct zs_dbg_value **ret)
+{
+    const struct zs_debug_value *of = &v->shown;
+    char type[280];
+    if (!of->in_memory || v->picked_count || v->bit_size || v->repeated || !of->size_B)
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s is not in memory: nothing of its kind stands behind it", of->name);
+    if (count < 1 || count > CHILDREN_MAX || of->size_B > VALUE_MAX_B / (uint64_t)count)
+        return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "%s@%" PRId64 ": from 1 to %d elements, of at most %d bytes together",
+                           of->name, count, CHILDREN_MAX, VALUE_MAX_B);
+    struct zs_dbg_value *r = zs_dbg_value_new(&v->context, of->name);
+    uint8_t *data = r ? zs_arena_alloc(v->context.arena, of->size_B * (uint64_t)count + 8) : NULL;
+    if (!data)
+        return -ENOMEM;
+    r->dwarf = v->dwarf;
+    r->type = v->type;
+    r->dimension = v->dimension;
+    r->element = (struct zs_dbg_plain){of->type, (uint32_t)of->size_B, v->scalar};
+    r->repeated = (uint64_t)count;
+    r->place.count = 1;
+    r->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY, .gpu_va = of->gpu_va};
+    r->shown.in_memory = true;
+    r->shown.gpu_va = of->gpu_va;
+    r->shown.size_B = of->size_B * (uint64_t)count;
+    r->shown.child_count = (uint32_t)count;
+    snprintf(type, sizeof(type), "%.250s[%" PRId64 "]", of->type, count);
+    r->shown.type = keep(&v->context, type);
+    if (zs_dbg_place_read(r, data, (size_t)r->shown.size_B))
+        r->why = "its memory cannot be read";
+    else
+        r->shown.bytes = r->data = data;
+    r->shown.available = r->data != NULL;
+    describe_repeated(r);
+    *ret = r;
+    return 0;
+}
+
+int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret)
+{
+    struct zs_dbg_plain plain = {v->shown.type, (uint32_t)v->shown.size_B, v->scalar};
+    if (v->is_register)
+        return zs_dbg_register_value(&v->context, v->shown.name, ret);
+    *ret = v;
+    if (!v->dwarf)
+        return v->shown.in_memory
+                   ? zs_dbg_value_of_memory(&v->context, v->shown.name, v->shown.gpu_va, plain, ret)
+                   : 0;
+    v->data = NULL;
+    return zs_dbg_value_load(v);
+}
+
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
 {
     struct zs_type t, element;
     char name[64];
+    if (v->repeated)
+        return repeated_element(v, index, ret);
     if (v->plain.size_B || v->target || (get_type(v, v->type, &t) && t.kind == ZS_KIND_POINTER))
         return zs_dbg_value_pointee(v, index, ret);
     if ((t.kind != ZS_KIND_ARRAY && t.kind != ZS_KIND_VECTOR) || !get_type(v, t.target, &element))
@@ -692,7 +785,9 @@ int zs_debug_children(struct zs_debugger *d, struct zs_debug_value *value, uint3
     uint32_t count = 0;
     (void)d;
     v->context.diag = diag;
-    if (!get_type(v, v->type, &t))
+    if (v->repeated)
+        t.kind = ZS_KIND_ARRAY;
+    else if (!get_type(v, v->type, &t))
         return 0;
     bool structured =
         t.kind == ZS_KIND_STRUCT || t.kind == ZS_KIND_UNION || t.kind == ZS_KIND_CLASS;

@@ -4,6 +4,7 @@
  * they come. At the prompt Ctrl-C gives up the line; handlers of signals wake the reading of a key
  * through a pipe.
  */
+#include "cli/debug/pager.h"
 #include "cli/debug/tui.h"
 
 #include "base/vec.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char prompt_text[] = "(zescope) ";
+static const char prompt_text[] = "(zescope) ", more_text[] = ">";
 
 static struct zs_debugger *interrupted; /* what Ctrl-C stops, while something runs */
 static volatile sig_atomic_t at_prompt, got_interrupt, got_resize, got_continue, got_suspend;
@@ -128,10 +129,17 @@ void zs_shell_idle(struct zs_shell *shell)
 
 enum { CANCEL_KEY = 3 };
 
+static struct zs_shell *shell_of(EditLine *editor)
+{
+    struct zs_shell *shell = NULL;
+    el_get(editor, EL_CLIENTDATA, &shell);
+    return shell;
+}
+
 static char *prompt(EditLine *editor)
 {
-    (void)editor;
-    return (char *)(uintptr_t)prompt_text;
+    const struct zs_shell *shell = shell_of(editor);
+    return (char *)(uintptr_t)(shell && shell->collecting ? more_text : prompt_text);
 }
 
 /* ---- completion ---- */
@@ -311,13 +319,6 @@ static int get_key(EditLine *editor, wchar_t *ret)
     }
 }
 
-static struct zs_shell *shell_of(EditLine *editor)
-{
-    struct zs_shell *shell = NULL;
-    el_get(editor, EL_CLIENTDATA, &shell);
-    return shell;
-}
-
 static unsigned char toggle_panes(EditLine *editor, int key)
 {
     (void)key;
@@ -473,7 +474,7 @@ static void plain_lines(struct zs_shell *shell)
         if (shell->interactive) {
             zs_shell_idle(shell);
             zs_tui_draw(shell, false);
-            fputs(prompt_text, stdout);
+            fputs(shell->collecting ? more_text : prompt_text, stdout);
             fflush(stdout);
         }
         at_prompt = shell->interactive;
@@ -487,6 +488,29 @@ static void plain_lines(struct zs_shell *shell)
     if (shell->interactive)
         signal(SIGTSTP, SIG_DFL);
     free(line);
+}
+
+char zs_shell_ask_page(struct zs_shell *shell)
+{
+    struct pollfd fds[] = {{.fd = fileno(shell->in), .events = POLLIN},
+                           {.fd = wake_fds[0], .events = POLLIN}};
+    char answer = '\0', byte = '\0';
+    at_prompt = 1;
+    while (byte != '\n' && !got_interrupt) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            break;
+        if (got_interrupt || !(fds[0].revents & (POLLIN | POLLHUP)))
+            continue;
+        if (read(fileno(shell->in), &byte, 1) != 1) {
+            answer = 'q';
+            break;
+        }
+        answer = answer ? answer : byte;
+    }
+    at_prompt = 0;
+    answer = got_interrupt ? 'q' : answer;
+    got_interrupt = 0;
+    return answer;
 }
 
 static void greet(struct zs_shell *s)

@@ -11,7 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_LINES = 10, CODE_BEFORE = 4, CODE_LINES = 12, FUNCTIONS_MAX = 1024, SOURCES_MAX = 256 };
+enum {
+    LIST_LINES = 10,
+    CODE_BEFORE = 4,
+    CODE_LINES = 12,
+    FUNCTIONS_MAX = 1024,
+    SOURCES_MAX = 256,
+    ARG_MAX = 100,
+    LINE_PLACES = 64,
+    LINE_INSTS = 512
+};
 
 /* ---- focus ---- */
 
@@ -41,6 +50,27 @@ static bool take(struct zs_shell *s, const char *args, uint32_t otherwise, uint3
     return true;
 }
 
+/* "a=1, b={1, 2}", of a frame. */
+static void put_args(struct zs_shell *s, uint32_t frame, struct zs_buf *out)
+{
+    struct zs_shell_focus f = zs_shell_focus(s);
+    struct zs_debug_value **values;
+    uint32_t count;
+    if (zs_debug_variables(s->debug, f.thread, f.lane, frame, &values, &count, NULL))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!values[i]->parameter)
+            continue;
+        zs_buf_printf(out, "%s%s=", out->size_B ? ", " : "", values[i]->name);
+        if (!values[i]->available)
+            zs_buf_puts(out, "<not available>");
+        else if (strlen(values[i]->text) <= ARG_MAX)
+            zs_buf_puts(out, values[i]->text);
+        else
+            zs_buf_printf(out, "%.*s...", ARG_MAX, values[i]->text);
+    }
+}
+
 void zs_shell_do_backtrace(struct zs_shell *s, const char *args)
 {
     struct zs_debug_frame frames[ZS_DEBUG_FRAMES_MAX];
@@ -51,8 +81,12 @@ void zs_shell_do_backtrace(struct zs_shell *s, const char *args)
     int count =
         zs_debug_frames(s->debug, zs_shell_focus(s).thread, frames, ZS_DEBUG_FRAMES_MAX, &diag);
     if (zs_shell_ok(s, count, &diag))
-        for (int i = 0; i < count && (uint32_t)i < most; i++)
-            zs_shell_show_frame(s, (uint32_t)i, &frames[i]);
+        for (int i = 0; i < count && (uint32_t)i < most; i++) {
+            struct zs_buf text = {0};
+            put_args(s, (uint32_t)i, &text);
+            zs_shell_show_frame(s, (uint32_t)i, &frames[i], zs_buf_cstr(&text));
+            zs_buf_fini(&text);
+        }
 }
 
 void zs_shell_do_frame(struct zs_shell *s, const char *args)
@@ -490,6 +524,94 @@ static void show_frame(struct zs_shell *s, const char *args)
     zs_shell_show_where(s);
 }
 
+/* "kernel+0x20", and the function there. */
+static void put_symbol(struct zs_shell *s, const struct zs_debug_inst *inst)
+{
+    zs_text_puts(&s->out, inst->kernel);
+    zs_shell_say(s, "+%#x", inst->offset_B);
+}
+
+/* info line [LOCATION]: where the code of a line is. */
+static void show_line(struct zs_shell *s, const char *args)
+{
+    struct zs_debug_place places[LINE_PLACES];
+    struct zs_diag diag = NEW_DIAG;
+    char here[64];
+    const struct zs_debug_thread *t = zs_debug_thread(s->debug, zs_shell_focus(s).thread);
+    snprintf(here, sizeof(here), "*%#" PRIx64, t ? t->gpu_va : 0);
+    if (!args[0] && !zs_shell_needs_stop(s))
+        return;
+    int count = zs_debug_places(s->debug, args[0] ? args : here, places, LINE_PLACES, &diag);
+    struct zs_debug_inst *insts = calloc(LINE_INSTS, sizeof(*insts));
+    if (!zs_shell_ok(s, insts ? count : -ENOMEM, &diag))
+        count = 0;
+    else if (!count)
+        zs_shell_error(s, "no code that is loaded has %s", args);
+    for (int i = 0; i < ZS_MIN(count, LINE_PLACES); i++) {
+        int got = zs_debug_disassemble(s->debug, places[i].gpu_va, 0, insts, LINE_INSTS, NULL);
+        int end = 0;
+        while (end < got && insts[end].line == insts[0].line)
+            end++;
+        if (!end)
+            continue;
+        if (places[i].file) {
+            zs_shell_say(s, "Line %u of ", places[i].line);
+            zs_text_puts(&s->out, places[i].file);
+        } else {
+            zs_shell_say(s, "No line");
+        }
+        zs_shell_say(s, " is at %#" PRIx64 " <", insts[0].gpu_va);
+        put_symbol(s, &insts[0]);
+        zs_shell_say(s, "> to %#" PRIx64 " (%d instruction%s)\n",
+                     insts[end - 1].gpu_va + insts[end - 1].size_B, end, end == 1 ? "" : "s");
+    }
+    free(insts);
+}
+
+/* info symbol ADDRESS: what is there. */
+static void show_symbol(struct zs_shell *s, const char *args)
+{
+    struct zs_shell_focus f = zs_shell_focus(s);
+    struct zs_debug_value *v, **all;
+    struct zs_debug_inst inst;
+    uint64_t va = 0;
+    uint32_t count = 0;
+    bool found = false;
+    if (!args[0]) {
+        zs_shell_error(s, "what is asked about is missing: info symbol ADDRESS");
+        return;
+    }
+    if (!zs_shell_needs_stop(s) || !zs_shell_evaluate(s, args, &v))
+        return;
+    if (!v->available || !v->bytes || v->size_B > 8) {
+        zs_shell_error(s, "'%s' is no address", args);
+        return;
+    }
+    memcpy(&va, v->bytes, (size_t)v->size_B);
+    if (zs_debug_disassemble(s->debug, va, 0, &inst, 1, NULL) == 1) {
+        put_symbol(s, &inst);
+        if (inst.file) {
+            zs_buf_puts(&s->out, ", line ");
+            zs_shell_say(s, "%u of ", inst.line);
+            zs_text_puts(&s->out, inst.file);
+        }
+        zs_buf_putc(&s->out, '\n');
+        return;
+    }
+    if (zs_debug_variables(s->debug, f.thread, f.lane, f.frame, &all, &count, NULL))
+        count = 0;
+    for (uint32_t i = 0; i < count && !found; i++)
+        if (all[i]->in_memory && va - all[i]->gpu_va < all[i]->size_B) {
+            found = true;
+            zs_text_puts(&s->out, all[i]->name);
+            if (va != all[i]->gpu_va)
+                zs_shell_say(s, " + %" PRIu64 " bytes", va - all[i]->gpu_va);
+            zs_shell_say(s, " of lane %u\n", f.lane);
+        }
+    if (!found)
+        zs_shell_error(s, "neither code nor a variable of this frame is at %#" PRIx64, va);
+}
+
 static void show_record(struct zs_shell *s, const char *args)
 {
     struct zs_debug_history h;
@@ -540,6 +662,8 @@ static const struct {
     {"frame", show_frame, "where the lane in focus is"},
     {"stack", zs_shell_do_backtrace, "the functions that are being executed"},
     {"sources", show_sources, "files of the code that is loaded"},
+    {"line", show_line, "[LOCATION]: where the code of a line is"},
+    {"symbol", show_symbol, "ADDRESS: which code or variable is there"},
     {"display", show_displays, "expressions that are shown at every stop"},
     {"watchpoints", show_watchpoints, "alone"},
 };

@@ -17,7 +17,8 @@ enum {
     EXAMINED = 8,
     CHILDREN_SHOWN = 64,
     STRING_MAX_B = 200,
-    LOCAL_TAG = 0x0a
+    LOCAL_TAG = 0x0a,
+    PRETTY_DEPTH = 8
 };
 
 bool zs_shell_evaluate(struct zs_shell *s, const char *text, struct zs_debug_value **ret)
@@ -120,12 +121,34 @@ static void put_formatted(struct zs_shell *s, struct zs_debug_value *v, char let
     put_bits(&s->out, bits, (uint32_t)v->size_B, letter);
 }
 
+/* A structure with a line for each member. False: it is none. */
+static bool put_pretty(struct zs_shell *s, struct zs_debug_value *v, uint32_t depth)
+{
+    struct zs_debug_value *members[CHILDREN_SHOWN];
+    int count = 0;
+    if (v->available && v->child_count && !strchr(v->type, '*') && depth < PRETTY_DEPTH)
+        count = zs_debug_children(s->debug, v, 0, members, CHILDREN_SHOWN, NULL);
+    if (count <= 0 || members[0]->name[0] == '[')
+        return false;
+    zs_buf_puts(&s->out, "{\n");
+    for (int i = 0; i < count; i++) {
+        zs_shell_say(s, "%*s", (int)(depth + 1) * 2, "");
+        zs_text_puts(&s->out, members[i]->name);
+        zs_buf_puts(&s->out, " = ");
+        if (!put_pretty(s, members[i], depth + 1))
+            zs_text_puts(&s->out, members[i]->text);
+        zs_buf_puts(&s->out, i + 1 < count ? ",\n" : "\n");
+    }
+    zs_shell_say(s, "%*s}", (int)depth * 2, "");
+    return true;
+}
+
 void zs_shell_put_value(struct zs_shell *s, struct zs_debug_value *value,
                         const struct zs_shell_format *format)
 {
     if (format && format->letter)
         put_formatted(s, value, format->letter, 4);
-    else
+    else if (!s->pretty || !put_pretty(s, value, 0))
         zs_text_puts(&s->out, value->text);
 }
 
@@ -133,26 +156,35 @@ void zs_shell_put_value(struct zs_shell *s, struct zs_debug_value *value,
 
 static const char value_letters[] = "xduotfc";
 
-/* NAME = EXPRESSION: where the '=' is, or NULL. */
-static const char *assignment(const char *args)
+/* What it assigns is done. NULL after a message. */
+static struct zs_debug_value *execute(struct zs_shell *s, const char *expression)
 {
-    for (const char *at = args; *at; at++)
-        if (*at == '=' && at > args && at[1] != '=' && !strchr("=!<>", at[-1]))
-            return at;
-    return NULL;
+    struct zs_shell_focus f = zs_shell_focus(s);
+    struct zs_diag diag = NEW_DIAG;
+    struct zs_debug_value *v;
+    int error = zs_debug_execute(s->debug, f.thread, f.lane, f.frame, expression, &v, &diag);
+    return zs_shell_ok(s, error, &diag) ? v : NULL;
 }
 
-/* The value of NAME after it was set; NULL after a message. */
-static struct zs_debug_value *assign(struct zs_shell *s, const char *args, const char *equals)
+/* A value that is kept: people who type see its number. */
+static void show_kept(struct zs_shell *s, struct zs_debug_value *v,
+                      const struct zs_shell_format *format)
 {
-    struct zs_diag diag = NEW_DIAG;
-    struct zs_debug_value *v = NULL;
-    char *name = strndup(args, (size_t)(equals - args));
-    bool done = name && zs_shell_evaluate(s, name, &v) &&
-                zs_shell_ok(s, zs_debug_assign(s->debug, v, equals + 1, &diag), &diag) &&
-                zs_shell_evaluate(s, name, &v);
-    free(name);
-    return done ? v : NULL;
+    uint32_t number = 0;
+    if (v->available && !zs_debug_keep(s->debug, v, &number) && s->interactive)
+        zs_shell_say(s, "$%u = ", number);
+    zs_shell_put_value(s, v, format);
+    zs_buf_putc(&s->out, '\n');
+    s->failed |= !v->available;
+}
+
+void zs_shell_show_returned(struct zs_shell *s)
+{
+    struct zs_debug_value *v;
+    if (zs_debug_returned(s->debug, &v, NULL) || !v->available)
+        return;
+    zs_buf_puts(&s->out, "Value returned: ");
+    show_kept(s, v, NULL);
 }
 
 void zs_shell_do_print(struct zs_shell *s, const char *args)
@@ -165,7 +197,7 @@ void zs_shell_do_print(struct zs_shell *s, const char *args)
         zs_shell_error(s, "what is to be printed is missing: print EXPRESSION");
         return;
     }
-    const char *at = strstr(args, "@lanes"), *equals = assignment(args);
+    const char *at = strstr(args, "@lanes");
     if (at && !at[6]) {
         char *expression = strndup(args, (size_t)(at - args));
         if (expression)
@@ -173,15 +205,9 @@ void zs_shell_do_print(struct zs_shell *s, const char *args)
         free(expression);
         return;
     }
-    if (equals)
-        v = assign(s, args, equals);
-    else if (!zs_shell_evaluate(s, args, &v))
-        v = NULL;
-    if (!v)
-        return;
-    zs_shell_put_value(s, v, &format);
-    zs_buf_putc(&s->out, '\n');
-    s->failed |= !v->available;
+    v = execute(s, args);
+    if (v)
+        show_kept(s, v, &format);
 }
 
 void zs_shell_do_whatis(struct zs_shell *s, const char *args)
@@ -197,28 +223,21 @@ void zs_shell_do_whatis(struct zs_shell *s, const char *args)
 
 void zs_shell_do_ptype(struct zs_shell *s, const char *args)
 {
-    struct zs_debug_value *v, *members[CHILDREN_SHOWN];
+    struct zs_shell_focus f = zs_shell_focus(s);
     struct zs_diag diag = NEW_DIAG;
+    const char *text;
     if (!args[0]) {
-        zs_shell_error(s, "what is asked about is missing: ptype EXPRESSION");
+        zs_shell_error(s, "what is asked about is missing: ptype EXPRESSION or TYPE");
         return;
     }
-    if (!zs_shell_evaluate(s, args, &v))
-        return;
-    int count =
-        v->child_count > 0 ? zs_debug_children(s->debug, v, 0, members, CHILDREN_SHOWN, &diag) : 0;
-    bool has_members = count > 0 && members[0]->name[0] != '[' && members[0]->name[0] != '*';
-    zs_text_puts(&s->out, v->type[0] ? v->type : "<no type is known>");
-    zs_buf_puts(&s->out, has_members ? " {\n" : "\n");
-    for (int i = 0; has_members && i < count; i++) {
-        zs_buf_puts(&s->out, "    ");
-        zs_text_puts(&s->out, members[i]->type);
-        zs_buf_putc(&s->out, ' ');
-        zs_text_puts(&s->out, members[i]->name);
-        zs_buf_puts(&s->out, ";\n");
+    int error = zs_debug_type(s->debug, f.thread, f.lane, f.frame, args, &text, &diag);
+    if (zs_shell_ok(s, error, &diag)) {
+        for (size_t n; *text; text += n + (text[n] != '\0')) {
+            n = strcspn(text, "\n");
+            zs_text_put(&s->out, text, n);
+            zs_buf_putc(&s->out, '\n');
+        }
     }
-    if (has_members)
-        zs_buf_puts(&s->out, (uint32_t)count < v->child_count ? "    ...\n}\n" : "}\n");
 }
 
 static void set_record(struct zs_shell *s, const char *mode)
@@ -237,22 +256,65 @@ static void set_record(struct zs_shell *s, const char *mode)
     zs_shell_error(s, "set record on, off or auto");
 }
 
-/* set [var] NAME = EXPRESSION */
+static bool is_on(struct zs_shell *s, const char *name, const char *text, bool *ret)
+{
+    bool on = !*text || !strcmp(text, "on");
+    if (on || !strcmp(text, "off"))
+        *ret = on;
+    else
+        zs_shell_error(s, "set %s on or off", name);
+    return on || !strcmp(text, "off");
+}
+
+static void set_pretty(struct zs_shell *s, const char *mode)
+{
+    (void)is_on(s, "print pretty", mode, &s->pretty);
+}
+
+static void set_pagination(struct zs_shell *s, const char *mode)
+{
+    bool on = true;
+    if (is_on(s, "pagination", mode, &on))
+        s->no_pages = !on;
+}
+
+static void set_height(struct zs_shell *s, const char *rows)
+{
+    uint64_t n;
+    if (!zs_shell_number(s, rows, 0, UINT16_MAX, &n))
+        return;
+    s->page_rows = (uint32_t)n;
+    s->no_pages = !n;
+}
+
+/* set [var] NAME = EXPRESSION, set record ... */
 void zs_shell_do_set(struct zs_shell *s, const char *args)
 {
-    if (!strncmp(args, "record", 6) && (!args[6] || args[6] == ' ')) {
-        set_record(s, args + 6 + strspn(args + 6, " "));
-        return;
+    static const struct {
+        const char *name;
+        void (*set)(struct zs_shell *s, const char *mode);
+    } settings[] = {{"record", set_record},
+                    {"print pretty", set_pretty},
+                    {"pagination", set_pagination},
+                    {"height", set_height}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(settings); i++) {
+        size_t n = strlen(settings[i].name);
+        const char *rest = args + n;
+        rest += !strncmp(args, settings[i].name, n) ? strspn(rest, " ") : 0;
+        if (!strncmp(args, settings[i].name, n) && (!args[n] || args[n] == ' ') && *rest != '=') {
+            settings[i].set(s, rest);
+            return;
+        }
     }
     if (!strncmp(args, "variable ", 9))
         args += 9;
     else if (!strncmp(args, "var ", 4))
         args += 4;
-    const char *equals = assignment(args);
-    if (equals)
-        assign(s, args, equals);
+    if (strchr(args, '=') || strstr(args, "++") || strstr(args, "--"))
+        (void)execute(s, args);
     else
-        zs_shell_error(s, "set variable NAME = EXPRESSION, or set record on, off or auto");
+        zs_shell_error(s, "set variable NAME = EXPRESSION; set record on, off or auto; set print "
+                          "pretty, pagination, height N");
 }
 
 /* ---- display ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: commands, with the names and abbreviations of gdb; running and going back. */
 #include "cli/debug/shell.h"
+#include "cli/debug/pager.h"
 
 #include "base/diag.h"
 #include "base/path.h"
@@ -134,12 +135,15 @@ void zs_shell_wait(struct zs_shell *s)
         return;
     }
     zs_shell_flush(s);
+    s->waits = true;
+    s->waits_begun++;
     do {
         if (!next_event(s, &event))
-            return;
+            break;
         zs_shell_show_event(s, &event);
     } while (event.kind != ZS_DEBUG_EVENT_STOPPED && event.kind != ZS_DEBUG_EVENT_EXITED &&
              event.kind != ZS_DEBUG_EVENT_LOST);
+    s->waits = false;
 }
 
 void zs_shell_do_run(struct zs_shell *s, const char *args)
@@ -235,10 +239,13 @@ STEP_COMMAND(reverse_nexti, INST_NEXT, true)
 
 static void finish(struct zs_shell *s, const char *args, bool back)
 {
-    if (args[0])
+    if (args[0]) {
         zs_shell_error(s, "%sfinish takes no arguments", back ? "reverse-" : "");
-    else
-        steps(s, args, ZS_DEBUG_STEP_OUT, back);
+        return;
+    }
+    steps(s, args, ZS_DEBUG_STEP_OUT, back);
+    if (!back && !s->editor)
+        zs_shell_show_returned(s);
 }
 
 void zs_shell_do_finish(struct zs_shell *s, const char *args)
@@ -478,7 +485,7 @@ static bool may_run(struct zs_shell *s, const struct command *c)
     return true;
 }
 
-void zs_shell_execute(struct zs_shell *s, const char *line)
+void zs_shell_execute_one(struct zs_shell *s, const char *line)
 {
     struct zs_buf several = {0};
     line += strspn(line, " \t");
@@ -512,9 +519,18 @@ void zs_shell_execute(struct zs_shell *s, const char *line)
     zs_shell_flush(s);
 }
 
+void zs_shell_execute(struct zs_shell *s, const char *line)
+{
+    zs_shell_begin_page(s);
+    if (zs_shell_collect(s, line))
+        return;
+    zs_shell_execute_one(s, line);
+    zs_shell_run_lists(s);
+}
+
 /* ---- completion ---- */
 
-enum { COMPLETED_MAX = 1024 };
+enum { COMPLETED_MAX = 1024, MEMBERS_MAX = 128 };
 
 typedef void put_word(void *user, const char *word);
 
@@ -560,6 +576,61 @@ static void complete_variable(struct zs_shell *s, const char *word, size_t lengt
         put_if(values[i]->name, word, length, put, user);
     for (size_t i = 0; length && i < ZS_ARRAY_LEN(others); i++)
         put_if(others[i], word, length, put, user);
+}
+
+/* Where the expression begins whose member is named at `end`: "a[i]." and "p->q.". */
+static size_t expression_begin(const char *line, size_t first, size_t end)
+{
+    size_t at = end;
+    while (at > first) {
+        char c = line[at - 1];
+        uint32_t open = 0;
+        if (isalnum((unsigned char)c) || strchr("_$.", c)) {
+            at--;
+        } else if (c == '>' && at - 1 > first && line[at - 2] == '-') {
+            at -= 2;
+        } else if (c == ']' || c == ')') {
+            do {
+                c = line[--at];
+                open += c == ']' || c == ')';
+                open -= c == '[' || c == '(';
+            } while (open && at > first);
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+/* Members of what stands in front of the "." or "->" that ends at `end`. */
+static void complete_member(struct zs_shell *s, const char *line, size_t first, size_t end,
+                            const char *word, size_t length, put_word *put, void *user)
+{
+    static const char *const elements[] = {"x", "y", "z", "w", "lo", "hi", "even", "odd"};
+    struct zs_shell_focus f = zs_shell_focus(s);
+    struct zs_debug_value *v, *members[MEMBERS_MAX];
+    bool arrow = line[end - 1] == '>';
+    size_t behind = end - (arrow ? 2 : 1), begin = expression_begin(line, first, behind);
+    char *expression = strndup(line + begin, behind - begin);
+    int count = 0;
+    if (expression && *expression &&
+        !zs_debug_evaluate(s->debug, f.thread, f.lane, f.frame, expression, &v, NULL) &&
+        v->child_count) {
+        if (arrow && (zs_debug_children(s->debug, v, 0, members, 1, NULL) != 1 ||
+                      members[0]->name[0] == '['))
+            v = NULL;
+        else if (arrow)
+            v = members[0];
+        if (v && v->child_count && !strchr(v->type, '*'))
+            count = zs_debug_children(s->debug, v, 0, members, MEMBERS_MAX, NULL);
+        bool is_vector = count > 0 && members[0]->name[0] == '[' && !strchr(v->type, '[');
+        for (int i = 0; i < count && members[i]->name[0] != '['; i++)
+            put_if(members[i]->name, word, length, put, user);
+        for (int i = 0; is_vector && i < (int)ZS_ARRAY_LEN(elements); i++)
+            if (i >= 4 || i < count)
+                put_if(elements[i], word, length, put, user);
+    }
+    free(expression);
 }
 
 static void complete_list(const char *const *names, const char *word, size_t length, put_word *put,
@@ -616,9 +687,17 @@ void zs_shell_complete(struct zs_shell *s, const char *line, size_t length, size
     size_t begin = length, first = strspn(line, " \t");
     bool is_first = first >= length || !memchr(line + first, ' ', length - first);
     while (begin > first && (isalnum((unsigned char)line[begin - 1]) ||
-                             strchr(is_first ? "-" : "_$@", line[begin - 1])))
+                             strchr(is_first ? "-_" : "_$@", line[begin - 1])))
         begin--;
     *ret_begin = begin;
+    size_t before = first + (is_first ? 0 : command_length(line + first));
+    bool of_member = begin > before &&
+                     (line[begin - 1] == '.' ||
+                      (begin - 1 > before && line[begin - 1] == '>' && line[begin - 2] == '-'));
+    if (of_member && (s->editor || !is_first)) {
+        complete_member(s, line, before, begin, line + begin, length - begin, put, user);
+        return;
+    }
     size_t name_length = is_first ? 0 : command_length(line + first);
     const struct command *c =
         is_first ? NULL : find_command(line + first, ZS_MIN(name_length, length - first), NULL);
@@ -637,6 +716,7 @@ void zs_shell_fini(struct zs_shell *s)
 {
     for (uint32_t i = 0; i < s->display_count; i++)
         free(s->displays[i].expression);
+    zs_shell_free_lists(s);
     free(s->last);
     free(s->list_file);
     zs_buf_fini(&s->out);

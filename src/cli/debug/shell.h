@@ -4,6 +4,8 @@
  *
  *     shell.c   running and going back, the table of commands, help
  *     stops.c   breakpoints and watchpoints
+ *     commands.c  what breakpoints execute when they stop
+ *     pager.c   long output of a command, by pages
  *     look.c    threads, lanes, frames, source, code
  *     print.c   values and memory
  *     show.c    what people see of stops and lists
@@ -28,6 +30,8 @@ struct zs_shell_format {
     char letter;     /* x d u o t f c a i s, 0: as its type says */
     uint32_t size_B; /* 0: none was given */
 };
+
+struct zs_shell_list;
 
 struct zs_shell {
     const struct zs_common_options *common;
@@ -61,10 +65,23 @@ struct zs_shell {
     } examined;
     uint32_t resolved[ZS_SHELL_RESOLVED_MAX]; /* breakpoints that have been found in code */
     uint32_t resolved_count;
+    struct {
+        struct zs_shell_list **items;
+        size_t count, capacity;
+    } lists;                          /* commands of breakpoints */
+    struct zs_shell_list *collecting; /* the lines that come are for it */
+    uint32_t stopped_by;              /* a breakpoint whose commands are to be executed */
+    uint32_t waits_begun;             /* how often something was made to run */
+    bool waits;                       /* it runs */
+    bool pretty;                      /* structures with a line for each member */
+    bool no_pages, no_pages_now, page_dropped;
+    uint32_t page_rows, page_shown; /* rows: 0: those of the terminal */
 };
 
 /* One line. What it prints is written. */
 void zs_shell_execute(struct zs_shell *shell, const char *line);
+/* ... without the commands of a breakpoint that it has led to. */
+void zs_shell_execute_one(struct zs_shell *shell, const char *line);
 /* Whether the line's first word is a command, or stands for one. */
 bool zs_shell_is_command(const char *line);
 /* What the word at the end of a line may become, one call each: whole words, and where in the line
@@ -79,6 +96,17 @@ void zs_shell_interrupts(struct zs_debugger *debug);
 /* The terminal has another size, or the process was continued: what is to be drawn again. */
 void zs_shell_idle(struct zs_shell *shell);
 void zs_shell_fini(struct zs_shell *shell);
+
+/* ---- commands.c ---- */
+
+/* Whether the line belongs to the commands of a breakpoint: then it is kept. */
+bool zs_shell_collect(struct zs_shell *shell, const char *line);
+/* Its first command is `silent`: the stop is not shown. */
+bool zs_shell_is_silent(struct zs_shell *shell, uint32_t breakpoint);
+/* The commands, one a line; how many. */
+uint32_t zs_shell_list_lines(struct zs_shell *shell, uint32_t breakpoint);
+void zs_shell_run_lists(struct zs_shell *shell);
+void zs_shell_free_lists(struct zs_shell *shell);
 
 /* ---- for commands ---- */
 
@@ -123,6 +151,8 @@ bool zs_shell_take_format(struct zs_shell *shell, const char **args, const char 
 void zs_shell_put_value(struct zs_shell *shell, struct zs_debug_value *value,
                         const struct zs_shell_format *format);
 void zs_shell_show_displays(struct zs_shell *shell);
+/* What a function has returned that was just left. */
+void zs_shell_show_returned(struct zs_shell *shell);
 /* What `list` shows next: lines around that one. False without memory. */
 bool zs_shell_set_list(struct zs_shell *shell, const char *file, uint64_t line);
 /* The topics of `info`; NULL behind the last. */
@@ -136,8 +166,9 @@ void zs_shell_error(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2
 void zs_shell_say_thread(struct zs_shell *shell, const struct zs_debug_thread *thread);
 void zs_shell_flush(struct zs_shell *shell);
 void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *event);
+/* args: "a=1, b=2", or NULL */
 void zs_shell_show_frame(struct zs_shell *shell, uint32_t number,
-                         const struct zs_debug_frame *frame);
+                         const struct zs_debug_frame *frame, const char *args);
 void zs_shell_show_line(struct zs_shell *shell, const char *file, uint32_t line, bool current);
 void zs_shell_show_where(struct zs_shell *shell);
 void zs_shell_show_lanes_table(struct zs_shell *shell, const char *expression,

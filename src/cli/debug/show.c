@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: what people see. Names, sources and values are cleaned as they are written. */
+#include "cli/debug/pager.h"
 #include "cli/debug/shell.h"
 
 #include "base/text.h"
@@ -35,7 +36,7 @@ void zs_shell_flush(struct zs_shell *shell)
     if (shell->out.size_B && shell->capture)
         zs_buf_append(shell->capture, shell->out.data, shell->out.size_B);
     else if (shell->out.size_B)
-        (void)zs_cli_write_text(shell->out.data, shell->out.size_B);
+        zs_shell_page(shell, (const char *)shell->out.data, shell->out.size_B);
     shell->out.size_B = 0;
     fflush(stdout);
 }
@@ -78,11 +79,16 @@ void zs_shell_show_line(struct zs_shell *shell, const char *file, uint32_t line,
 }
 
 void zs_shell_show_frame(struct zs_shell *shell, uint32_t number,
-                         const struct zs_debug_frame *frame)
+                         const struct zs_debug_frame *frame, const char *args)
 {
     zs_shell_say(shell, "#%-2u %#" PRIx64 " in %s", number, frame->gpu_va, tone(shell, TONE_NAME));
     zs_text_puts(&shell->out, frame->function[0] ? frame->function : "??");
     zs_shell_say(shell, "%s%s", tone(shell, TONE_END), frame->inlined ? " (inlined)" : "");
+    if (args) {
+        zs_buf_puts(&shell->out, " (");
+        zs_text_puts(&shell->out, args);
+        zs_buf_putc(&shell->out, ')');
+    }
     if (frame->file) {
         zs_shell_say(shell, " at %s", tone(shell, TONE_PLACE));
         zs_text_puts(&shell->out, frame->file);
@@ -106,7 +112,7 @@ void zs_shell_show_where(struct zs_shell *shell)
     int count = zs_debug_frames(shell->debug, thread, frames, ZS_DEBUG_FRAMES_MAX, NULL);
     if (count <= 0 || frame >= (uint32_t)count)
         return;
-    zs_shell_show_frame(shell, frame, &frames[frame]);
+    zs_shell_show_frame(shell, frame, &frames[frame], NULL);
     if (!frames[frame].file)
         return;
     zs_shell_show_line(shell, frames[frame].file, frames[frame].line, true);
@@ -222,7 +228,9 @@ void zs_shell_show_event(struct zs_shell *shell, const struct zs_debug_event *e)
 {
     switch (e->kind) {
     case ZS_DEBUG_EVENT_STOPPED:
-        show_stop(shell, e);
+        shell->stopped_by = e->breakpoint;
+        if (!zs_shell_is_silent(shell, e->breakpoint))
+            show_stop(shell, e);
         break;
     case ZS_DEBUG_EVENT_MODULE_LOADED:
         show_module(shell, e);
@@ -339,6 +347,8 @@ void zs_shell_show_breakpoints(struct zs_shell *shell, bool watchpoints_alone)
         if (b->ignore_count)
             zs_shell_say(shell, "      the next %" PRIu64 " hits are passed over\n",
                          b->ignore_count);
+        if (zs_shell_list_lines(shell, b->id))
+            zs_buf_puts(&shell->out, "        end\n");
         for (uint32_t p = 0; p < b->place_count; p++) {
             const struct zs_debug_place *place = &b->places[p];
             zs_shell_say(shell, "      %#" PRIx64 " in ", place->gpu_va);

@@ -4,6 +4,7 @@
  * completed, too.
  */
 #include "base/compiler.h"
+#include "cli/debug/pager.h"
 #include "cli/debug/shell.h"
 
 #include "../../unit/dap/fake_debugger.h"
@@ -36,6 +37,18 @@ struct zs_span zs_source_line(const struct zs_source *source, uint32_t line)
 void zs_shell_idle(struct zs_shell *shell)
 {
     (void)shell;
+}
+
+void zs_shell_begin_page(struct zs_shell *shell)
+{
+    (void)shell;
+}
+
+void zs_shell_page(struct zs_shell *shell, const char *text, size_t size_B)
+{
+    (void)shell;
+    (void)text;
+    (void)size_B;
 }
 
 void zs_shell_do_tui(struct zs_shell *shell, const char *args)

@@ -527,6 +527,46 @@ int zs_debug_evaluate(struct zs_debugger *d, uint32_t thread, uint32_t lane, uin
     return 0;
 }
 
+int zs_debug_execute(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                     const char *expression, struct zs_debug_value **ret_value,
+                     struct zs_diag *diag)
+{
+    const char *equals = strchr(expression, '=');
+    char name[16];
+    if (!equals)
+        return zs_debug_evaluate(d, thread, lane, frame, expression, ret_value, diag);
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(expression, " ="), expression);
+    int error = zs_debug_evaluate(d, thread, lane, frame, name, ret_value, diag);
+    error =
+        error ? error : zs_debug_assign(d, *ret_value, equals + 1 + strspn(equals + 1, " "), diag);
+    return error ? error : zs_debug_evaluate(d, thread, lane, frame, name, ret_value, diag);
+}
+
+int zs_debug_keep(struct zs_debugger *d, const struct zs_debug_value *value, uint32_t *ret_number)
+{
+    (void)d;
+    (void)value;
+    *ret_number = 1;
+    return 0;
+}
+
+int zs_debug_returned(struct zs_debugger *d, struct zs_debug_value **ret_value,
+                      struct zs_diag *diag)
+{
+    (void)d;
+    (void)ret_value;
+    return fail(diag, -ENODATA, "nothing was returned");
+}
+
+int zs_debug_type(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                  const char *what, const char **ret_text, struct zs_diag *diag)
+{
+    struct zs_debug_value *v;
+    int error = zs_debug_evaluate(d, thread, lane, frame, what, &v, diag);
+    *ret_text = error ? NULL : v->type;
+    return error;
+}
+
 int zs_debug_children(struct zs_debugger *d, struct zs_debug_value *value, uint32_t first,
                       struct zs_debug_value **ret_children, uint32_t capacity, struct zs_diag *diag)
 {
