@@ -397,7 +397,7 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     struct zs_port *port = &w->port;
     zs_gpu_enter_thread(run, w, group, thread);
     if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
-        return OUTCOME_STOPPED;
+        return state->phase == ZS_GPU_THREAD_HELD ? OUTCOME_STOPPED : OUTCOME_BUSY;
     bool recorded = debug && run->history;
     uint64_t before = recorded ? zs_eu_thread_steps(t) : 0, executed = t->executed;
     enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);

@@ -314,6 +314,7 @@ struct zs_gpu_run {
     uint32_t groups_per_worker;                            /* at most */
     uint64_t shared_places[ZS_GPU_SHARED_PLACES_MAX / 64]; /* a bit for each that is taken */
     struct zs_gpu_block scratch, private_memory, launch_memory;
+    uint64_t implicit_va;  /* what debuggers find at general state; 0: nothing */
     uint32_t scratch_B;    /* per slot, power of two */
     uint32_t scratch_code; /* the same for r0.3 */
     struct zs_port_range ranges[ZS_PORT_LAUNCH_RANGES];

@@ -141,6 +141,9 @@ static int setup_launch_memory(struct zs_gpu_run *run, struct zs_gpu_dispatch *d
 {
     bool implicit = wants(run->kernel, ZS_PAYLOAD_IMPLICIT_ARGS) ||
                     wants(run->kernel, ZS_PAYLOAD_LOCAL_ID_BUFFER);
+    /* where general state begins, as r0.0 is 0: Intel's debugger looks for them there */
+    bool shown = run->device->model->loads_payload && run->debug && zs_gpu_debug_is_attached(run);
+    implicit |= shown;
     bool sync = wants(run->kernel, ZS_PAYLOAD_SYNC_BUFFER);
     if (!implicit && !sync)
         return 0;
@@ -158,6 +161,7 @@ static int setup_launch_memory(struct zs_gpu_run *run, struct zs_gpu_dispatch *d
         return 0;
     dispatch->implicit_va = dispatch->sync_va + SYNC_B;
     dispatch->local_ids_va = dispatch->implicit_va + IMPLICIT_ARGS_B;
+    run->implicit_va = shown ? dispatch->implicit_va : 0;
     uint8_t *ids = data + SYNC_B + IMPLICIT_ARGS_B;
     uint32_t simd = run->kernel->module->simd;
     for (uint32_t index = 0; index < run->group_items; index++) {

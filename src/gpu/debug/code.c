@@ -308,6 +308,10 @@ static struct zs_gpu_code *make(struct zs_gpu_kernel *kernel, struct zs_buf *byt
             ok = lower(kernel, code, 0, &stops, &code->program) == 0;
     }
     zs_buf_fini(&original);
+    code->prologue_stop_B = UINT32_MAX;
+    for (size_t i = stops.count; i-- > 0;)
+        if (stops.items[i] >= kernel->entry_B && stops.items[i] < kernel->start_B)
+            code->prologue_stop_B = stops.items[i];
     code->stops_B = stops.items;
     code->stop_count = (uint32_t)stops.count;
     if (!ok) {

@@ -39,6 +39,9 @@ struct zs_gpu_debug_thread {
     bool is_changed; /* by what was written to cr0 last, beside how it goes on */
     bool is_lost;    /* its ip was written: no instruction is there */
     uint32_t lost_ip_B;
+    bool in_prologue; /* held by a breakpoint in it: that is its ip; the rest of it is one step */
+    bool passed_prologue;
+    uint32_t prologue_ip_B;
     uint32_t fault_lane; /* UINT32_MAX: none */
     bool faulted;        /* at this instruction: the next time ends the launch */
     int64_t fault_offset_B;
@@ -136,8 +139,9 @@ struct zs_gpu_code {
                                            them */
     uint32_t *stops_B;                  /* of the breakpoints, ascending */
     uint32_t stop_count;
-    struct zs_buf plain; /* without breakpoints */
-    bool replaced;       /* instructions, too: it is not counted */
+    uint32_t prologue_stop_B; /* the first one in the prologue; UINT32_MAX: none */
+    struct zs_buf plain;      /* without breakpoints */
+    bool replaced;            /* instructions, too: it is not counted */
 };
 
 /* What a kernel keeps to be lowered again. */

@@ -125,15 +125,20 @@ uint32_t zs_gpu_debug_ip(const struct zs_eu_thread *t, uint32_t inst)
     return 0;
 }
 
+static uint32_t shown_ip(const struct zs_gpu_debug_thread *thread)
+{
+    return thread->is_lost       ? thread->lost_ip_B
+           : thread->in_prologue ? thread->prologue_ip_B
+                                 : zs_gpu_debug_ip(thread->t, zs_eu_thread_place(thread->t));
+}
+
 static int read_cr(const struct access *a)
 {
     const struct zs_gpu_debug_thread *thread = a->thread;
     const struct zs_eu_thread *t = thread->t;
-    const uint32_t cr[4] = {
-        (t->cr0[0] & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS) |
-            (thread->suppress ? (uint32_t)CR0_0_BREAKPOINT_SUPPRESS : 0),
-        thread->cr0_1 | t->cr0[1],
-        thread->is_lost ? thread->lost_ip_B : zs_gpu_debug_ip(t, zs_eu_thread_place(t)), t->cr0[3]};
+    const uint32_t cr[4] = {(t->cr0[0] & ~(uint32_t)CR0_0_BREAKPOINT_SUPPRESS) |
+                                (thread->suppress ? (uint32_t)CR0_0_BREAKPOINT_SUPPRESS : 0),
+                            thread->cr0_1 | t->cr0[1], shown_ip(thread), t->cr0[3]};
     memcpy(a->bytes, cr, CR_B);
     return 0;
 }
@@ -153,12 +158,14 @@ static uint32_t inst_at_ip(const struct zs_eu_thread *t, uint32_t ip_B)
 static int write_ip(struct zs_gpu_debug_thread *thread, uint32_t ip_B)
 {
     struct zs_eu_thread *t = thread->t;
-    bool moves = ip_B != zs_gpu_debug_ip(t, zs_eu_thread_place(t));
+    bool moves = ip_B != (thread->in_prologue ? thread->prologue_ip_B
+                                              : zs_gpu_debug_ip(t, zs_eu_thread_place(t)));
     uint32_t inst = moves ? inst_at_ip(t, ip_B) : UINT32_MAX;
     if (inst != UINT32_MAX) {
         if (zs_eu_thread_jump(t, inst) != 0)
             return -EINVAL;
         thread->is_changed = true;
+        thread->in_prologue = false;
         thread->passes = thread->suppress = thread->faulted = false;
     }
     thread->is_lost = moves && inst == UINT32_MAX;
@@ -269,8 +276,9 @@ static int read_sba(const struct access *a)
 {
     const struct zs_gpu_run *run = a->thread->run;
     uint64_t general = (uint64_t)(uintptr_t)run->scratch.data;
-    uint64_t bases[SBA_COUNT] = {
-        [SBA_GENERAL_STATE] = general, [SBA_INSTRUCTION] = run->kernel->debug->base_va};
+    uint64_t bases[SBA_COUNT] = {[SBA_GENERAL_STATE] =
+                                     run->implicit_va ? run->implicit_va : general,
+                                 [SBA_INSTRUCTION] = run->kernel->debug->base_va};
     uint64_t scratch_B = zs_load_u32(a->thread->t->grf + (size_t)5 * 4) & R0_5_SCRATCH_MASK;
     if (run->device->model->loads_payload) /* there it names a surface */
         scratch_B = (a->thread->number + 1ull) * run->scratch_B;

@@ -141,9 +141,26 @@ static void stay(struct zs_gpu_run *run, struct zs_gpu_debug_thread *place, uint
         zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index_of(run, place));
 }
 
+/* A step from the prologue leads behind it, where the thread stands already. True: it stays. */
+static bool leave_prologue(struct zs_gpu_run *run, struct zs_gpu_debug_thread *place)
+{
+    bool was_in = place->in_prologue, steps = place->step;
+    place->in_prologue = false;
+    if (!was_in)
+        return false;
+    place->passes = place->suppress = false; /* that was the breakpoint in it */
+    if (steps)
+        stay(run, place, 0);
+    if (steps)
+        place->cr0_1 = CR0_1_BREAKPOINT;
+    return steps;
+}
+
 static void let_go(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                    struct zs_gpu_debug_thread *place)
 {
+    if (leave_prologue(run, place))
+        return;
     if (place->is_lost) {
         stay(run, place, CR0_1_ILLEGAL_OPCODE);
         return;
@@ -478,11 +495,41 @@ void zs_gpu_debug_hold_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     }
 }
 
+/* Threads do not execute the prologue of their kernel, which loads what they have already: a
+ * breakpoint in it stops them at their start. True: it goes on. */
+static bool pass_prologue(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_gpu_debug_card *card = run->debug;
+    const struct zs_gpu_code *code = w->debug->code;
+    const struct zs_eu_thread *t = &w->threads[group->threads[thread].slot];
+    if (ZS_LIKELY(!code || code->prologue_stop_B == UINT32_MAX) || t->clock + t->executed > 0)
+        return true;
+    pthread_mutex_lock(&card->debug->lock);
+    struct zs_gpu_debug_thread *place = give_place(run, w, group, thread);
+    struct zs_gpu_debug_session *s = place && !place->passed_prologue
+                                         ? zs_gpu_debug_session_of(card, index_of(run, place))
+                                         : NULL;
+    bool goes_on = place ? !s : !card->sessions;
+    if (s) {
+        place->passed_prologue = place->in_prologue = true;
+        place->prologue_ip_B = zs_eu_program_ip(t->program, code->prologue_stop_B);
+        hold(w, place, CR0_1_BREAKPOINT);
+        zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index_of(run, place));
+    } else if (!goes_on) { /* it comes again */
+        wait_for_news(card->debug, NO_PLACE_NS);
+    }
+    pthread_mutex_unlock(&card->debug->lock);
+    return goes_on;
+}
+
 bool zs_gpu_debug_enter(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs_gpu_group *group,
                         uint32_t thread)
 {
     w->debug->group = group;
     w->debug->thread = thread;
+    if (!pass_prologue(run, w, group, thread))
+        return false;
     if (ZS_LIKELY(!w->debug->stop_first))
         return true;
     bool held = zs_gpu_debug_stopped(run, w, group, thread);

@@ -156,6 +156,86 @@ static void test_breakpoint(void **state)
     finish(&f, 1, 2);
 }
 
+static uint64_t load_va(zet_debug_session_handle_t session, const struct loaded *loaded,
+                        const char *name)
+{
+    uint64_t va = 0;
+    for (uint32_t i = 0; i < loaded->count; i++) {
+        const zet_debug_event_t *event = &loaded->events[i];
+        uint8_t *elf = read_elf(session, event);
+        if (memmem(elf, (size_t)(event->info.module.moduleEnd - event->info.module.moduleBegin),
+                   name, strlen(name) + 1))
+            va = event->info.module.load;
+        free(elf);
+    }
+    return va;
+}
+
+/* As Intel's debugger finds the work-items of a thread: general state, r0, the table of local ids.
+ */
+static void expect_implicit_args(const struct fixture *f, ze_device_thread_t thread)
+{
+    uint64_t general, table_va;
+    uint8_t args[104];
+    uint16_t ids[96];
+    uint32_t local[3];
+    OK(zetDebugReadRegisters(f->session, thread, ZESCOPE_DEBUG_REGSET_SBA, 0, 1, &general));
+    uint64_t va = general + (read_dword(f, thread, 0, 0) & ~63u);
+    OK(memory(f->session, thread, va, args, sizeof(args), false));
+    assert_true(args[0] > 80 && args[1] == 0 && args[2] == 1);
+    uint32_t simd = args[3], row_B = simd == 32 ? 192 : 96;
+    assert_true(simd == 8 || simd == 16 || simd == 32);
+    memcpy(local, args + 4, sizeof(local));
+    assert_true(local[0] == GROUP && local[1] == 1 && local[2] == 1);
+    memcpy(&table_va, args + 72, 8);
+    uint32_t where = read_dword(f, thread, 0, 2);
+    assert_int_equal(where >> 24, (GROUP + simd - 1) / simd);
+    OK(memory(f->session, thread, table_va + (where & 255) * row_B, ids, row_B, false));
+    for (uint32_t lane = 0; lane < simd && lane < GROUP; lane++)
+        assert_int_equal(ids[lane], (where & 255) * simd + lane);
+}
+
+/* Where debuggers put `break KERNEL`: in what threads do not execute. They stop at their start, and
+ * a step from there leads to it. */
+static void test_breakpoint_in_prologue(void **state)
+{
+    struct fixture f = begin(*state);
+    uint64_t entry_va = kernel_va(f.session, &f.loaded, "steps");
+    uint64_t va = load_va(f.session, &f.loaded, "steps");
+    bool has_prologue = va != entry_va;
+    breakpoint(f.session, va, true);
+    OK(app_do(&f.app, "steps", 2));
+    uint32_t stops = 0;
+    ze_result_t result;
+    app_tell(&f.app, "wait", 0);
+    while (!app_answers(&f.app, 0, &result)) {
+        zet_debug_event_t event;
+        if (zetDebugReadEvent(f.session, SOON_MS, &event) != ZE_RESULT_SUCCESS)
+            continue;
+        assert_int_equal(event.type, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+        ze_device_thread_t thread = event.info.thread.thread;
+        assert_true(read_pc(f.session, thread) == va);
+        assert_true(read_cr(f.session, thread).why == (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT);
+        if (!stops++ && has_prologue) {
+            expect_implicit_args(&f, thread);
+            step(f.session, thread);
+            do {
+                event = expect_event(f.session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+                bool other = !same_thread(event.info.thread.thread, thread);
+                stops += other;
+                if (other)
+                    OK(zetDebugResume(f.session, event.info.thread.thread));
+            } while (!same_thread(event.info.thread.thread, thread));
+            assert_true(read_pc(f.session, thread) == entry_va);
+        }
+        OK(zetDebugResume(f.session, thread));
+    }
+    OK(result);
+    assert_int_equal(stops, 2 * threads_of_group(f.e->device));
+    breakpoint(f.session, va, false);
+    finish(&f, 1, 2);
+}
+
 /* Set while the kernel runs, and taken out while threads stand at it. */
 static void test_breakpoint_in_flight(void **state)
 {
@@ -745,6 +825,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_breakpoint),
+        cmocka_unit_test(test_breakpoint_in_prologue),
         cmocka_unit_test(test_breakpoint_in_flight),
         cmocka_unit_test(test_patch),
         cmocka_unit_test(test_ip_in_new_code),
