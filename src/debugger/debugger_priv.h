@@ -555,9 +555,9 @@ int zs_dbg_value_of_number(const struct zs_dbg_context *c, const char *name,
                            struct zs_dbg_number number, uint32_t size_B, const char *type,
                            struct zs_dbg_value **ret);
 int zs_dbg_value_number(struct zs_dbg_value *v, struct zs_dbg_number *ret);
-/* A number in memory. */
+/* A number in memory; why: it is not to be read, or NULL. */
 int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uint64_t gpu_va,
-                           struct zs_dbg_plain type, struct zs_dbg_value **ret);
+                           struct zs_dbg_plain type, const char *why, struct zs_dbg_value **ret);
 int zs_dbg_value_member(struct zs_dbg_value *v, const char *name, struct zs_dbg_value **ret);
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret);

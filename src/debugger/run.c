@@ -115,6 +115,8 @@ void zs_dbg_stop(struct zs_debugger *d, enum zs_debug_reason reason, const struc
     d->stop.breakpoint = breakpoint;
 }
 
+enum { NEAR_B = 1 << 20, CULPRIT_FRAMES = 8 };
+
 static const struct {
     uint32_t bit;
     const char *text;
@@ -132,28 +134,75 @@ static const char *fault_of(const struct zs_dbg_thread *t)
     return NULL;
 }
 
-/* Which variables of the innermost frame point near the address: the pointer that was followed. */
-static void find_culprit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t lane,
-                         struct zs_buf *out)
+/* Which variable of a frame points near the address: the pointer that was followed. */
+static bool find_culprit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t lane,
+                         uint32_t frame, struct zs_buf *out)
 {
     struct zs_debug_value **values;
     uint32_t count;
-    if (zs_debug_variables(d, t->shown.id, lane, 0, &values, &count, NULL))
-        return;
+    if (zs_debug_variables(d, t->shown.id, lane, frame, &values, &count, NULL))
+        return false;
     const char *best = NULL;
-    uint64_t best_distance = 1 << 20, value;
+    int64_t best_distance = 0;
+    uint64_t value;
     for (uint32_t i = 0; i < count; i++) {
         if (!values[i]->available || values[i]->size_B != 8 || !strchr(values[i]->type, '*'))
             continue;
         memcpy(&value, values[i]->bytes, 8);
-        uint64_t distance = t->fault_va - value;
-        if (distance < best_distance) {
+        int64_t distance = (int64_t)(t->fault_va - value);
+        if (distance > -NEAR_B && distance < NEAR_B &&
+            (!best || llabs(distance) < llabs(best_distance))) {
             best = values[i]->name;
             best_distance = distance;
         }
     }
     if (best)
-        zs_buf_printf(out, ", %s + %llu bytes", best, (unsigned long long)best_distance);
+        zs_buf_printf(out, ", %s %c %lld bytes", best, best_distance < 0 ? '-' : '+',
+                      llabs(best_distance));
+    return best != NULL;
+}
+
+/* "a write of 4 bytes": as the driver tells it, or by the instruction. */
+static void put_access(struct zs_debugger *d, const struct zs_dbg_thread *t,
+                       const struct zs_history_memory *m, struct zs_buf *out)
+{
+    uint32_t index = zs_dbg_inst_at(t->kernel, t->shown.gpu_va), size_B = m ? m->size_B : 0;
+    const struct zs_isa_message *message =
+        index == ZS_NO_INDEX ? NULL : zs_isa_inst_message(t->kernel->isa, index);
+    const char *word = m ? (m->is_write ? "write" : "read") : "access";
+    if (message && message->kind == ZS_MSG_ATOMIC)
+        word = "atomic access";
+    else if (message && !m)
+        word = message->kind == ZS_MSG_STORE  ? "write"
+               : message->kind == ZS_MSG_LOAD ? "read"
+                                              : "access";
+    if (message && !m)
+        size_B = (uint32_t)message->element_B * message->components;
+    if (m)
+        zs_buf_printf(out, "%s: ", m->what);
+    zs_buf_printf(out, "%s %s", word[0] == 'a' ? "an" : "a", word);
+    if (size_B)
+        zs_buf_printf(out, " of %u bytes", size_B);
+    if (!m)
+        zs_buf_puts(out, " of memory that is not there or not allowed");
+}
+
+static void put_nearest(const struct zs_history_memory *m, struct zs_buf *out)
+{
+    uint64_t end_va = m->allocation_va + m->allocation_B;
+    if (!m->allocation_B)
+        return;
+    zs_buf_puts(out, "; ");
+    if (m->gpu_va < m->allocation_va)
+        zs_buf_printf(out, "%llu bytes in front of",
+                      (unsigned long long)(m->allocation_va - m->gpu_va));
+    else if (m->gpu_va >= end_va)
+        zs_buf_printf(out, "%llu bytes behind the end of",
+                      (unsigned long long)(m->gpu_va - end_va));
+    else
+        zs_buf_printf(out, "%llu bytes into", (unsigned long long)(m->gpu_va - m->allocation_va));
+    zs_buf_printf(out, " %s allocation of %llu bytes at %#llx", m->is_freed ? "a freed" : "the",
+                  (unsigned long long)m->allocation_B, (unsigned long long)m->allocation_va);
 }
 
 /* What the driver says, or the lane whose registers hold the address, where one does. */
@@ -184,11 +233,25 @@ static void stop_fault(struct zs_debugger *d, struct zs_dbg_thread *t)
     zs_dbg_stop(d, ZS_DEBUG_REASON_FAULT, t, lane, 0);
     d->stop.fault_va_known = t->fault_known;
     d->stop.fault_va = t->fault_va;
-    zs_buf_puts(&out, fault_of(t));
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_FAULT, t);
+    bool is_access = t->why & ZESCOPE_DEBUG_CR0_1_PAGE_FAULT;
+    bool told = is_access && !zs_dbg_history_ask(d, &request, NULL) && d->history->count;
+    struct zs_history_memory m = told ? d->history->memory : (struct zs_history_memory){0};
+    m.what[sizeof(m.what) - 1] = '\0';
+    if (is_access)
+        put_access(d, t, told ? &m : NULL, &out);
+    else
+        zs_buf_puts(&out, fault_of(t));
+    if (told && m.is_local)
+        zs_buf_printf(&out, ": offset %#llx of local memory", (unsigned long long)m.gpu_va);
     if (t->fault_known) {
         zs_buf_printf(&out, ": address %#llx", (unsigned long long)t->fault_va);
-        find_culprit(d, t, lane, &out);
+        bool found = false;
+        for (uint32_t frame = 0; frame < CULPRIT_FRAMES && !found; frame++)
+            found = find_culprit(d, t, lane, frame, &out);
     }
+    if (told)
+        put_nearest(&m, &out);
     snprintf(d->stop.text, sizeof(d->stop.text), "%s", zs_buf_cstr(&out));
     zs_buf_fini(&out);
 }

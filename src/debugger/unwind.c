@@ -195,6 +195,64 @@ static bool eval_address(struct asked *a, struct zs_span expr, uint64_t *ret_va)
     return true;
 }
 
+enum { GRF_FIRST = 16, FRAME_REGISTER = 125, FRAME_DWORD = 3, TAG_SHIFT = 56, SCRATCH_TAG = 9 };
+
+/* "add rA.0:ud r125.3:ud imm": what is in front of it in the same function. */
+static bool frame_offset(const struct zs_isa_kernel *isa, uint32_t first, uint32_t store,
+                         uint32_t reg, uint32_t *ret_B)
+{
+    for (uint32_t i = store; i-- > first;) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        if (inst->dst.kind != ZS_OPERAND_REG || inst->dst.file != ZS_FILE_GRF ||
+            inst->dst.reg != reg || inst->dst.subreg_B)
+            continue;
+        if (inst->op != ZS_OP_ADD || inst->src[0].kind != ZS_OPERAND_REG ||
+            inst->src[0].reg != FRAME_REGISTER || inst->src[0].subreg_B != FRAME_DWORD * 4 ||
+            inst->src[1].kind != ZS_OPERAND_IMM)
+            return false;
+        *ret_B = (uint32_t)inst->src[1].imm;
+        return true;
+    }
+    return false;
+}
+
+/* Where load/store messages save registers in scratch memory by bytes IGC's debug info counts the
+ * offset in other units: so the function's own store says where a register is. False: this one has
+ * none. */
+static bool find_save(const struct asked *a, uint32_t grf, uint64_t *ret_va)
+{
+    const struct zs_dbg_kernel *k = a->frame->kernel;
+    uint32_t function = zs_dbg_function_at(k, a->frame->va);
+    uint32_t at = zs_dbg_inst_at(k, a->frame->va), offset_B;
+    uint64_t frame_B;
+    if (function == ZS_NO_INDEX || at == ZS_NO_INDEX)
+        return false;
+    const struct zs_scope *scope = &k->info->scopes[k->info->frames[function].scope];
+    uint32_t first = zs_isa_inst_find(k->isa, k->info->ranges[scope->range_first].begin_B);
+    for (uint32_t i = first; first != ZS_NO_INDEX && i < at; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(k->isa, i);
+        const struct zs_isa_message *m = zs_isa_inst_message(k->isa, i);
+        const struct zs_isa_operand *data = &inst->src[1];
+        if (!m || m->kind != ZS_MSG_STORE || inst->sfid != ZS_SFID_UGM || inst->source_count < 2 ||
+            inst->src[0].kind != ZS_OPERAND_REG || data->kind != ZS_OPERAND_REG ||
+            grf < data->reg || grf - data->reg >= data->grf_count ||
+            !frame_offset(k->isa, first, i, inst->src[0].reg, &offset_B))
+            continue;
+        if (zs_dbg_read_register(a->d, a->t, a->frame, GRF_FIRST + FRAME_REGISTER, FRAME_DWORD * 32,
+                                 32, &frame_B))
+            return false;
+        *ret_va = ((uint64_t)SCRATCH_TAG << TAG_SHIFT) | (uint32_t)(frame_B + offset_B);
+        *ret_va += (uint64_t)(grf - data->reg) * a->d->grf_B;
+        return true;
+    }
+    return false;
+}
+
+static bool has_scratch_surface(const struct zs_debugger *d)
+{
+    return d->platform >= ZS_ISA_XE_HPG;
+}
+
 /* The caller's registers from those of the frame, and its address. */
 static bool find_caller(struct asked *a, struct table *t, struct zs_arena *arena,
                         struct zs_dbg_call_frame *ret)
@@ -212,7 +270,10 @@ static bool find_caller(struct asked *a, struct table *t, struct zs_arena *arena
             *out = (struct zs_dbg_saved){.lost = true};
         else if (rule->kind == RULE_EXPRESSION) {
             *out = (struct zs_dbg_saved){.in_memory = true};
-            if (!eval_address(a, rule->expr, &out->va))
+            bool is_saved = i >= GRF_FIRST && i != GRF_FIRST + FRAME_REGISTER &&
+                            i != t->return_register && has_scratch_surface(a->d);
+            if (is_saved ? !find_save(a, i - GRF_FIRST, &out->va)
+                         : !eval_address(a, rule->expr, &out->va))
                 *out = (struct zs_dbg_saved){.lost = true};
         }
     }

@@ -379,8 +379,9 @@ int zs_dbg_value_of_number(const struct zs_dbg_context *c, const char *name,
 }
 
 int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uint64_t gpu_va,
-                           struct zs_dbg_plain type, struct zs_dbg_value **ret)
+                           struct zs_dbg_plain type, const char *why, struct zs_dbg_value **ret)
 {
+    char text[400];
     struct zs_dbg_number n = {.kind = type.kind};
     struct zs_dbg_value *v = zs_dbg_value_new(c, name), *shown;
     uint8_t *data = v ? zs_arena_alloc(c->arena, 16) : NULL;
@@ -394,9 +395,12 @@ int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uin
     v->shown.in_memory = true;
     v->shown.gpu_va = gpu_va;
     *ret = v;
-    if (zs_dbg_place_read(v, data, type.size_B)) {
+    v->why = why;
+    if (!why && zs_dbg_place_read(v, data, type.size_B))
         v->why = "its memory cannot be read";
-        v->shown.text = "<its memory cannot be read>";
+    if (v->why) {
+        snprintf(text, sizeof(text), "<%s>", v->why);
+        v->shown.text = keep(c, text);
         return 0;
     }
     v->shown.bytes = v->data = data;
@@ -612,8 +616,8 @@ uint64_t zs_dbg_value_pointee_B(const struct zs_dbg_value *v)
                : 0;
 }
 
-/* The object of a type at an address. */
-static int object_at(const struct zs_dbg_value *v, const char *name, uint32_t type,
+/* The object of a type at an address; why: it is not to be read, or NULL. */
+static int object_at(const struct zs_dbg_value *v, const char *why, const char *name, uint32_t type,
                      uint32_t dimension, uint64_t gpu_va, struct zs_dbg_value **ret)
 {
     struct zs_dbg_value *p = zs_dbg_value_new(&v->context, name);
@@ -624,8 +628,33 @@ static int object_at(const struct zs_dbg_value *v, const char *name, uint32_t ty
     p->dimension = dimension;
     p->place.count = 1;
     p->place.pieces[0] = (struct zs_piece){.kind = ZS_PIECE_MEMORY, .gpu_va = gpu_va};
+    p->why = why;
     *ret = p;
     return zs_dbg_value_load(p);
+}
+
+/* What a pointer points into ends somewhere: elements beyond it are somebody else's. Other drivers
+ * do not tell. */
+static const char *out_of_allocation(const struct zs_dbg_value *v, uint64_t va, int64_t index,
+                                     uint64_t size_B)
+{
+    const struct zs_dbg_context *c = &v->context;
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_NEAR, c->thread);
+    uint64_t tagged, to_va = va + (uint64_t)index * size_B;
+    char text[320];
+    request.position = va;
+    if (!index || zs_dbg_space_of(c->d, c->thread, va, &tagged) != ZS_DEBUG_SPACE_GLOBAL ||
+        tagged != va || zs_dbg_history_ask(c->d, &request, NULL) || !c->d->history->count)
+        return NULL;
+    const struct zs_history_memory *m = &c->d->history->memory;
+    if (m->is_freed || va - m->allocation_va >= m->allocation_B ||
+        to_va - m->allocation_va < m->allocation_B)
+        return NULL;
+    snprintf(text, sizeof(text),
+             "%.64s[%" PRId64 "] is outside: %.64s points into an allocation of %" PRIu64
+             " bytes at %#" PRIx64,
+             v->shown.name, index, v->shown.name, m->allocation_B, m->allocation_va);
+    return keep(c, text);
 }
 
 int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
@@ -641,8 +670,9 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
     }
     char name[256];
     snprintf(name, sizeof(name), index ? "%s[%" PRId64 "]" : "*%s", v->shown.name, index);
+    const char *why = out_of_allocation(v, number.u, index, zs_dbg_value_pointee_B(v));
     if (v->target && v->target->dwarf)
-        return object_at(v->target, name, v->target->type, v->target->dimension,
+        return object_at(v->target, why, name, v->target->type, v->target->dimension,
                          number.u + (uint64_t)index * v->target->shown.size_B, ret);
     if (!v->dwarf && number.kind != ZS_DBG_FLOAT) {
         struct zs_dbg_plain type =
@@ -651,13 +681,13 @@ int zs_dbg_value_pointee(struct zs_dbg_value *v, int64_t index, struct zs_dbg_va
             : v->plain.size_B ? v->plain
                               : (struct zs_dbg_plain){"uint", 4, ZS_DBG_UNSIGNED};
         return zs_dbg_value_of_memory(&v->context, name, number.u + (uint64_t)index * type.size_B,
-                                      type, ret);
+                                      type, why, ret);
     }
     if (!get_type(v, v->type, &t) || t.kind != ZS_KIND_POINTER || !get_type(v, t.target, &target) ||
         !target.size_B)
         return zs_diag_set(v->context.diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is no pointer",
                            v->shown.name);
-    return object_at(v, name, t.target, 0, number.u + (uint64_t)index * target.size_B, ret);
+    return object_at(v, why, name, t.target, 0, number.u + (uint64_t)index * target.size_B, ret);
 }
 
 /* ---- "v@n" ---- */
@@ -675,7 +705,8 @@ static int repeated_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg
         return *ret ? 0 : -ENOMEM;
     }
     if (!v->is_kept)
-        return zs_dbg_value_of_memory(&v->context, name, v->shown.gpu_va + at_B, v->element, ret);
+        return zs_dbg_value_of_memory(&v->context, name, v->shown.gpu_va + at_B, v->element, NULL,
+                                      ret);
     if (!v->data)
         return zs_diag_set(v->context.diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available");
     return zs_dbg_value_of_number(&v->context, name,
@@ -744,9 +775,9 @@ int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret)
         return zs_dbg_register_value(&v->context, v->shown.name, ret);
     *ret = v;
     if (!v->dwarf)
-        return v->shown.in_memory
-                   ? zs_dbg_value_of_memory(&v->context, v->shown.name, v->shown.gpu_va, plain, ret)
-                   : 0;
+        return v->shown.in_memory ? zs_dbg_value_of_memory(&v->context, v->shown.name,
+                                                           v->shown.gpu_va, plain, NULL, ret)
+                                  : 0;
     v->data = NULL;
     return zs_dbg_value_load(v);
 }

@@ -20,7 +20,7 @@
 enum {
     ZS_HISTORY_SET = 0x5a530100,   /* type of the register set; its registers have 8 bytes */
     ZS_HISTORY_MAGIC = 0x5453495a, /* "ZIST" */
-    ZS_HISTORY_VERSION = 1,
+    ZS_HISTORY_VERSION = 2,
     ZS_HISTORY_CODES_MAX = 256,
     ZS_HISTORY_RANGES_MAX = 16,
     ZS_HISTORY_HITS_MAX = 200,   /* in one answer */
@@ -44,6 +44,9 @@ enum zs_history_op {
                           request's thread's launch: hits[0].place */
     ZS_HISTORY_CANCEL,
     ZS_HISTORY_ITEMS, /* of the request's thread, recorded or not: `items` */
+    ZS_HISTORY_FAULT, /* the access that the request's thread is stopped by: `memory` */
+    ZS_HISTORY_NEAR, /* the allocation at or nearest to `position`: `memory`, of which the rest is 0
+                      */
     ZS_HISTORY_OP_COUNT,
 };
 
@@ -127,6 +130,16 @@ struct zs_history_items {
     uint32_t local_id[ZS_HISTORY_LANES_MAX][3];
 };
 
+/* An access that was refused, and what is near it. */
+struct zs_history_memory {
+    uint64_t gpu_va; /* or the offset, in local memory */
+    uint32_t size_B; /* of one lane; 0: not known */
+    uint32_t is_write, is_local;
+    uint32_t is_freed;                    /* the allocation */
+    uint64_t allocation_va, allocation_B; /* 0 bytes: none */
+    char what[48];                        /* "out of bounds" */
+};
+
 enum { ZS_HISTORY_BUSY = 1 };
 struct zs_history_answer {
     uint32_t magic, version;
@@ -142,6 +155,7 @@ struct zs_history_answer {
         struct zs_history_hit hits[ZS_HISTORY_HITS_MAX];
         struct zs_history_range ranges[ZS_HISTORY_RANGES_MAX]; /* WATCH: filled in */
         struct zs_history_items items;
+        struct zs_history_memory memory;
     };
 };
 

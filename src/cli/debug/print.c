@@ -171,6 +171,12 @@ static void show_kept(struct zs_shell *s, struct zs_debug_value *v,
                       const struct zs_shell_format *format)
 {
     uint32_t number = 0;
+    if (!v->available && v->in_memory) {
+        size_t length = strlen(v->text);
+        bool is_why = length > 2 && v->text[0] == '<';
+        zs_shell_error(s, "%.*s", (int)(is_why ? length - 2 : length), v->text + is_why);
+        return;
+    }
     if (v->available && !zs_debug_keep(s->debug, v, &number) && s->interactive)
         zs_shell_say(s, "$%u = ", number);
     zs_shell_put_value(s, v, format);

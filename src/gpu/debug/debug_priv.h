@@ -45,7 +45,8 @@ struct zs_gpu_debug_thread {
     uint32_t fault_lane; /* UINT32_MAX: none */
     bool faulted;        /* at this instruction: the next time ends the launch */
     int64_t fault_offset_B;
-    uint64_t group; /* index, and the thread in it */
+    struct zs_history_memory access; /* what faulted; size 0 and no text: no access */
+    uint64_t group;                  /* index, and the thread in it */
     uint32_t thread;
     uint32_t number;           /* of its part of scratch memory */
     struct zs_history_hit hit; /* kind NONE: it stopped for other reasons */

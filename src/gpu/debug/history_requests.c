@@ -117,6 +117,30 @@ static int do_items(const struct asked *a)
     return 0;
 }
 
+static int do_fault(const struct asked *a)
+{
+    if (!a->thread)
+        return -EAGAIN;
+    a->answer->memory = a->thread->access;
+    a->answer->count = a->thread->faulted && a->thread->access.what[0];
+    return 0;
+}
+
+static int do_near(const struct asked *a)
+{
+    struct zs_history_memory *m = &a->answer->memory;
+    struct zs_gpu_allocation nearest[2];
+    if (!a->thread)
+        return -EAGAIN;
+    if (!zs_gpu_memory_nearest(a->thread->run->launch->memory, a->request->position, nearest))
+        return 0;
+    m->is_freed = nearest[0].freed;
+    m->allocation_va = nearest[0].gpu_va;
+    m->allocation_B = nearest[0].size_B;
+    a->answer->count = 1;
+    return 0;
+}
+
 /* ---- the worker is asked -----------------------------------------------------------------------
  */
 
@@ -236,6 +260,7 @@ static request_fn *const requests[ZS_HISTORY_OP_COUNT] = {
     [ZS_HISTORY_HITS] = do_hits,     [ZS_HISTORY_WATCH] = do_watch,
     [ZS_HISTORY_STOP] = do_stop,     [ZS_HISTORY_FIND] = do_find,
     [ZS_HISTORY_CANCEL] = do_cancel, [ZS_HISTORY_ITEMS] = do_items,
+    [ZS_HISTORY_FAULT] = do_fault,   [ZS_HISTORY_NEAR] = do_near,
 };
 
 /* ---- answers -----------------------------------------------------------------------------------

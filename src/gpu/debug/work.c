@@ -10,6 +10,7 @@
 #include "gpu/debug/debug_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -577,6 +578,23 @@ static uint32_t cause_of(const struct zs_gpu_fault *fault)
     return fault->has_access ? CR0_1_PAGE_FAULT : CR0_1_ILLEGAL_OPCODE;
 }
 
+static struct zs_history_memory access_of(const struct zs_gpu_fault *fault)
+{
+    struct zs_history_memory m = {.gpu_va = fault->gpu_va,
+                                  .size_B = fault->access_B,
+                                  .is_write = fault->is_write,
+                                  .is_local = fault->kind == ZS_GPU_FAULT_SLM};
+    if (!fault->has_access)
+        return (struct zs_history_memory){0};
+    snprintf(m.what, sizeof(m.what), "%s", zs_gpu_fault_name(fault->kind));
+    if (fault->nearest_count) {
+        m.is_freed = fault->nearest[0].freed;
+        m.allocation_va = fault->nearest[0].gpu_va;
+        m.allocation_B = fault->nearest[0].size_B;
+    }
+    return m;
+}
+
 static void tell_fault(struct zs_gpu_debug_session *s, const struct zs_gpu_fault *fault,
                        uint32_t index)
 {
@@ -615,6 +633,7 @@ bool zs_gpu_debug_faulted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
         if (fault->has_lane)
             place->fault_lane = fault->lane;
         place->fault_offset_B = fault->instruction_offset_B;
+        place->access = access_of(fault);
         tell_fault(s, fault, index_of(run, place));
     }
     pthread_mutex_unlock(&card->debug->lock);

@@ -190,7 +190,7 @@ class Debug(Debugging):
     def test_calls(self):
         r = debug('tbreak pull', 'run', 'backtrace', 'print there', 'up', 'print i', 'print tile[i]', 'print tile @lanes',
                   'finish')
-        frames = re.findall(r'^#(\d) .* in (\w+) at \S*?(\w+\.\w+):(\d+)$', r.stdout, re.M)
+        frames = re.findall(r'^#(\d) +\S+ in (\w+)(?: \(.*\))? at \S*?(\w+\.\w+):(\d+)$', r.stdout, re.M)
         self.assertEqual([f[1:3] for f in frames[:4]],
                          [('pull', 'gravity.h'), ('pull', 'gravity.h'), ('sum_of_pulls', 'nbody.cl'),
                           ('nbody_step', 'nbody.cl')], r.stdout + r.stderr)
@@ -434,7 +434,7 @@ class Debug(Debugging):
             os.execve(ZESCOPE, [ZESCOPE, 'debug', '--no-history', '--', NBODY, SPIRV, FLAGS], environment())
         seen = b''
         for line, until in ((b'', b'(zescope) '), (b'tbr nbody.cl:29\n', b'pending'), (b'run\n', b'29\t'),
-                            (b'bt\n', b'nbody_step at'), (b'n\n', b'30\t'), (b'\n', b'31\t'), (b'q\n', None)):
+                            (b'bt\n', b') at '), (b'n\n', b'30\t'), (b'\n', b'31\t'), (b'q\n', None)):
             os.write(fd, line)
             part, end = b'', time.monotonic() + 240
             while until is None or until not in part:

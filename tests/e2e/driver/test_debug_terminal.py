@@ -155,7 +155,7 @@ class Lines(Session):
         t.type('print acc\t')
         t.see('print acceleration')
         t.type('\n')
-        t.see('\n{')
+        t.see('$1 = {')
         t.until(t.prompted, 'a prompt')
         t.type('\x1b[A')  # what was typed last
         t.see(PROMPT + 'print acceleration')
