@@ -362,6 +362,9 @@ struct zs_debug_value {
     uint64_t size_B;
     uint32_t child_count; /* members, elements (the first 65,536), what a pointer points to: 1 */
     const uint8_t *bytes; /* size_B, or NULL */
+    /* Of what is not available in optimised code: what stands in the place that debug info names,
+     * which may be something else by now; or NULL. The text has it, too. */
+    const char *perhaps;
 };
 
 /* Parameters and variables that are visible in a frame; innermost blocks first. */

@@ -480,9 +480,10 @@ enum zs_debug_space zs_dbg_space_of(struct zs_debugger *d, const struct zs_dbg_t
  * and 1. False: it is not in memory, or its address is found in another way. */
 bool zs_dbg_address_registers(const struct zs_dbg_context *c, const struct zs_variable *v,
                               uint32_t ret_at_B[2]);
-/* Where a variable is: 0, or -ENODATA with the reason. */
+/* Where a variable is: 0, or -ENODATA with the reason. Then *ret_perhaps is where debug info says
+ * that it is, and nothing proves it; its count is 0 where there is no such place. */
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
-                  struct zs_eval_result *ret);
+                  struct zs_eval_result *ret, struct zs_eval_result *ret_perhaps);
 
 /* Whether bytes of the general registers, counted from r0, still hold what is the variable's, for
  * the lane and frame of the context. In doubt they do not. */
@@ -533,6 +534,7 @@ struct zs_dbg_value {
     struct zs_dbg_plain element; /* ... where that has no debug info */
     struct zs_dbg_value *target; /* of "&x": x; else NULL */
     bool is_kept;                /* it is what it was when it was printed */
+    bool has_parts;              /* some are available, and `why` shows them */
     bool is_register;            /* of $name: set, index and offset */
     uint32_t reg_set, reg_index, reg_at_B;
     bool is_ip;

@@ -413,20 +413,22 @@ static void of_this_lane(const struct zs_dbg_context *c, const struct zs_variabl
 }
 
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
-                  struct zs_eval_result *ret)
+                  struct zs_eval_result *ret, struct zs_eval_result *ret_perhaps)
 {
     const struct zs_dbg_kernel *k = c->frame->call->kernel;
     uint32_t offset_B = (uint32_t)(c->frame->call->va - k->va);
     memset(ret, 0, sizeof(*ret));
+    memset(ret_perhaps, 0, sizeof(*ret_perhaps));
     if (v->location_kind == ZS_LOCATION_NONE)
         return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: optimised away");
     if (v->location_kind == ZS_LOCATION_CONST || v->location_kind == ZS_LOCATION_VALUE) {
-        if (!is_constant_type(c, v->type))
-            return unavailable(c, first_value);
         ret->count = 1;
         ret->pieces[0] =
             (struct zs_piece){.kind = ZS_PIECE_BYTES, .bytes = zs_variable_const(k->info, v)};
-        return 0;
+        if (is_constant_type(c, v->type))
+            return 0;
+        *ret_perhaps = *ret;
+        return unavailable(c, first_value);
     }
     struct zs_location_iterator it = zs_variable_locations(k->info, v);
     struct zs_location location;
@@ -441,10 +443,16 @@ int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
         int error = evaluate(&e, location.expr, v, c->lane, ret, &diag);
         if (!error && ret->count) {
             of_this_lane(c, v, location.expr, &e, ret);
-            return check_place(c, v, &e, ret);
+            const struct zs_eval_result place = *ret;
+            error = check_place(c, v, &e, ret);
+            if (error && k->optimised && !ret->pieces[0].wide)
+                *ret_perhaps = place.pieces[0].wide ? *ret : place;
+            return error;
         }
-        return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available: %s",
-                           diag.text[0] ? diag.text : "its place is empty");
+        return unavailable(c, error == -EOPNOTSUPP || error == -EINVAL || error == -E2BIG
+                                  ? "its place is described in a way that is not understood"
+                              : diag.text[0] ? diag.text
+                                             : "its place is empty");
     }
     return zs_diag_set(c->diag, -ENODATA, ZS_DIAG_NO_OFFSET, "not available here");
 }

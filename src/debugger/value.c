@@ -16,6 +16,7 @@ enum {
     VALUE_MAX_B = 1 << 20,
     SHOWN_ELEMENTS = 64,
     MEMBERS_MAX = 256,
+    PARTS_MAX = 16,
     DEPTH_MAX = 6,
     TEXT_MAX = 4096,
     PICKED_MAX = ZS_DBG_PICKED_MAX
@@ -257,7 +258,9 @@ static void describe(struct zs_dbg_value *v, const struct zs_type *t)
     struct zs_buf out = {0};
     const struct zs_piece *p = &v->place.pieces[0];
     const uint64_t have_B = ZS_MIN(v->shown.size_B, (uint64_t)VALUE_MAX_B); /* of v->data */
-    if (!v->data)
+    if (!v->data && v->has_parts)
+        zs_buf_puts(&out, v->why);
+    else if (!v->data)
         zs_buf_printf(&out, "<%s>", v->why ? v->why : "not available");
     else if (v->bit_size)
         put_scalar(v, zs_type_strip(v->dwarf, v->type), t, v->data, v->bit_size, &out);
@@ -312,6 +315,32 @@ static void print_row_type(const struct zs_dbg_value *v, const struct zs_type *t
     }
 }
 
+/* Where some of its pieces are there: as text, "{a = 3, b = <not available here>}". */
+static const char *describe_parts(struct zs_dbg_value *v)
+{
+    static const char nothing[] = "not available here";
+    struct zs_debug_value *parts[PARTS_MAX];
+    struct zs_diag *diag = v->context.diag, ignored;
+    struct zs_buf out = {0};
+    uint32_t known = 0;
+    int count = 0;
+    zs_diag_clear(&ignored);
+    if (v->place.count > 1 && v->shown.child_count)
+        count = zs_debug_children(v->context.d, &v->shown, 0, parts, PARTS_MAX, &ignored);
+    v->context.diag = diag;
+    for (int i = 0; i < count; i++) {
+        bool named = parts[i]->name[0] != '[';
+        known += parts[i]->available;
+        zs_buf_printf(&out, "%s%s%s%s", i ? ", " : "{", named ? parts[i]->name : "",
+                      named ? " = " : "", parts[i]->text);
+    }
+    zs_buf_putc(&out, '}');
+    const char *text = known ? keep(&v->context, zs_buf_cstr(&out)) : nothing;
+    v->has_parts = known > 0;
+    zs_buf_fini(&out);
+    return text;
+}
+
 int zs_dbg_value_load(struct zs_dbg_value *v)
 {
     struct zs_type t;
@@ -341,7 +370,7 @@ int zs_dbg_value_load(struct zs_dbg_value *v)
         if (error == -EFAULT || error == -ESRCH)
             v->why = "its memory cannot be read";
         else if (error)
-            v->why = "not available here";
+            v->why = describe_parts(v);
         else
             v->data = data;
     }
@@ -411,11 +440,31 @@ int zs_dbg_value_of_memory(const struct zs_dbg_context *c, const char *name, uin
     return error;
 }
 
+/* What stands where debug info says that the variable is: people see it, nothing is computed of it.
+ */
+static void set_perhaps(struct zs_dbg_value *v, const struct zs_eval_result *place)
+{
+    char text[512];
+    struct zs_dbg_value *other = place->count ? zs_dbg_value_new(&v->context, "") : NULL;
+    if (!other)
+        return;
+    other->dwarf = v->dwarf;
+    other->type = v->type;
+    other->place = *place;
+    if (zs_dbg_value_load(other) || (!other->data && !other->has_parts))
+        return;
+    v->shown.perhaps = other->has_parts ? other->why : other->shown.text;
+    const char *reason = strchr(v->why, ':');
+    snprintf(text, sizeof(text), "perhaps %.300s%.180s", v->shown.perhaps, reason ? reason : "");
+    v->why = keep(&v->context, text);
+}
+
 int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
                           struct zs_dbg_value **ret)
 {
     struct zs_dbg_context own = *c;
     struct zs_diag diag;
+    struct zs_eval_result perhaps;
     zs_diag_clear(&diag);
     struct zs_dbg_value *v = zs_dbg_value_new(c, variable->name);
     if (!v)
@@ -424,8 +473,10 @@ int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variab
     v->type = variable->type;
     v->shown.parameter = variable->parameter;
     own.diag = &diag;
-    if (zs_dbg_locate(&own, variable, &v->place))
+    if (zs_dbg_locate(&own, variable, &v->place, &perhaps)) {
         v->why = keep(c, diag.text);
+        set_perhaps(v, &perhaps);
+    }
     *ret = v;
     return zs_dbg_value_load(v);
 }

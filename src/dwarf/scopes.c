@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { DEPTH_MAX = 512, ENTRY_MIN_B = 6, SPARE_ENTRIES = 256 };
 
@@ -127,6 +128,17 @@ static int add_frame(struct walk *w, uint32_t parent_scope)
     return 0;
 }
 
+/* IGC describes variables in local memory (__local arrays) in a body of the function that is
+ * inlined into the function itself, without code: they are the function's own. */
+static bool is_inlined_in_itself(struct walk *w, uint32_t parent)
+{
+    if (w->die.tag != DW_TAG_inlined_subroutine || parent == ZS_NO_INDEX)
+        return false;
+    const struct zs_frame *frame = &w->loader->frames.items[enclosing_frame(w, parent)];
+    return !strcmp(frame->function, string_integrate(w, DW_AT_name)) &&
+           frame->decl_line == number_integrate(w, DW_AT_decl_line);
+}
+
 /* The scope that the DIE opens; *ret_scope is the parent's where it opens none of its own. */
 static int add_scope(struct walk *w, uint32_t parent, uint32_t *ret_scope, bool *ret_skip)
 {
@@ -142,7 +154,7 @@ static int add_scope(struct walk *w, uint32_t parent, uint32_t *ret_scope, bool 
     *ret_skip = w->die.tag == DW_TAG_subprogram && range_count == 0;
     if (*ret_skip || (block && range_count == 0) || !room_for(w, loader->scopes.count))
         return 0;
-    if (block && parent == ZS_NO_INDEX)
+    if ((block && parent == ZS_NO_INDEX) || (!range_count && is_inlined_in_itself(w, parent)))
         return 0;
     if (!block) {
         error = add_frame(w, parent);

@@ -3,8 +3,8 @@
  * Locations in words. The expression is run once per lane with symbols instead of values; what the
  * lanes have in common is then said once: "r12-r13, 4 bytes per lane (lanes 0-15)".
  *
- * Where the outcome depends on the contents of memory, or lanes follow no simple rule, the
- * operators themselves are the description.
+ * Where the outcome depends on the contents of memory, or lanes follow no simple rule, what it is
+ * computed from is said.
  */
 #include "base/buf.h"
 #include "dwarf/dwarf_priv.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES_MAX = 32 };
+enum { LANES_MAX = 32, INPUTS_MAX = 6, TAG_SHIFT = 56, LOCAL_TAG = 0x0a };
 
 struct register_row {
     uint32_t first, count, index;
@@ -107,6 +107,7 @@ struct describe {
     uint32_t simd, grf_B;
     uint64_t object_B;
     struct zs_sym_result lanes[LANES_MAX];
+    struct zs_eval_result spare;
 };
 
 static bool same_sym(const struct zs_sym *a, const struct zs_sym *b)
@@ -209,6 +210,8 @@ static void put_uniform(struct describe *d, const struct zs_sym_piece *p)
     } else if (piece->kind == ZS_PIECE_VALUE) {
         zs_buf_puts(&d->out, p->sym.terms ? "value " : "constant ");
         put_sum(d, &p->sym);
+    } else if (!p->sym.terms && p->sym.value >> TAG_SHIFT == LOCAL_TAG) {
+        zs_buf_printf(&d->out, "local memory at 0x%" PRIx64, p->sym.value & UINT32_MAX);
     } else {
         zs_buf_puts(&d->out, "memory at ");
         put_sum(d, &p->sym);
@@ -311,6 +314,79 @@ static bool put_pieces(struct describe *d)
     return true;
 }
 
+/* ---- what has no simple rule ---- */
+
+struct inputs {
+    uint64_t registers[INPUTS_MAX];
+    uint32_t count;
+    bool more, memory;
+    uint32_t grf_B;
+};
+
+static int note_register(void *user, uint64_t number, uint64_t bit_offset, uint32_t bits,
+                         uint64_t *ret)
+{
+    struct inputs *in = user;
+    (void)bits;
+    if (zs_dwarf_register(number).file == ZS_DWREG_GRF)
+        number += bit_offset / (in->grf_B * 8);
+    *ret = 0;
+    for (uint32_t i = 0; i < in->count; i++)
+        if (in->registers[i] == number)
+            return 0;
+    if (in->count < INPUTS_MAX)
+        in->registers[in->count++] = number;
+    else
+        in->more = true;
+    return 0;
+}
+
+static int note_memory(void *user, uint64_t gpu_va, uint32_t address_class, uint32_t size_B,
+                       uint64_t *ret)
+{
+    struct inputs *in = user;
+    (void)gpu_va;
+    (void)address_class;
+    (void)size_B;
+    in->memory = true;
+    *ret = 0;
+    return 0;
+}
+
+/* "computed from r68 and memory" */
+static void put_inputs(struct describe *d, struct zs_span expr)
+{
+    struct inputs in = {.grf_B = d->grf_B};
+    struct zs_eval_result *place = &d->spare;
+    for (uint32_t lane = 0; lane < d->simd; lane++) {
+        const struct zs_eval_context context = {.size_B = sizeof(context),
+                                                .user = &in,
+                                                .read_register = note_register,
+                                                .read_memory = note_memory,
+                                                .lane = lane,
+                                                .grf_B = d->grf_B};
+        if (zs_expr_eval(expr, &context, place, NULL))
+            continue;
+        for (uint32_t i = 0; i < place->count; i++)
+            if (in_register(&place->pieces[i])) {
+                uint64_t ignored;
+                (void)note_register(&in, place->pieces[i].dwarf_register,
+                                    place->pieces[i].bit_offset, 32, &ignored);
+            }
+    }
+    d->out.size_B = 0;
+    zs_buf_puts(&d->out, in.count || in.memory ? "computed from " : "in a place without words");
+    for (uint32_t i = 0; i < in.count; i++) {
+        char name[64];
+        zs_dwarf_register_name(in.registers[i], name, sizeof(name));
+        zs_buf_printf(&d->out, "%s%s", i ? ", " : "", name);
+    }
+    if (in.more)
+        zs_buf_puts(&d->out, " and other registers");
+    if (in.memory)
+        zs_buf_puts(&d->out, in.count ? " and memory" : "memory");
+}
+
 size_t zs_expr_describe(struct zs_span expr, uint32_t simd, uint32_t grf_B, uint64_t object_B,
                         char *ret_text, size_t size_B)
 {
@@ -321,13 +397,10 @@ size_t zs_expr_describe(struct zs_span expr, uint32_t simd, uint32_t grf_B, uint
     d->simd = ZS_MIN(ZS_MAX(simd, 1u), (uint32_t)LANES_MAX);
     d->grf_B = grf_B ? grf_B : 32;
     d->object_B = object_B;
-    size_t length;
-    if (run_lanes(d, expr) || !put_pieces(d)) {
-        length = zs_expr_print(expr, ret_text, size_B);
-    } else {
-        length = d->out.size_B;
-        snprintf(ret_text, size_B, "%s", zs_buf_cstr(&d->out));
-    }
+    if (run_lanes(d, expr) || !put_pieces(d))
+        put_inputs(d, expr);
+    size_t length = d->out.size_B;
+    snprintf(ret_text, size_B, "%s", zs_buf_cstr(&d->out));
     zs_buf_fini(&d->out);
     free(d);
     return length;

@@ -498,13 +498,15 @@ void zs_shell_do_examine(struct zs_shell *s, const char *args)
             return;
         bool is_float =
             !strchr(v->type, '*') && (strstr(v->type, "float") || strstr(v->type, "double"));
-        if (!v->available || v->size_B > 8 || !v->bytes || is_float) {
+        bool is_array = v->in_memory && strchr(v->type, '['); /* its address */
+        if (!is_array && (!v->available || v->size_B > 8 || !v->bytes || is_float)) {
             zs_shell_error(s, "'%s' is no address%s%s", args, v->available ? "" : ": ",
                            v->available ? "" : v->text);
             return;
         }
-        va = 0;
-        memcpy(&va, v->bytes, v->size_B);
+        va = is_array ? v->gpu_va : 0;
+        if (!is_array)
+            memcpy(&va, v->bytes, v->size_B);
     }
     complete_format(s, args, &f);
     if (f.letter == 'i') {

@@ -231,7 +231,9 @@ class Debug(Debugging):
         os.rename(os.path.join(WORK.name, 'kernels_Gen9core.bin'), os.path.join(WORK.name, 'kernels.bin'))
         # the 64th item writes behind the 64 elements
         r = debug('run', 'echo ITEM', 'print here', 'print n', 'continue', app=[MISBEHAVE, 'bounds'], kernels=WORK.name)
-        self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane ' + str(SIMD - 1) + r': .*, at \+ 4 bytes')
+        self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane ' + str(SIMD - 1) +
+                         r': access out of bounds: a write of 4 bytes: address 0x\w+, at \+ 4 bytes; '
+                         r'0 bytes behind the end of the allocation of 256 bytes at 0x')
         self.assertRegex(r.stdout, r'in out_of_bounds at .*kernels.cl:6\n6\t    at\[n\] = 1;')
         self.assertEqual(r.stdout.split('ITEM\n')[1].split()[:2], ['63', '1'])
         # nothing was mended: the launch ends as without a debugger
@@ -450,6 +452,123 @@ class Debug(Debugging):
             seen += part
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
         os.close(fd)
+
+
+class AsInGdb(Debugging):
+    """What people know from gdb."""
+
+    def test_commands_of_breakpoints(self):
+        r = debug('break pull', 'commands', 'silent', 'print there.w', 'continue', 'end', 'tbreak nbody.cl:29', 'run', 'info breakpoints',
+                  'print $', 'delete 1', 'continue')
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        shown = re.findall(r'^([0-9.]+)$', r.stdout, re.M)
+        self.assertGreater(len(shown), 64)
+        self.assertEqual({float(x) for x in shown}, {1 / BODIES})
+        self.assertNotIn('Breakpoint 1, thread', r.stdout)  # it is silent
+        self.assertIn('Breakpoint 2, thread', r.stdout)
+        self.assertIn('        print there.w\n        continue\n        end\n', r.stdout)
+        r = debug('break pull', 'commands 1', 'print nothing', 'echo NEVER', 'end', 'run')
+        self.assertNotIn('NEVER', r.stdout)
+        r = debug('commands', 'commands 9', 'print 1')
+        self.assertEqual(r.stderr.splitlines()[:2], ['there is no breakpoint', 'there is no breakpoint 9'])
+
+    def test_expressions(self):
+        (x, y, z, w), second = body(3), body(4)
+        values = {'*(positions + 3)@2': (x, y, z, w, *second), 'positions[3].x@6': (x, y, z, w, *second[:2]), '$': (x, y, z, w, *second[:2]),
+                  '$[5]': (second[1],), '$1[1].x': (second[0],), '$$3': (x, y, z, w, *second[:2]), "'a' + 1": (98,), "'\\n'": (10,), "'\\x41'": (65,),
+                  "'\\101' == 'A'": (1,), 'first = 3': (3,), 'first += 2': (5,), 'first++': (5,), 'first': (6,), '--first': (5,),
+                  'first *= 2 + 1': (15,), '*&first': (15,), '(first = 7) + 1': (8,), 'first <<= 2': (28,), 'sizeof(*positions@3)': (48,)}
+        r = debug('tbreak nbody.cl:25', 'run', 'lane 3', 'echo V', *(f'print {e}' for e in values), 'echo T', 'whatis *positions@2',
+                  'ptype here', 'set variable first = 64', 'print first')
+        got, types = re.split('\n?[VT]\n', r.stdout)[1:]
+        rows = [[float(n) for n in re.findall(r'-?[0-9.]+(?:e-?\d+)?', line)] for line in got.splitlines()]
+        self.assertEqual(len(rows), len(values), r.stdout + r.stderr)
+        for (expression, wanted), row in zip(values.items(), rows):
+            self.assertEqual(len(row), len(wanted), expression)
+            self.near(row, wanted)
+        self.assertEqual(types.splitlines(), ['const float4[2]', 'const float4', '64'])
+        says = {'print $99': 'no such value', "print ''": 'no character', 'print 1 = 2': 'no variable', 'print here@0': 'from 1 to',
+                'print first@2.0': 'float', 'print $lane@2': 'not in memory', 'display first = 2': 'nothing is assigned',
+                'print positions[-1]': 'positions[-1] is outside: positions points into an allocation of 4096 bytes',
+                'print positions[256].x': 'is outside', 'print *(velocities - 1)': 'is outside'}
+        r = debug('tbreak nbody.cl:25', 'run', *says, 'print &positions[255] - positions', 'print first')
+        lines = (r.stderr + r.stdout).splitlines()
+        for command, text in says.items():
+            self.assertTrue(any(text in line for line in lines), (command, r.stdout, r.stderr))
+        self.assertEqual(r.stdout.splitlines()[-2:], ['255', '0'])  # what was refused has set nothing
+
+    def test_places_and_types(self):
+        r = debug('tbreak nbody.cl:25', 'run', 'info line nbody.cl:29', 'info line', 'info symbol $ip', 'info symbol (ulong)&here + 4',
+                  'info symbol 8', 'info symbol', 'info line nosuch.cl:1')
+        self.assertRegex(r.stdout, r'Line 29 of .*nbody.cl is at 0x\w+ <nbody_step\+0x\w+> to 0x\w+ \(\d+ instructions\)')
+        self.assertRegex(r.stdout, r'Line 25 of .*nbody.cl is at 0x')
+        self.assertRegex(r.stdout, r'(?m)^nbody_step\+0x\w+, line 25 of ')
+        self.assertRegex(r.stdout, r'(?m)^here \+ 4 bytes of lane 0$')
+        self.assertEqual(len(r.stderr.splitlines()), 3, r.stderr)
+
+    def test_returned_and_arguments(self):
+        """Into a function behind its prologue, and what it gives back."""
+        r = debug('tbreak pull if $lane == 3', 'run', 'next', 'next', 'next', 'print way', 'print inverse', 'print there.w', 'bt', 'finish')
+        way, inverse, mass, *_ = re.findall(r'^(\{.*\}|[-0-9.e]+)$', r.stdout, re.M)
+        returned = re.search(r'^Value returned: (\{.*\})$', r.stdout, re.M)
+        self.assertTrue(returned, r.stdout + r.stderr)
+        numbers = [float(n) for n in re.findall(r'-?[0-9.]+(?:e-?\d+)?', way)]
+        self.near([float(n) for n in re.findall(r'-?[0-9.]+(?:e-?\d+)?', returned[1])], [n * float(mass) * float(inverse) ** 3 for n in numbers])
+        self.assertRegex(r.stdout, r'#1 .* in sum_of_pulls \(here=\{.*\}, tile=0xa00000000000000, count=64\) at ')
+        r = debug('tbreak nbody.cl:25', 'run', 'step', 'print count', 'bt 1')
+        self.assertRegex(r.stdout, r'in sum_of_pulls at .*nbody.cl:7\n')
+        self.assertEqual(r.stdout.splitlines()[-2], '64')
+
+    def test_local_memory_of_callers(self):
+        for device in ('skl', 'dg2', 'pvc'):
+            r = debug('tbreak pull if $lane == 3', 'run', 'frame 2', 'print tile', 'print tile[3]', options=['-d', device])
+            self.assertIn('\n0xa00000000000000\n', r.stdout, (device, r.stderr))
+            numbers = [float(n) for n in re.findall(r'-?[0-9.]+(?:e-?\d+)?', r.stdout.splitlines()[-1])]
+            self.near(numbers, body(3))
+
+
+@unittest.skipIf(DEVICE != 'skl', 'they choose their devices')
+class Locals(Debugging):
+    SOURCE = """typedef struct { int a; float b[3]; } rec_t;
+kernel void out_of_bounds(global int *p, int n)
+{
+    __local int tile[64];
+    __local rec_t recs[4];
+    uint me = get_local_id(0);
+    tile[me] = me + 7;
+    if (me < 4) {
+        recs[me].a = me * 3;
+        recs[me].b[1] = me;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int sum = 0;
+    for (uint i = 0; i < 64; i++)
+        sum += tile[i] + recs[i & 3].a;
+    p[me] = sum - 3000;
+}
+"""
+
+    def test_local_arrays(self):
+        """They are variables, optimised or not; words say where."""
+        for device in ('skl', 'dg2', 'pvc'):
+            for how in ('-cl-opt-disable', ''):
+                folder = os.path.join(WORK.name, f'locals_{device}{how}')
+                os.makedirs(folder)
+                with open(os.path.join(folder, 'kernels.cl'), 'w', encoding='utf-8') as f:
+                    f.write(self.SOURCE)
+                subprocess.run([OCLOC, 'compile', '-file', 'kernels.cl', '-device', device, '-options', '-g ' + how, '-output', 'kernels.bin',
+                                '-output_no_suffix'], cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=120)
+                r = debug('tbreak kernels.cl:15', 'run', 'print tile[3]', 'print recs[1]', 'set print pretty on', 'print recs[2]', 'ptype recs',
+                          'print *tile@3', 'x/3d tile', 'info locals', app=[MISBEHAVE, 'bounds'], kernels=folder, options=['-d', device])
+                self.assertIn('\n10\n{a = 3, b = {0, 1, 0}}\n{\n  a = 6,\n  b = {0, 2, 0}\n}\nstruct {\n    int a;\n    float b[3];\n}[4]\n',
+                              r.stdout, (device, how, r.stderr))
+                self.assertRegex(r.stdout, r'(?m)^0xa00000000000000: 7 8 9$')
+                self.assertRegex(r.stdout, r'(?m)^tile = \{7, 8, 9, ')
+                text = subprocess.run([ZESCOPE, 'annotate', '--json', 'kernels.bin', '--debug', 'kernels.bin.dbg'], cwd=folder, check=True,
+                                      stdout=subprocess.PIPE, text=True, timeout=120).stdout
+                words = re.findall(r'"name":"tile".*?"text":"([^"]*)"', text)
+                self.assertEqual(set(words), {'local memory at 0x0'})
+                self.assertNotRegex(text, r'"text":"DW_OP')
 
 
 @unittest.skipIf(DEVICE != 'skl', 'they choose their devices')
