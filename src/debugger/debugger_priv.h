@@ -534,6 +534,7 @@ struct zs_dbg_value {
     struct zs_dbg_plain element; /* ... where that has no debug info */
     struct zs_dbg_value *target; /* of "&x": x; else NULL */
     bool is_kept;                /* it is what it was when it was printed */
+    uint8_t nesting;             /* of how many others it is a part, at most 255 */
     bool has_parts;              /* some are available, and `why` shows them */
     bool is_register;            /* of $name: set, index and offset */
     uint32_t reg_set, reg_index, reg_at_B;

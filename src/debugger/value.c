@@ -17,6 +17,7 @@ enum {
     SHOWN_ELEMENTS = 64,
     MEMBERS_MAX = 256,
     PARTS_MAX = 16,
+    PARTS_NESTED_MAX = 3,
     DEPTH_MAX = 6,
     TEXT_MAX = 4096,
     PICKED_MAX = ZS_DBG_PICKED_MAX
@@ -325,7 +326,7 @@ static const char *describe_parts(struct zs_dbg_value *v)
     uint32_t known = 0;
     int count = 0;
     zs_diag_clear(&ignored);
-    if (v->place.count > 1 && v->shown.child_count)
+    if (v->place.count && v->shown.child_count && v->nesting < PARTS_NESTED_MAX)
         count = zs_debug_children(v->context.d, &v->shown, 0, parts, PARTS_MAX, &ignored);
     v->context.diag = diag;
     for (int i = 0; i < count; i++) {
@@ -496,6 +497,7 @@ static struct zs_dbg_value *part(struct zs_dbg_value *v, const char *name, uint3
     p->at_bits = v->at_bits + at_bits;
     p->bit_size = bit_size;
     p->dimension = dimension;
+    p->nesting = (uint8_t)ZS_MIN(v->nesting + 1u, 255u);
     (void)zs_dbg_value_load(p);
     return p;
 }

@@ -487,7 +487,7 @@ class AsInGdb(Debugging):
             self.assertEqual(len(row), len(wanted), expression)
             self.near(row, wanted)
         self.assertEqual(types.splitlines(), ['const float4[2]', 'const float4', '64'])
-        says = {'print $99': 'no such value', "print ''": 'no character', 'print 1 = 2': 'no variable', 'print here@0': 'from 1 to',
+        says = {'print $99': 'no value has been printed', "print ''": 'no character', 'print 1 = 2': 'no variable', 'print here@0': 'from 1 to',
                 'print first@2.0': 'float', 'print $lane@2': 'not in memory', 'display first = 2': 'nothing is assigned',
                 'print positions[-1]': 'positions[-1] is outside: positions points into an allocation of 4096 bytes',
                 'print positions[256].x': 'is outside', 'print *(velocities - 1)': 'is outside'}
@@ -564,7 +564,7 @@ kernel void out_of_bounds(global int *p, int n)
                               r.stdout, (device, how, r.stderr))
                 self.assertRegex(r.stdout, r'(?m)^0xa00000000000000: 7 8 9$')
                 self.assertRegex(r.stdout, r'(?m)^tile = \{7, 8, 9, ')
-                text = subprocess.run([ZESCOPE, 'annotate', '--json', 'kernels.bin', '--debug', 'kernels.bin.dbg'], cwd=folder, check=True,
+                text = subprocess.run([os.path.abspath(ZESCOPE), 'annotate', '--json', 'kernels.bin', '--debug', 'kernels.bin.dbg'], cwd=folder, check=True,
                                       stdout=subprocess.PIPE, text=True, timeout=120).stdout
                 words = re.findall(r'"name":"tile".*?"text":"([^"]*)"', text)
                 self.assertEqual(set(words), {'local memory at 0x0'})

@@ -298,7 +298,7 @@ static const struct words_row words_rows[] = {
           0x23, 0x88, 0x01, 0xeb, 0xed, 0x37, 0x1a, 0x08, 0x20, 0x1e, 0x08, 0x20, 0xec, 0x9f),
      32, 32, 4,
      "r12-r13, 4 bytes per lane (lanes 0-15); r120-r121, 4 bytes per lane (lanes 16-31)"},
-    {EXPR(0x23), 16, 32, 4, "<not a DWARF operator>"},
+    {EXPR(0x23), 16, 32, 4, "in a place without words"},
 };
 
 static void test_words(void **state)
