@@ -7,6 +7,7 @@
 #include "cli/paths.h"
 #include "cli/record_into.h"
 #include "cli/record_metrics.h"
+#include "record/metrics_numbers.h"
 #include "report/metrics.h"
 
 #include <zescope/metrics.h>
@@ -54,7 +55,7 @@ static int print(const struct metrics_options *o, const char *recording, bool is
     struct zs_buf out = {0};
     uint64_t count;
     int status = make_view(o, is_show, &view);
-    if (!status && zs_metrics_open(recording, &metrics, &diag)) {
+    if (!status && zs_metrics_open_numbers(recording, &metrics, &diag)) {
         status = zs_cli_fail("%s: %s", recording, diag.text);
     } else if (!status) {
         zs_metrics_reports(metrics, &count);

@@ -5,6 +5,7 @@
 #include "cli/input.h"
 #include "store/store.h"
 
+#include "record/metrics_numbers.h"
 #include <zescope/metrics.h>
 #include <zescope/record.h>
 
@@ -64,7 +65,7 @@ uint32_t zs_cli_metrics_sets(const char *recording)
 {
     struct zs_metrics *metrics;
     uint32_t count, sets = 1;
-    if (zs_metrics_open(recording, &metrics, NULL))
+    if (zs_metrics_open_numbers(recording, &metrics, NULL))
         return 1;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -189,7 +190,7 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
     struct zs_metrics *metrics;
     struct zs_diag diag = {0};
     uint64_t reports;
-    if (zs_metrics_open(recording, &metrics, &diag)) {
+    if (zs_metrics_open_numbers(recording, &metrics, &diag)) {
         zs_cli_note(common, "metrics: %s", diag.text);
         return false;
     }

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "base/vec.h"
+#include "record/metrics_numbers.h"
 #include "report/doubts.h"
 #include "report/tool_columns.h"
 
@@ -128,7 +129,7 @@ static int add_stalls(const struct zs_common_options *common, bool each_once, st
         struct zs_diag diag = {0};
         if (!zs_metrics_probe(path))
             continue;
-        if (zs_metrics_open(path, &metrics, &diag)) {
+        if (zs_metrics_open_numbers(path, &metrics, &diag)) {
             zs_cli_note(common, "%s: no metrics: %s", path, diag.text);
             continue;
         }

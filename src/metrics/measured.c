@@ -3,6 +3,7 @@
 #include "metrics/profile_priv.h"
 
 #include "base/vec.h"
+#include "record/metrics_numbers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -148,7 +149,7 @@ int profile_add_metrics(struct zs_profiles *t)
 {
     uint32_t group_count;
     struct zs_diag diag = {0};
-    int error = zs_metrics_open(t->path, &t->recorded, &diag);
+    int error = zs_metrics_open_numbers(t->path, &t->recorded, &diag);
     if (error)
         return error == -ENOMEM ? error : 0;
     const struct zs_metric_group *groups = zs_metrics_groups(t->recorded, &group_count);

@@ -5,6 +5,7 @@
  * are hostile: what refers to nothing, or has not as many values as its group has metrics, is
  * counted and left out.
  */
+#include "record/metrics_numbers.h"
 #include "record/metrics_priv.h"
 
 #include "base/id_map.h"
@@ -39,7 +40,7 @@ struct described {
 /* A set of values as it was read. */
 struct entry {
     uint64_t process, group, append, submit_ns, start_ns, end_ns;
-    const uint8_t *values; /* as in the file */
+    const union zs_metric_value *values;
     const void *raw;
     uint32_t values_B, raw_B;
     uint32_t part; /* 0, or more values of the one before it */
@@ -164,17 +165,30 @@ static const void *copy(struct load *l, struct zs_span span, bool *out_of_memory
     return bytes;
 }
 
+static const union zs_metric_value *copy_values(struct load *l, struct zs_span span,
+                                                bool *out_of_memory)
+{
+    size_t count = span.size_B / 8;
+    union zs_metric_value *values =
+        count ? ZS_ARENA_ARRAY(&l->m->arena, count, union zs_metric_value) : NULL;
+    for (size_t i = 0; values && i < count; i++)
+        values[i].u64 = zs_load_u64(span.data + i * 8);
+    *out_of_memory |= count && !values;
+    return values;
+}
+
 static int add_entry(struct load *l, uint64_t process, const struct fields *f, bool is_sample)
 {
     bool out_of_memory = false;
-    struct zs_span raw = f->bytes[ZS_ACT_RAW], values = f->bytes[ZS_ACT_VALUES];
+    struct zs_span raw = l->m->keeps_raw ? f->bytes[ZS_ACT_RAW] : zs_span_make(NULL, 0);
+    struct zs_span values = f->bytes[ZS_ACT_VALUES];
     struct entry e = {.process = process,
                       .group = f->number[ZS_ACT_GROUP_ID],
                       .append = f->number[ZS_ACT_ID],
                       .submit_ns = f->number[ZS_ACT_SUBMIT_NS],
                       .start_ns = f->number[ZS_ACT_START_NS],
                       .end_ns = f->number[ZS_ACT_END_NS],
-                      .values = copy(l, values, &out_of_memory),
+                      .values = copy_values(l, values, &out_of_memory),
                       .raw = copy(l, raw, &out_of_memory),
                       .values_B = (uint32_t)values.size_B,
                       .raw_B = (uint32_t)raw.size_B,
@@ -367,14 +381,8 @@ static int by_entry(const void *a, const void *b)
 static int add_reports(struct load *l, const struct entry *e, uint32_t metric_count,
                        struct zs_metric_report report)
 {
-    size_t set_B = (size_t)metric_count * 8;
-    for (size_t at_B = 0; at_B < e->values_B; at_B += set_B) {
-        union zs_metric_value *values =
-            ZS_ARENA_ARRAY(&l->m->arena, metric_count, union zs_metric_value);
-        if (!values)
-            return -ENOMEM;
-        for (uint32_t i = 0; i < metric_count; i++)
-            values[i].u64 = zs_load_u64(e->values + at_B + (size_t)i * 8);
+    for (size_t at = 0; at < e->values_B / 8; at += metric_count) {
+        const union zs_metric_value *values = e->values + at;
         if (!ZS_VEC_PUSH(&l->reports, report) || !ZS_VEC_PUSH(&l->values, values))
             return -ENOMEM;
         if (!e->is_sample)
@@ -449,6 +457,8 @@ static int settle(struct load *l, uint32_t run)
         qsort(l->entries.items, l->entries.count, sizeof(*l->entries.items), by_entry);
     for (size_t i = 0; i < l->entries.count && !error; i++)
         error = settle_entry(l, &l->entries.items[i], run);
+    free(l->entries.items);
+    l->entries.items = NULL;
     if (!error)
         attribute(l);
     return error;
@@ -660,6 +670,8 @@ static int arrange(struct load *l)
     }
     m->reports.count = count;
     free(order);
+    free(l->reports.items);
+    l->reports.items = NULL;
     m->launches.items = l->launches.items;
     m->launches.count = l->launches.count;
     l->launches.items = NULL;
@@ -681,13 +693,15 @@ bool zs_metrics_probe(const char *recording)
     return n > 0 && (size_t)n < sizeof(path) && !lstat(path, &st) && S_ISREG(st.st_mode);
 }
 
-int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics, struct zs_diag *diag)
+static int open_metrics(const char *recording, bool keeps_raw, struct zs_metrics **ret_metrics,
+                        struct zs_diag *diag)
 {
     struct zs_metrics *m = calloc(1, sizeof(*m));
     *ret_metrics = NULL;
     if (!m)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
     zs_arena_init(&m->arena, LIMIT_B);
+    m->keeps_raw = keeps_raw;
     m->info = (struct zs_metrics_info){.run_count = 1, .lost_reason = "", .runs_mismatch = ""};
     struct load l = {.m = m};
     int error = load(&l, recording, 1, diag);
@@ -707,6 +721,17 @@ int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics, stru
     if (error == -ENOMEM)
         zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory, or more metrics than are read");
     return error;
+}
+
+int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics, struct zs_diag *diag)
+{
+    return open_metrics(recording, true, ret_metrics, diag);
+}
+
+int zs_metrics_open_numbers(const char *recording, struct zs_metrics **ret_metrics,
+                            struct zs_diag *diag)
+{
+    return open_metrics(recording, false, ret_metrics, diag);
 }
 
 void zs_metrics_close(struct zs_metrics *m)

@@ -17,6 +17,7 @@ struct zs_metrics {
     struct zs_arena arena;
     struct zs_activities activities; /* names of kernels and devices */
     struct zs_metrics_info info;
+    bool keeps_raw;
     METRICS_VEC(struct zs_metric_group) groups;
     METRICS_VEC(struct zs_metric_launch) launches;
     METRICS_VEC(struct zs_metric_report) reports;

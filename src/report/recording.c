@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "calls/describe.h"
 #include "record/builds.h"
+#include "record/metrics_numbers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -749,7 +750,7 @@ int zs_report_load(const char *recording, const struct zs_report_options *option
         error = zs_call_tree_make(&r->tree, &r->activities, r->symbols);
     error = error ? error : add_pauses(r);
     if (!error && r->has_metrics)
-        error = zs_metrics_open(recording, &r->metrics, diag);
+        error = zs_metrics_open_numbers(recording, &r->metrics, diag);
     error = error ? error : report_build_tables(r);
     error = error ? error : report_apply_view(r, options, diag);
     if (error == -ENOMEM)

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/id_map.h"
 #include "base/vec.h"
+#include "record/metrics_numbers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -194,7 +195,7 @@ int timeline_metrics(struct timeline *t, const char *recording, struct zs_diag *
     uint64_t count;
     if (!t->has_metrics)
         return 0;
-    int status = zs_metrics_open(recording, &metrics, diag);
+    int status = zs_metrics_open_numbers(recording, &metrics, diag);
     if (status)
         return status;
     zs_arena_init(&arena, (size_t)1 << 30);

@@ -106,14 +106,21 @@ static int here(char **argv)
     return 0;
 }
 
+static int many(char **argv)
+{
+    start(argv[2]);
+    launch(atoi(argv[3]));
+    return 0;
+}
+
 __attribute__((visibility("default"))) int run(int argc, char **argv);
 int run(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*run)(char **argv);
-    } ways[] = {
-        {"outlive", outlive}, {"again", again}, {"raw", raw}, {"spaced", spaced}, {"here", here}};
+    } ways[] = {{"outlive", outlive}, {"again", again}, {"raw", raw},
+                {"spaced", spaced},   {"here", here},   {"many", many}};
     for (size_t i = 0; argc > 2 && i < sizeof(ways) / sizeof(*ways); i++)
         if (!strcmp(argv[1], ways[i].name))
             return ways[i].run(argv);

@@ -147,6 +147,21 @@ class Processes(unittest.TestCase):
                 self.assertEqual(self.kernels(path), {'add': 10})
                 self.assertEqual(recorder.counts(path)['zeCommandListAppendLaunchKernel'], 10)
 
+    def memory_of_view(self, path):
+        """Bytes that showing the metrics of a recording takes at most."""
+        view = os.posix_spawn(recorder.zescope, [recorder.zescope, 'metrics', 'show', path], os.environ,
+                              file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+        _, status, usage = os.wait4(view, 0)
+        self.assertEqual(status, 0)
+        return usage.ru_maxrss * 1024
+
+    def test_views_of_many_launches(self):
+        """What a view holds of a launch: its times and numbers, not the driver's raw data."""
+        few, many = 2000, 32000
+        memory = [self.memory_of_view(self.record(PROGRAM, 'many', spirv, str(count), options=(
+            '--metrics', 'ComputeBasic'))) for count in (few, many)]
+        self.assertLess((memory[1] - memory[0]) / (many - few), 1000)
+
     def test_other_spaces_are_told(self):
         self.record(PROGRAM, 'spaced', spirv)
         self.assertIn('libze_loader.so.1 was opened with dlmopen', self.said.stderr)
