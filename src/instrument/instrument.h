@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/id_map.h"
+#include "base/index.h"
 
 #include <zescope/annotate.h>
 #include <zescope/instrument.h>
@@ -102,8 +103,7 @@ struct zs_tool_run {
     struct zs_id_map seen; /* by pair; the values say nothing */
     struct zs_tool_row *rows;
     size_t row_count, row_capacity;
-    uint32_t *buckets; /* row + 1 by hash; a power of two */
-    size_t bucket_count;
+    struct zs_index row_index;
     bool out_of_memory;
 };
 

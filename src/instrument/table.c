@@ -2,6 +2,7 @@
 /* The tool's table: rows by their keys, as text and as JSON. */
 #include "instrument/instrument.h"
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -24,12 +25,9 @@ uint32_t zs_tool_key_count(const struct zs_tool *tool)
 
 static uint64_t hash_keys(const char *const *keys, uint32_t count)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (uint32_t i = 0; i < count; i++) {
-        for (const char *c = keys[i]; *c; c++)
-            hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-        hash = (hash ^ 0xff) * UINT64_C(0x100000001b3);
-    }
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < count; i++)
+        hash = zs_hash_u64(hash, zs_hash_bytes(keys[i], strlen(keys[i])));
     return hash;
 }
 
@@ -41,22 +39,9 @@ static bool same_keys(const struct zs_tool_row *row, const char *const *keys, ui
     return true;
 }
 
-static bool grow_buckets(struct zs_tool_run *run)
+static uint64_t hash_of(const void *rows, size_t i)
 {
-    size_t count = run->bucket_count ? run->bucket_count * 2 : 256;
-    uint32_t *buckets = calloc(count, sizeof(*buckets));
-    if (!buckets)
-        return false;
-    for (size_t r = 0; r < run->row_count; r++) {
-        size_t at = run->rows[r].hash & (count - 1);
-        while (buckets[at])
-            at = (at + 1) & (count - 1);
-        buckets[at] = (uint32_t)r + 1;
-    }
-    free(run->buckets);
-    run->buckets = buckets;
-    run->bucket_count = count;
-    return true;
+    return ((const struct zs_tool_row *)rows)[i].hash;
 }
 
 static struct zs_tool_row *make_row(struct zs_tool_run *run, const char *const *keys,
@@ -90,17 +75,17 @@ static struct zs_tool_row *find_row(struct zs_tool_run *run, const char *const *
 {
     uint32_t count = zs_tool_key_count(run->tool);
     uint64_t hash = hash_keys(keys, count);
-    if (run->row_count * 2 >= run->bucket_count && !grow_buckets(run))
+    if (!zs_index_reserve(&run->row_index, run->row_count, hash_of, run->rows))
         return NULL;
-    size_t at = hash & (run->bucket_count - 1);
-    for (; run->buckets[at]; at = (at + 1) & (run->bucket_count - 1)) {
-        struct zs_tool_row *row = &run->rows[run->buckets[at] - 1];
+    uint32_t *slot = zs_index_first(&run->row_index, hash);
+    for (; *slot; slot = zs_index_next(&run->row_index, slot)) {
+        struct zs_tool_row *row = &run->rows[*slot - 1];
         if (row->hash == hash && same_keys(row, keys, count))
             return row;
     }
     struct zs_tool_row *row = make_row(run, keys, count, hash);
     if (row)
-        run->buckets[at] = (uint32_t)run->row_count;
+        *slot = (uint32_t)run->row_count;
     return row;
 }
 
@@ -143,7 +128,7 @@ void zs_tool_fini(struct zs_tool_run *run)
     zs_tool_beside_fini(run);
     zs_id_map_fini(&run->seen);
     free(run->rows);
-    free(run->buckets);
+    zs_index_fini(&run->row_index);
     free(run->state);
     *run = (struct zs_tool_run){.tool = run->tool, .args = run->args};
 }

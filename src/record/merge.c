@@ -9,6 +9,7 @@
  */
 #include "record/merge.h"
 #include "base/hash.h"
+#include "base/index.h"
 
 #include "base/vec.h"
 #include "record/objects.h"
@@ -98,8 +99,7 @@ struct merge {
         struct shape *items;
         size_t count, capacity;
     } shapes;
-    uint32_t *shape_slots;
-    size_t shape_capacity;
+    struct zs_index shape_index;
     uint32_t recent_shape;
     struct {
         struct zs_act_append *items;
@@ -144,22 +144,9 @@ static bool same_shape(const struct zs_act_append *a, const struct zs_act_append
            !memcmp(a->size, b->size, sizeof(a->size));
 }
 
-static bool grow_shapes(struct merge *m)
+static uint64_t shape_hash_of(const void *shapes, size_t i)
 {
-    size_t capacity = m->shape_capacity ? m->shape_capacity * 2 : 256;
-    uint32_t *slots = calloc(capacity, sizeof(*slots));
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < m->shapes.count; i++) {
-        size_t at = m->shapes.items[i].hash & (capacity - 1);
-        while (slots[at])
-            at = (at + 1) & (capacity - 1);
-        slots[at] = (uint32_t)i + 1;
-    }
-    free(m->shape_slots);
-    m->shape_slots = slots;
-    m->shape_capacity = capacity;
-    return true;
+    return ((const struct shape *)shapes)[i].hash;
 }
 
 /* Number of the shape + 1, or 0: no memory. */
@@ -167,16 +154,16 @@ static uint32_t shape_of(struct merge *m, const struct zs_act_append *a)
 {
     if (m->recent_shape && same_shape(&m->shapes.items[m->recent_shape - 1].append, a))
         return m->recent_shape;
-    if (m->shapes.count * 2 >= m->shape_capacity && !grow_shapes(m))
+    if (!zs_index_reserve(&m->shape_index, m->shapes.count, shape_hash_of, m->shapes.items))
         return 0;
     struct shape shape = {.append = *a, .hash = hash_shape(a)};
-    size_t at = shape.hash & (m->shape_capacity - 1);
-    for (; m->shape_slots[at]; at = (at + 1) & (m->shape_capacity - 1))
-        if (same_shape(&m->shapes.items[m->shape_slots[at] - 1].append, a))
-            return m->recent_shape = m->shape_slots[at];
-    if (m->shapes.count >= UINT32_MAX - 1 || !ZS_VEC_PUSH(&m->shapes, shape))
+    uint32_t *slot = zs_index_first(&m->shape_index, shape.hash);
+    for (; *slot; slot = zs_index_next(&m->shape_index, slot))
+        if (same_shape(&m->shapes.items[*slot - 1].append, a))
+            return m->recent_shape = *slot;
+    if (!ZS_VEC_PUSH(&m->shapes, shape))
         return 0;
-    return m->recent_shape = m->shape_slots[at] = (uint32_t)m->shapes.count;
+    return m->recent_shape = *slot = (uint32_t)m->shapes.count;
 }
 
 static struct entry *entry_of(const struct merge *m, uint64_t process, uint64_t id)
@@ -671,7 +658,7 @@ int zs_merge(const char *recording, const struct zs_merge_sink *sink,
     zs_traces_close(&m.traces);
     free(m.heap);
     free(m.shapes.items);
-    free(m.shape_slots);
+    zs_index_fini(&m.shape_index);
     free(m.late_appends.items);
     free(m.late_executes.items);
     if (status == -ENOMEM && diag)

@@ -10,6 +10,7 @@
  * on the row of the line table alone is rendered once per row.
  */
 #include "base/json.h"
+#include "base/name_map.h"
 #include "base/parallel.h"
 #include "base/vec.h"
 #include "base/version.h"
@@ -631,8 +632,7 @@ static void clear_window(struct window *window)
 /* The union of the kernels' files, by path. */
 struct file_set {
     struct file_list list; /* paths owned */
-    uint32_t *slots;       /* index + 1 */
-    size_t slot_count;
+    struct zs_name_map by_path;
 };
 
 struct document {
@@ -643,38 +643,16 @@ struct document {
     struct file_set *files;
 };
 
-static uint32_t *file_slot(struct file_set *set, const char *path)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (const char *p = path; *p; p++)
-        hash = (hash ^ (uint8_t)*p) * 0x100000001b3;
-    size_t mask = set->slot_count - 1;
-    for (size_t i = (size_t)(hash ^ hash >> 31) & mask;; i = (i + 1) & mask)
-        if (!set->slots[i] || strcmp(set->list.items[set->slots[i] - 1].path, path) == 0)
-            return &set->slots[i];
-}
-
 /* Takes the path over from the item when it is new. */
 static int add_file(struct file_set *set, struct zs_dwarf_file *file)
 {
-    if (set->list.count * 2 >= set->slot_count) {
-        size_t count = set->slot_count ? set->slot_count * 2 : 64;
-        uint32_t *slots = calloc(count, sizeof(*slots));
-        if (!slots)
-            return -ENOMEM;
-        free(set->slots);
-        set->slots = slots;
-        set->slot_count = count;
-        for (uint32_t i = 0; i < set->list.count; i++)
-            *file_slot(set, set->list.items[i].path) = i + 1;
-    }
-    uint32_t *slot = file_slot(set, file->path);
-    if (*slot)
+    if (zs_name_map_get(&set->by_path, file->path) != ZS_NAME_MAP_NONE)
         return 0;
-    if (!ZS_VEC_PUSH(&set->list, *file))
+    if (!ZS_VEC_RESERVE(&set->list, 1) ||
+        !zs_name_map_put(&set->by_path, file->path, (uint32_t)set->list.count))
         return -ENOMEM;
+    set->list.items[set->list.count++] = *file;
     file->path = NULL;
-    *slot = (uint32_t)set->list.count;
     return 0;
 }
 
@@ -817,7 +795,7 @@ int zs_report_module_json(const struct zs_module_view *view,
     for (size_t i = 0; i < files.list.count; i++)
         free((void *)files.list.items[i].path);
     free(files.list.items);
-    free(files.slots);
+    zs_name_map_fini(&files.by_path);
     zs_buf_fini(&d.out);
     return error;
 }

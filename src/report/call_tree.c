@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/call_tree.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "report/times.h"
@@ -79,9 +80,7 @@ int zs_call_tree_add_of(struct zs_call_tree *tree, enum zs_tree_of of, uint32_t 
 /* The one copy of a frame's name. */
 static const char *one_copy(struct zs_call_tree *tree, const char *text)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = text; *c; c++)
-        h = (h ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    uint64_t h = zs_hash_bytes(text, strlen(text));
     for (uint64_t n = 0;; n++) {
         char *known = zs_id_map_get(&tree->names, h, n);
         if (known && !strcmp(known, text))

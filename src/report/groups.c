@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/groups.h"
 
+#include "base/hash.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -12,52 +13,39 @@ static uint64_t hash(const uint64_t *keys)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < ZS_GROUP_KEYS_MAX; i++)
-        h = (h ^ keys[i]) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 31);
-    return h ^ h >> 32;
+        h = zs_hash_u64(h, keys[i]);
+    return h;
 }
 
-static bool grow(struct zs_groups *g)
+static uint64_t hash_of(const void *items, size_t i)
 {
-    size_t slot_count = g->slot_count ? g->slot_count * 2 : 64;
-    uint32_t *slots = calloc(slot_count, sizeof(*slots));
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < g->count; i++) {
-        size_t at = hash(g->items[i]->keys) & (slot_count - 1);
-        while (slots[at])
-            at = (at + 1) & (slot_count - 1);
-        slots[at] = (uint32_t)i + 1;
-    }
-    free(g->slots);
-    g->slots = slots;
-    g->slot_count = slot_count;
-    return true;
+    return hash(((struct zs_group *const *)items)[i]->keys);
 }
 
 struct zs_group *zs_groups_get(struct zs_groups *g, const uint64_t *keys)
 {
     if (g->recent && !memcmp(g->recent->keys, keys, sizeof(g->recent->keys)))
         return g->recent;
-    if (g->count * 2 >= g->slot_count && !grow(g))
+    if (!zs_index_reserve(&g->by_keys, g->count, hash_of, g->items))
         return NULL;
-    size_t at = hash(keys) & (g->slot_count - 1);
-    for (; g->slots[at]; at = (at + 1) & (g->slot_count - 1)) {
-        struct zs_group *group = g->items[g->slots[at] - 1];
+    uint32_t *slot = zs_index_first(&g->by_keys, hash(keys));
+    for (; *slot; slot = zs_index_next(&g->by_keys, slot)) {
+        struct zs_group *group = g->items[*slot - 1];
         if (!memcmp(group->keys, keys, sizeof(group->keys)))
             return g->recent = group;
     }
     struct zs_group *group = ZS_ARENA_NEW(g->arena, struct zs_group);
-    if (!group || g->count == UINT32_MAX - 1 || !ZS_VEC_PUSH(g, group))
+    if (!group || !ZS_VEC_PUSH(g, group))
         return NULL;
     memcpy(group->keys, keys, sizeof(group->keys));
-    g->slots[at] = (uint32_t)g->count;
+    *slot = (uint32_t)g->count;
     return g->recent = group;
 }
 
 void zs_groups_fini(struct zs_groups *g)
 {
     free(g->items);
-    free(g->slots);
+    zs_index_fini(&g->by_keys);
     *g = (struct zs_groups){0};
 }
 

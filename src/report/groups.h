@@ -4,6 +4,7 @@
 #ifndef ZS_REPORT_GROUPS_H
 #define ZS_REPORT_GROUPS_H
 
+#include "base/index.h"
 #include "report/table.h"
 #include "report/times.h"
 
@@ -25,8 +26,7 @@ struct zs_groups {
     struct zs_arena *arena;
     struct zs_group **items;
     size_t count, capacity;
-    uint32_t *slots;
-    size_t slot_count;
+    struct zs_index by_keys;
     struct zs_group *recent;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html_timeline.h"
 
+#include "base/hash.h"
 #include "base/heap.h"
 #include "base/vec.h"
 #include "calls/describe.h"
@@ -149,19 +150,11 @@ static void *index_value(size_t index)
     return (void *)(uintptr_t)(index + 1);
 }
 
-static uint64_t hash_bytes(const void *data, size_t size_B)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size_B; i++)
-        h = (h ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* Index of a name + 1; 0: no memory. */
 static uint32_t name_of(struct zs_html_timeline *t, const char *text, size_t length)
 {
     text = length ? text : ""; /* may be NULL */
-    uint64_t h = hash_bytes(text, length);
+    uint64_t h = zs_hash_bytes(text, length);
     for (uint64_t n = 0;; n++) {
         uintptr_t known = (uintptr_t)zs_id_map_get(&t->name_ids, h, n);
         if (known) {
@@ -187,7 +180,7 @@ static uint32_t shape_of(struct zs_html_timeline *t, const struct zs_act_append 
         return 0;
     memcpy(s.numbers, a->groups, sizeof(a->groups));
     memcpy(s.numbers + 3, a->size, sizeof(a->size));
-    uint64_t h = hash_bytes(&s, sizeof(s));
+    uint64_t h = zs_hash_bytes(&s, sizeof(s));
     uintptr_t known = (uintptr_t)zs_id_map_get(&t->shape_ids, h, 0);
     if (known && !memcmp(&t->shapes.items[known - 1], &s, sizeof(s)))
         return (uint32_t)known;

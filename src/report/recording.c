@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/recording_priv.h"
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "calls/describe.h"
 #include "record/builds.h"
@@ -30,19 +31,11 @@ struct zs_report_totals zs_report_totals(const struct zs_report *r)
 
 /* ---- names as numbers ---- */
 
-static uint64_t hash_bytes(const void *data, size_t size_B)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size_B; i++)
-        h = (h ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* The one copy of a text; NULL: no memory. */
 static const char *intern(struct zs_report *r, const char *text, size_t length)
 {
     text = length ? text : ""; /* may be NULL */
-    uint64_t h = hash_bytes(text, length);
+    uint64_t h = zs_hash_bytes(text, length);
     for (uint64_t n = length;; n += UINT64_C(1) << 32) {
         char *known = zs_id_map_get(&r->strings, h, n);
         if (known && strlen(known) == length && !memcmp(known, text, length))
@@ -68,7 +61,7 @@ static uint64_t shape_key(struct zs_report *r, const struct zs_act_append *a)
         return 0;
     memcpy(key.groups, a->groups, sizeof(key.groups));
     memcpy(key.size, a->size, sizeof(key.size));
-    uint64_t h = hash_bytes(&key, sizeof(key.groups) + sizeof(key.size));
+    uint64_t h = zs_hash_bytes(&key, sizeof(key.groups) + sizeof(key.size));
     for (uint64_t n = 0;; n++) {
         struct shape *known = zs_id_map_get(&r->shapes, h, n);
         if (known && !memcmp(known->groups, key.groups, sizeof(key.groups)) &&

@@ -7,6 +7,7 @@
  */
 #include "report/words.h"
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/span.h"
 
@@ -53,10 +54,8 @@ void zs_words_memo_close(struct zs_words_memo *memo)
 
 static uint64_t hash_key(struct zs_span expr, const struct zs_words_of *of)
 {
-    uint64_t hash = 0xcbf29ce484222325 ^ of->object_B << 20 ^ (uint64_t)of->grf_B << 8 ^ of->simd;
-    for (size_t i = 0; i < expr.size_B; i++)
-        hash = (hash ^ expr.data[i]) * 0x100000001b3;
-    return hash ^ hash >> 29;
+    uint64_t shape = of->object_B << 20 ^ (uint64_t)of->grf_B << 8 ^ of->simd;
+    return zs_hash_u64(shape, zs_hash_bytes(expr.data, expr.size_B));
 }
 
 /* The entry's slot, or the free one where it would stand: half of the slots stay free. */

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/id_map.h"
+#include "base/index.h"
 #include "base/json.h"
 #include "base/name_map.h"
 #include "base/number.h"
@@ -24,6 +25,37 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static uint64_t few_hashes_of(const void *items, size_t i)
+{
+    return ((const uint32_t *)items)[i] % 7;
+}
+
+/* Every item is found where many share a hash, and none that is not there. */
+static void index_finds_what_was_put(void **state)
+{
+    enum { COUNT = 500 };
+    (void)state;
+    struct zs_index index = {0};
+    uint32_t items[COUNT];
+    for (uint32_t count = 0; count < COUNT; count++) {
+        assert_true(zs_index_reserve(&index, count, few_hashes_of, items));
+        assert_true(count * 2 < index.capacity);
+        uint32_t value = count * 3;
+        uint32_t *slot = zs_index_first(&index, value % 7);
+        for (; *slot; slot = zs_index_next(&index, slot))
+            assert_int_not_equal(items[*slot - 1], value);
+        items[count] = value;
+        *slot = count + 1;
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint32_t *slot = zs_index_first(&index, i * 3 % 7);
+        while (*slot && items[*slot - 1] != i * 3)
+            slot = zs_index_next(&index, (uint32_t *)(uintptr_t)slot);
+        assert_int_equal(*slot, i + 1);
+    }
+    zs_index_fini(&index);
+}
 
 static void id_map_is_a_map(void **state)
 {
@@ -188,8 +220,7 @@ static void json_is_valid_for_any_bytes(void **state)
     assert_string_equal(json_string_value(json_object_get(root, "utf8")), "h\xc3\xa9 \xe2\x82\xac");
     assert_int_equal(json_integer_value(json_object_get(root, "min")), INT64_MIN);
     assert_true(json_is_null(json_object_get(root, "nan")));
-    assert_int_equal(
-        json_integer_value(json_object_get(root, "a \"key\"\n\\ \xef\xbf\xbd")), 7);
+    assert_int_equal(json_integer_value(json_object_get(root, "a \"key\"\n\\ \xef\xbf\xbd")), 7);
     json_decref(root);
     zs_buf_fini(&buf);
     j = zs_json_make(&buf, 0);
@@ -492,6 +523,7 @@ int main(void)
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(options_of_any_size),
         cmocka_unit_test(id_map_is_a_map),
+        cmocka_unit_test(index_finds_what_was_put),
         cmocka_unit_test(heap_gives_the_least_first),
         cmocka_unit_test(name_map_is_a_map),
         cmocka_unit_test(reader_first_error_sticks),
