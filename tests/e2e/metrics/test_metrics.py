@@ -297,9 +297,8 @@ class Metrics(unittest.TestCase):
 
     def test_where_metrics_cannot_be_had(self):
         app = ['--', PROGRAM, self.binary, 'immediate', '1']
-        p = run(ZESCOPE, 'metrics', 'query', '-g', 'NoSuchGroup', *app, check=9)
-        self.assertIn("it has no event-based group 'NoSuchGroup'; it has: ComputeBasic", p.stderr)
-        self.assertRegex(p.stderr, r'it has: .*, (ZscopeMemoryByAddress|\.\.\.)\n') # all of them, or that there are more
+        p = run(ZESCOPE, 'metrics', 'query', '-g', 'NoSuchGroup', *app, check=2)
+        self.assertRegex(p.stderr, r'no device here has a metric group NoSuchGroup; zescope metrics list shows the \d+ that there are')
         self.assertEqual(p.stdout, '')
         p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1)
         self.assertIn('there are no metrics: no kernel was launched', p.stderr)
