@@ -404,7 +404,7 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     if (recorded)
         zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
                            status == ZS_EU_EOT);
-    group->spent += t->executed - executed + 1;
+    group->spent += t->executed - executed;
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (ZS_UNLIKELY(group->named.completed))
@@ -474,9 +474,10 @@ IN_TWO_VERSIONS void lonely_threads(struct zs_gpu_run *run, struct zs_gpu_worker
         zs_gpu_stop_run(run, -EFAULT, &fault);
 }
 
-/* Threads that run into barriers use up no slice of their own: they share one. */
+/* After a round. Threads that run into barriers use up no slice of their own: they share one. */
 static bool slice_is_over(const struct zs_gpu_run *run, struct zs_gpu_group *group)
 {
+    group->spent++; /* rounds end, whatever instructions count */
     if (ZS_LIKELY(group->spent - group->looked < run->slice))
         return false;
     group->looked = group->spent;
@@ -497,15 +498,16 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
         enum outcome outcome = run_thread(run, w, group, i, debug);
         if (outcome == OUTCOME_STOPPED)
             return outcome;
-        *ret_busy |= outcome == OUTCOME_BUSY;
-        const struct zs_gpu_thread_state *state = &group->threads[i];
-        if ((outcome == OUTCOME_BUSY || slice_is_over(run, group)) &&
-            interrupted(run, w, group,
-                        state->phase == ZS_GPU_THREAD_DONE ? NULL : &w->threads[state->slot], i))
-            return OUTCOME_STOPPED;
+        if (outcome == OUTCOME_BUSY) {
+            *ret_busy = true;
+            if (interrupted(run, w, group, &w->threads[group->threads[i].slot], i))
+                return OUTCOME_STOPPED;
+        }
     }
     if (group->live == 0)
         return OUTCOME_DONE;
+    if (slice_is_over(run, group) && interrupted(run, w, group, NULL, 0))
+        return OUTCOME_STOPPED;
     if (group->arrived >= run->threads_per_group) {
         zs_gpu_release_barrier(run, w, group);
     } else if (debug && ran == 0 && w->debug &&

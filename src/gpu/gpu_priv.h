@@ -68,7 +68,7 @@ struct zs_gpu_group {
     uint32_t place;   /* among the resident ones of the launch: gives its threads their numbers */
     uint32_t live;    /* threads that have not ended */
     uint32_t arrived; /* barrier messages since the last release */
-    uint64_t spent;   /* instructions of its threads, and one for each time that one ran */
+    uint64_t spent;   /* instructions of its threads, and one for each round */
     uint64_t looked;  /* ... as the worker looked around last */
     bool traced;      /* for the model of time */
     struct zs_port_named_barriers named;
