@@ -508,6 +508,8 @@ char zs_shell_ask_page(struct zs_shell *shell)
         answer = answer ? answer : byte;
     }
     at_prompt = 0;
+    if (got_interrupt)
+        fputs("\n", stdout); /* the terminal has shown ^C */
     answer = got_interrupt ? 'q' : answer;
     got_interrupt = 0;
     return answer;

@@ -73,6 +73,7 @@ struct zs_shell {
     uint32_t stopped_by;              /* a breakpoint whose commands are to be executed */
     uint32_t waits_begun;             /* how often something was made to run */
     bool waits;                       /* it runs */
+    bool lacks_lines;                 /* of code that was loaded, some */
     bool pretty;                      /* structures with a line for each member */
     bool no_pages, no_pages_now, page_dropped;
     uint32_t page_rows, page_shown; /* rows: 0: those of the terminal */

@@ -193,6 +193,21 @@ static void show_resolved(struct zs_shell *shell)
     }
 }
 
+/* Flags of the module alone do not help where its SPIR-V names no lines. */
+static const char how_to_build[] =
+    "[Code without debug info was loaded. It has lines and variables when it is built with -g, "
+    "SPIR-V "
+    "as well as the module made of it:\n"
+    " ocloc compile -file K.cl -device skl -options \"-g -cl-opt-disable\"; the same flags in "
+    "ze_module_desc_t.pBuildFlags, clBuildProgram or icpx -g]\n";
+
+static void note_lines(struct zs_shell *shell, const struct zs_debug_event *e)
+{
+    const struct zs_debug_module *m;
+    for (size_t i = 0; (m = zs_debug_modules(shell->debug, i)); i++)
+        shell->lacks_lines |= m->id == e->module && !m->has_lines;
+}
+
 static void show_module(struct zs_shell *shell, const struct zs_debug_event *e)
 {
     const struct zs_debug_module *m;
@@ -203,10 +218,10 @@ static void show_module(struct zs_shell *shell, const struct zs_debug_event *e)
         for (uint32_t k = 0; k < m->kernel_count; k++) {
             zs_buf_puts(&shell->out, "[Loaded ");
             zs_text_puts(&shell->out, m->kernels[k]);
-            zs_shell_say(shell, "%s]\n",
-                         m->has_lines ? "" : ", which has no debug info: build it with -g");
+            zs_shell_say(shell, "%s]\n", m->has_lines ? "" : ", which has no debug info");
         }
     }
+    note_lines(shell, e);
     show_resolved(shell);
 }
 
@@ -214,13 +229,18 @@ static void show_module(struct zs_shell *shell, const struct zs_debug_event *e)
 static void show_pending(struct zs_shell *shell)
 {
     const struct zs_debug_breakpoint *b;
+    bool any = false;
     for (size_t i = 0; (b = zs_debug_break_get(shell->debug, i)); i++)
         if (!b->watch && !is_resolved(shell, b->id)) {
             zs_shell_say(shell, "[Breakpoint %u was not reached: no code that was loaded has ",
                          b->id);
             zs_text_puts(&shell->out, b->location);
             zs_buf_puts(&shell->out, "]\n");
+            any = true;
         }
+    if (any && shell->lacks_lines)
+        zs_buf_puts(&shell->out, how_to_build);
+    shell->lacks_lines = false;
     shell->resolved_count = 0;
 }
 

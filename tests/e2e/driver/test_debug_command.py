@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """zescope debug on the n-body example: sessions from scripts and on a terminal, against the same sums made here."""
+import json
 import math
 import os
 import pty
@@ -497,6 +498,16 @@ class AsInGdb(Debugging):
             self.assertTrue(any(text in line for line in lines), (command, r.stdout, r.stderr))
         self.assertEqual(r.stdout.splitlines()[-2:], ['255', '0'])  # what was refused has set nothing
 
+    def test_without_debug_info(self):
+        """What is built without -g says how it is built."""
+        folder = os.path.join(WORK.name, 'plain')
+        subprocess.run([OCLOC, 'compile', '-file', 'nbody.cl', '-device', 'skl', '-output', 'nbody', '-output_no_suffix', '-out_dir', folder],
+                       cwd=FOLDER, check=True, stdout=subprocess.DEVNULL, timeout=120)
+        r = debug('break nbody.cl:29', 'run', app=[NBODY, os.path.join(folder, 'nbody.spv')])
+        self.assertIn('was not reached', r.stdout)
+        self.assertIn('-options "-g -cl-opt-disable"', r.stdout)
+        self.assertNotIn('-options', debug('break nosuch.cl:29', 'run').stdout)
+
     def test_places_and_types(self):
         r = debug('tbreak nbody.cl:25', 'run', 'info line nbody.cl:29', 'info line', 'info symbol $ip', 'info symbol (ulong)&here + 4',
                   'info symbol 8', 'info symbol', 'info line nosuch.cl:1')
@@ -527,6 +538,68 @@ class AsInGdb(Debugging):
             self.near(numbers, body(3))
 
 
+class Adapter:
+    """zescope dap on a pipe, as an editor has it."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([ZESCOPE, 'dap'], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.number = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def send(self, command, **arguments):
+        self.number += 1
+        body = json.dumps({'seq': self.number, 'type': 'request', 'command': command, 'arguments': arguments}).encode()
+        self.process.stdin.write(b'Content-Length: %d\r\n\r\n' % len(body) + body)
+        self.process.stdin.flush()
+
+    def until(self, name):
+        """The next event or response of that name."""
+        while True:
+            length = 0
+            while (line := self.process.stdout.readline().strip()):
+                if line.startswith(b'Content-Length:'):
+                    length = int(line.split()[1])
+            message = json.loads(self.process.stdout.read(length))
+            if name in (message.get('event'), message.get('command')):
+                return message
+
+    def ask(self, command, **arguments):
+        self.send(command, **arguments)
+        return self.until(command)
+
+
+class Editor(Debugging):
+    def test_members(self):
+        """What may stand behind a '.' or '->' is completed."""
+        with Adapter() as dap:
+            dap.ask('initialize', adapterID='zescope')
+            dap.send('launch', program=NBODY, args=[SPIRV, FLAGS], devices=DEVICE)
+            dap.until('initialized')
+            dap.ask('setFunctionBreakpoints', breakpoints=[{'name': 'pull'}])
+            dap.send('configurationDone')
+            thread = dap.until('stopped')['body']['threadId']
+            frame = dap.ask('stackTrace', threadId=thread)['body']['stackFrames'][0]['id']
+            complete = lambda text: [t['label'] for t in dap.ask('completions', text=text, column=len(text) + 1,
+                                                                 frameId=frame)['body']['targets']]
+            self.assertEqual(complete('print here.'), ['x', 'y', 'z', 'w', 'lo', 'hi', 'even', 'odd'])
+            self.assertEqual(complete('here.'), ['x', 'y', 'z', 'w', 'lo', 'hi', 'even', 'odd'])
+            self.assertEqual(complete('print 1 + here.o'), ['odd'])
+            self.assertEqual(complete('print nothing.'), [])
+            self.assertEqual(complete('print way.'), ['x', 'y', 'z', 'lo', 'hi', 'even', 'odd'])
+            shown = dap.ask('evaluate', expression='print here.x = 3', context='repl', frameId=frame)
+            self.assertEqual(shown['body']['result'].strip(), '3')
+            self.assertEqual(dap.ask('evaluate', expression='here.x', context='watch', frameId=frame)['body']['result'], '3')
+            self.assertFalse(dap.ask('evaluate', expression='here.x = 4', context='hover', frameId=frame)['success'])
+
+
 @unittest.skipIf(DEVICE != 'skl', 'they choose their devices')
 class Locals(Debugging):
     SOURCE = """typedef struct { int a; float b[3]; } rec_t;
@@ -547,6 +620,22 @@ kernel void out_of_bounds(global int *p, int n)
     p[me] = sum - 3000;
 }
 """
+
+    def test_faults(self):
+        """Read or write, how large, near what: behind an allocation and in front of it."""
+        for name, body, says in (('front', 'p[(int)me - 1] = 1;', r'access out of bounds: a write of 4 bytes: address 0x\w+, p - 4 bytes; '
+                                  r'4 bytes in front of the allocation of 256 bytes at 0x'),
+                                 ('wide', 'p[0] = ((global long *)p)[me + 32];', r'a read of 8 bytes: address 0x\w+, p \+ 256 bytes; '
+                                  r'0 bytes behind the end of the allocation of 256 bytes'),
+                                 ('atomic', 'atomic_add(p + me + 64, 1);', r'an atomic access of 4 bytes: address 0x\w+, p \+ 256 bytes; ')):
+            folder = os.path.join(WORK.name, 'fault_' + name)
+            os.makedirs(folder)
+            with open(os.path.join(folder, 'kernels.cl'), 'w', encoding='utf-8') as f:
+                f.write('kernel void out_of_bounds(global int *p, int n)\n{\n    uint me = get_local_id(0);\n    ' + body + '\n}\n')
+            subprocess.run([OCLOC, 'compile', '-file', 'kernels.cl', '-device', 'skl', '-options', FLAGS, '-output', 'kernels.bin',
+                            '-output_no_suffix'], cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=120)
+            r = debug('run', app=[MISBEHAVE, 'bounds'], kernels=folder, options=['-d', 'skl'])
+            self.assertRegex(r.stdout, says, name)
 
     def test_local_arrays(self):
         """They are variables, optimised or not; words say where."""

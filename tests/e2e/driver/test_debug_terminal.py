@@ -168,6 +168,40 @@ class Lines(Session):
         t.type('q\n')
         self.assertEqual(t.end(), 0)
 
+    def test_pages(self):
+        """What is longer than the screen comes by pages; commands of a breakpoint have a prompt of their own."""
+        question = '--RET for more, q to quit'
+        t = self.start()
+        t.type('help\n')
+        t.see(question)
+        self.assertNotIn(b'undisplay', t.raw)
+        t.type('\n')
+        t.until(lambda: t.raw.count(question.encode()) == 2, 'the second page')
+        t.type('q\n')
+        t.until(t.prompted, 'a prompt')
+        self.assertNotIn(b'help COMMAND has examples', t.raw)
+        t.type('help\n')
+        t.until(lambda: t.raw.count(question.encode()) == 3, 'a page')
+        t.type('c\n')
+        t.until(lambda: b'help COMMAND has examples' in t.raw and t.prompted(), 'all of it')
+        t.type('help\n')
+        t.until(lambda: t.raw.count(question.encode()) == 4, 'a page')
+        t.type('\x03')
+        t.until(t.prompted, 'a prompt')
+        t.do('set pagination off')
+        t.do('help')
+        self.assertEqual(t.raw.count(question.encode()), 4)
+        t.do('tbreak nbody.cl:29')
+        t.type('commands\n')
+        t.see('\n>')
+        t.type('print me\nend\n')
+        t.until(t.prompted, 'a prompt')
+        t.type('run\n')
+        t.see('\n$1 = ')
+        t.until(t.prompted, 'a prompt')
+        t.type('q\n')
+        self.assertEqual(t.end(), 0)
+
     def test_interrupt_at_the_prompt(self):
         """The line is given up; what runs next is not stopped by it."""
         for term in ('xterm', 'dumb', None):
