@@ -22,7 +22,19 @@ struct run_options {
     const char *device;
     const char *kernel_timeout;
     bool check;
+    bool intel;
+    const char *batches;
 };
+
+/* What is preloaded comes before what is preloaded already. */
+static bool preload(const char *library)
+{
+    const char *given = getenv("LD_PRELOAD");
+    char both[2 * PATH_MAX];
+    int length = snprintf(both, sizeof(both), "%s%s%s", library, given && *given ? ":" : "",
+                          given ? given : "");
+    return length < (int)sizeof(both) && !setenv("LD_PRELOAD", both, 1);
+}
 
 /* ---- --check ---- */
 
@@ -150,6 +162,11 @@ static const struct zs_option options_table[] = {
     {"check", 'C', ZS_OPTION_FLAG, OPTION(check), NULL,
      "also find reads of memory that nobody wrote, and from tgllp on of registers that the code "
      "did not wait for; report all failed launches at the end and exit with 99 when there are any"},
+    {"intel", 0, ZS_OPTION_FLAG, OPTION(intel), NULL,
+     "under Intel's own drivers, Level Zero and OpenCL, as they are installed: they find a DRM "
+     "render node for each device (skl, icllp, tgllp, dg2 ...)"},
+    {"batches", 0, ZS_OPTION_STRING, OPTION(batches), "FOLDER",
+     "with --intel: write what they hand to the command streamer there, for zescope batch"},
 };
 
 const struct zs_command zs_command_run = {
@@ -171,13 +188,38 @@ const struct zs_command zs_command_run = {
                 "zescope run -d skl,dg2 -- ./multi\n"
                 "    two devices side by side\n"
                 "zescope run -d pvc:2 -- ./tiles\n"
-                "    one device with two sub-devices\n",
+                "    one device with two sub-devices\n"
+                "zescope run --intel -d dg2 -- clinfo\n"
+                "    Intel's own OpenCL driver, on a GPU that is not there\n",
     .options = options_table,
     .option_count = ZS_ARRAY_LEN(options_table),
     .options_size_B = sizeof(struct run_options),
     .takes_app = true,
     .run = run_run,
 };
+
+static int start(char **argv)
+{
+    signal(SIGPIPE, SIG_DFL); /* zescope itself ignores it */
+    execvp(argv[0], argv);
+    return zs_cli_cannot_start(argv[0], -errno);
+}
+
+static int run_intel(const struct run_options *o, char **argv)
+{
+    char library[PATH_MAX];
+    if (o->check || o->kernel_timeout)
+        return zs_cli_usage(&zs_command_run, "--intel has no --check and no --kernel-timeout");
+    if (!zs_cli_find_library("libzescope_drm.so", "ZESCOPE_DRM", "drm", library))
+        return zs_cli_fail("libzescope_drm.so cannot be found: reinstall zescope, or say where it "
+                           "is with ZESCOPE_DRM");
+    if (strpbrk(library, " :"))
+        return zs_cli_fail("%s: a path with blanks or colons cannot be preloaded", library);
+    if (!preload(library) || (o->device && setenv("ZESCOPE_DEVICES", o->device, 1)) ||
+        (o->batches && setenv("ZESCOPE_BATCHES", o->batches, 1)))
+        return zs_cli_fail("out of memory");
+    return start(argv);
+}
 
 static int run_run(void *options, int operand_count, char **operands)
 {
@@ -189,6 +231,10 @@ static int run_run(void *options, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_run,
                             "--kernel-timeout takes a time such as 10, 1.5s or 200ms, not '%s'",
                             o->kernel_timeout);
+    if (o->intel)
+        return run_intel(o, operands);
+    if (o->batches)
+        return zs_cli_usage(&zs_command_run, "--batches needs --intel");
     int status = zs_cli_use_software_gpu(&zs_command_run, o->device, NULL);
     if (status != ZS_EXIT_OK)
         return status;
@@ -196,7 +242,5 @@ static int run_run(void *options, int operand_count, char **operands)
         return zs_cli_fail("out of memory");
     if (o->check)
         return run_checked(operands);
-    signal(SIGPIPE, SIG_DFL); /* zescope itself ignores it */
-    execvp(operands[0], operands);
-    return zs_cli_cannot_start(operands[0], -errno);
+    return start(operands);
 }

@@ -45,8 +45,8 @@ static bool surface_area(struct zs_port *port, const struct zs_port_message *mes
     if (surface->kind == ZS_PORT_SURFACE_NULL)
         return true;
     if (surface->kind == ZS_PORT_SURFACE_FREED)
-        return zs_port_fail(port, message, ZS_PORT_FAULT_OUT_OF_BOUNDS, -1,
-                            (uint64_t)(uintptr_t)surface->base, message->block_B, is_write);
+        return zs_port_fail(port, message, ZS_PORT_FAULT_OUT_OF_BOUNDS, -1, surface->gpu_va,
+                            message->block_B, is_write);
     ret->base = surface->base;
     ret->size_B = zs_port_surface_B(port, message, surface);
     ret->read_only = surface->read_only;
@@ -128,12 +128,15 @@ static const struct zs_port_range *search(struct zs_port *port,
                                           uint64_t size_B, int lane, bool is_write)
 {
     const struct zs_port_range *found = NULL;
+    struct zs_port_range joined;
     for (uint32_t i = 0; i < port->launch_range_count && !found; i++) {
         if (holds(&port->launch_ranges[i], gpu_va, size_B))
             found = &port->launch_ranges[i];
     }
     if (!found)
         found = zs_port_map_find(&port->map, gpu_va, size_B);
+    if (!found && zs_port_map_reach(&port->map, gpu_va, size_B, &joined))
+        found = &joined;
     if (!found)
         found = straddled(port, message, gpu_va, size_B, is_write);
     if (!found) {
@@ -248,7 +251,7 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
     ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t gpu_va = zs_port_load64(addresses + lane * 8);
-        ret->pointer[lane] = (uint8_t *)(uintptr_t)gpu_va;
+        ret->pointer[lane] = zs_port_host(range, gpu_va);
         wrong |= (uint32_t)(gpu_va - start > last) << lane;
     }
     ret->outside = 0;
@@ -257,9 +260,11 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
         return true;
     ZS_PORT_FOR_LANES(slow, mask)
     {
-        uint64_t gpu_va = (uint64_t)(uintptr_t)ret->pointer[slow];
-        if (!zs_port_range(port, message, gpu_va, span_B, (int)slow, is_write))
+        uint64_t gpu_va = zs_port_load64(addresses + slow * 8);
+        range = zs_port_range(port, message, gpu_va, span_B, (int)slow, is_write);
+        if (!range)
             return false;
+        ret->pointer[slow] = zs_port_host(range, gpu_va);
     }
     return true;
 }

@@ -219,9 +219,10 @@ static uint8_t *a64_block(struct zs_port *port, const struct zs_port_message *m,
                           const uint8_t *header, bool is_write)
 {
     uint64_t gpu_va = zs_port_load64(header);
-    uint8_t *pointer = (uint8_t *)(uintptr_t)gpu_va;
-    if (!zs_port_range(port, m, gpu_va, m->block_B, -1, is_write))
+    const struct zs_port_range *range = zs_port_range(port, m, gpu_va, m->block_B, -1, is_write);
+    if (!range)
         return NULL;
+    uint8_t *pointer = zs_port_host(range, gpu_va);
     if (zs_port_tracks(port) && !zs_port_track(port, m, pointer, m->block_B, -1, is_write))
         return NULL;
     return pointer;
@@ -320,9 +321,9 @@ bool zs_port_run_media_read(struct zs_port *port, const struct zs_port_message *
         return true;
     for (uint32_t row = 0; row < b.height; row++) {
         uint64_t y = (uint64_t)zs_port_media_line(b.surface, b.y + row);
-        const uint8_t *line = b.surface->base + y * b.surface->row_pitch_B;
         for (uint32_t i = 0; i < b.width_B; i++)
-            dst[row * b.pitch_B + i] = line[zs_port_media_byte(b.surface, b.x_B + i)];
+            dst[row * b.pitch_B + i] =
+                *zs_port_surface_byte(b.surface, zs_port_media_byte(b.surface, b.x_B + i), y);
     }
     return true;
 }
@@ -341,11 +342,11 @@ bool zs_port_run_media_write(struct zs_port *port, const struct zs_port_message 
         int64_t y = b.y + row;
         if (y < 0 || y >= b.surface->height)
             continue;
-        uint8_t *line = b.surface->base + (uint64_t)y * b.surface->row_pitch_B;
         for (uint32_t i = 0; i < b.width_B; i++) {
             int64_t at = b.x_B + i;
             if (at >= 0 && at < line_B)
-                line[at] = data[row * b.pitch_B + i];
+                *zs_port_surface_byte(b.surface, (uint64_t)at, (uint64_t)y) =
+                    data[row * b.pitch_B + i];
         }
     }
     return true;

@@ -189,9 +189,11 @@ static uint8_t *memory_of(struct zs_port *port, const struct zs_port_message *m,
                           uint32_t size_B, bool is_write)
 {
     uint64_t gpu_va = address_of(m, b, which, row, column);
-    uint8_t *at = (uint8_t *)(uintptr_t)gpu_va;
-    if (!zs_port_range(port, m, gpu_va, size_B, -1, is_write) ||
-        (zs_port_tracks(port) && !zs_port_track(port, m, at, size_B, -1, is_write)))
+    const struct zs_port_range *range = zs_port_range(port, m, gpu_va, size_B, -1, is_write);
+    if (!range)
+        return NULL;
+    uint8_t *at = zs_port_host(range, gpu_va);
+    if (zs_port_tracks(port) && !zs_port_track(port, m, at, size_B, -1, is_write))
         return NULL;
     return at;
 }

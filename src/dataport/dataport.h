@@ -48,7 +48,9 @@ struct zs_port_fault {
 /* One live allocation, as launches see it. */
 struct zs_port_range {
     uint64_t start, end; /* [start, end) */
+    uint64_t bias;       /* what to add to its addresses for the host's; 0 for our own driver */
     bool read_only;
+    bool is_joined;    /* with neighbours of the same bias: who reaches over its end finds them */
     uint64_t *written; /* one bit per byte from start; NULL: not tracked. Updated atomically */
 };
 
@@ -284,6 +286,10 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
  * payload; 0: it is not allowed. */
 uint32_t zs_port_block2d_load_B(uint32_t desc, uint32_t grf_B, const uint8_t *src0);
 
+/* The range that holds gpu_va, and as many of those joined to it as [gpu_va, gpu_va + size) needs.
+ * false: they do not hold all of it; *ret is what there is, its end 0 when nothing is. */
+bool zs_port_map_reach(const struct zs_port_map *map, uint64_t gpu_va, uint64_t size_B,
+                       struct zs_port_range *ret);
 /* The range that holds [gpu_va, gpu_va + size), or NULL. For the dispatcher and for faults. */
 const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint64_t gpu_va,
                                              uint64_t size_B);

@@ -63,6 +63,12 @@ const struct zs_port_range *zs_port_range(struct zs_port *port,
                                           const struct zs_port_message *message, uint64_t gpu_va,
                                           uint64_t size_B, int lane, bool is_write);
 
+/* Where the host has what a range has at gpu_va. */
+static inline uint8_t *zs_port_host(const struct zs_port_range *range, uint64_t gpu_va)
+{
+    return (uint8_t *)(uintptr_t)(gpu_va + range->bias);
+}
+
 /* A buffer of the binding table or local memory: what most messages reach. */
 struct zs_port_quick {
     uint8_t *base;
@@ -115,6 +121,12 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
 bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *message,
                          const uint8_t *src0, uint32_t mask, bool is_write,
                          struct zs_port_lanes *ret);
+/* Byte x_B of a row of a surface without slices. */
+static inline uint8_t *zs_port_surface_byte(const struct zs_port_surface *surface, uint64_t x_B,
+                                            uint64_t row)
+{
+    return surface->base + zs_tiled(surface->tiling, surface->row_pitch_B, x_B, row, 0);
+}
 /* A texel's address; NULL outside. u, v, r: dimensions first, then the layer of an array. */
 uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3]);
 

@@ -463,7 +463,7 @@ static void add_texel(const struct zs_port_surface *s, const int64_t coordinate[
     if (!texel)
         return;
     uint64_t start = (uint64_t)(uintptr_t)s->base;
-    if (s->dimensions < 2) {
+    if (s->dimensions < 2 || s->tiling != ZS_LINEAR) {
         add_bytes(t, (uint64_t)(uintptr_t)texel, s->format->texel_B);
         return;
     }

@@ -192,7 +192,7 @@ static bool place_even(struct zs_port *port, const struct zs_port_message *m,
         if (!rise64(addresses, lanes, &first, &ret->step_B))
             return false;
         uint64_t size_B = (uint64_t)ret->step_B * (lanes - 1) + span_B;
-        ret->first = (uint8_t *)(uintptr_t)first;
+        ret->first = zs_port_host(range, first);
         return first >= range->start && first < range->end && size_B <= range->end - first &&
                !(is_write && range->read_only);
     }
@@ -364,8 +364,7 @@ one_place(struct zs_port *port, const struct zs_port_message *m, const uint8_t *
         size_B += (uint32_t)step * (LANES_MAX - 1);
         *ret_step_B = (uint32_t)step;
         bool inside = first >= range->start && first < range->end && size_B <= range->end - first;
-        return inside && rises64(addresses, step, LANES_MAX) ? (const uint8_t *)(uintptr_t)first
-                                                             : NULL;
+        return inside && rises64(addresses, step, LANES_MAX) ? zs_port_host(range, first) : NULL;
     }
     if (!zs_port_quick(port, m, false, &area) || !shaped(addresses, NULL, LANES_MAX))
         return NULL;
@@ -409,10 +408,11 @@ static bool block_place(struct zs_port *port, const struct zs_port_message *m, c
     *ret_inside_B = m->block_B;
     if (is_a64(m)) {
         uint64_t gpu_va = zs_port_load64(src0);
-        *ret_place = (uint8_t *)(uintptr_t)gpu_va;
-        return zs_port_range(port, m, gpu_va, m->block_B, 0, is_write) &&
-               (!zs_port_tracks(port) ||
-                zs_port_track(port, m, *ret_place, m->block_B, 0, is_write));
+        const struct zs_port_range *range = zs_port_range(port, m, gpu_va, m->block_B, 0, is_write);
+        if (!range)
+            return false;
+        *ret_place = zs_port_host(range, gpu_va);
+        return !zs_port_tracks(port) || zs_port_track(port, m, *ret_place, m->block_B, 0, is_write);
     }
     struct zs_port_area area;
     if (!zs_port_area(port, m, is_write, &area))

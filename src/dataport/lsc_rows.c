@@ -38,7 +38,7 @@ ALWAYS bool row_by_address(const struct zs_port_range *range, const uint8_t *add
 {
     uint64_t first = zs_port_load64(addresses), step = zs_port_load64(addresses + 8) - first;
     uint64_t size_B = step * (LANES_MAX - 1) + 4;
-    *ret = (struct row){(uint8_t *)(uintptr_t)first, step == 0};
+    *ret = (struct row){zs_port_host(range, first), step == 0};
     if (first < range->start || first >= range->end || size_B > range->end - first)
         return false;
     return step == 4 ? rise_by(addresses, first, 4) : step == 0 && rise_by(addresses, first, 0);
@@ -144,7 +144,7 @@ ALWAYS bool row_by_index(const struct zs_port_range *range, const struct zs_port
     uint32_t index = zs_port_load32(at), step = zs_port_load32(at + 4) - index;
     uint64_t wide = extended(index, indices->is_signed), first = indices->base + wide * 4;
     uint64_t size_B = (uint64_t)step * 4 * (LANES_MAX - 1) + 4;
-    *ret = (struct row){(uint8_t *)(uintptr_t)first, step == 0};
+    *ret = (struct row){zs_port_host(range, first), step == 0};
     if (first < range->start || first >= range->end || size_B > range->end - first)
         return false;
     if (step == 0)
@@ -173,7 +173,7 @@ ALWAYS bool rising(const struct zs_port_range *range, const struct zs_port_indic
     uint32_t limit = (indices->is_signed ? (uint32_t)INT32_MAX : UINT32_MAX) - (LANES_MAX - 1);
     uint64_t first = indices->base + extended(index, indices->is_signed) * 4;
     bool steps_over = indices->is_signed ? (int32_t)index > (int32_t)limit : index > limit;
-    *ret_first = (uint8_t *)(uintptr_t)first;
+    *ret_first = zs_port_host(range, first);
     return first >= range->start && first < range->end && range->end - first >= LANES_MAX * 4 &&
            !steps_over && shaped(at, steps_of_1, LANES_MAX);
 }
@@ -304,7 +304,7 @@ ZS_PORT_KERNEL_ACCESS static bool load_block(struct zs_port *port, const struct 
     if (zs_port_tracks(port) || gpu_va < range->start || gpu_va >= range->end ||
         m->block_B > range->end - gpu_va)
         return RUN(lsc_load)(port, m, dst, src0, src1, mask);
-    copy_block(dst, (const uint8_t *)(uintptr_t)gpu_va, m->block_B);
+    copy_block(dst, zs_port_host(range, gpu_va), m->block_B);
     return true;
 }
 

@@ -189,3 +189,22 @@ const struct zs_port_range *zs_port_map_find(const struct zs_port_map *map, uint
     const struct zs_port_range *range = zs_port_map_floor(map, gpu_va);
     return range && gpu_va < range->end && size_B <= range->end - gpu_va ? range : NULL;
 }
+
+bool zs_port_map_reach(const struct zs_port_map *map, uint64_t gpu_va, uint64_t size_B,
+                       struct zs_port_range *ret)
+{
+    const struct zs_port_range *range = zs_port_map_floor(map, gpu_va);
+    *ret = (struct zs_port_range){0};
+    if (!range || gpu_va >= range->end)
+        return false;
+    *ret = *range;
+    while (size_B > ret->end - gpu_va) {
+        const struct zs_port_range *next = zs_port_map_above(map, range->start);
+        if (!ret->is_joined || !next || !next->is_joined || next->start != ret->end ||
+            next->bias != ret->bias || next->read_only != ret->read_only)
+            return false;
+        ret->end = next->end;
+        range = next;
+    }
+    return true;
+}

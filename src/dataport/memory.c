@@ -573,17 +573,19 @@ bool RUN(a64_scattered_read)(struct zs_port *port, const struct zs_port_message 
         int stride = stride64(addresses, m->lanes, m->element_B);
         uint64_t gpu_va = zs_port_load64(addresses);
         uint32_t size_B = stride == 0 ? m->element_B : (uint32_t)m->lanes * m->element_B;
-        const uint8_t *from = (const uint8_t *)(uintptr_t)gpu_va;
+        const struct zs_port_range *range = NULL;
         /* a range miss here is no fault yet: lanes may lie in several allocations */
-        if (stride > 0 && zs_port_range(port, m, gpu_va, m->element_B, 0, false) &&
-            (!ZS_PORT_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
-            copy_row(dst, from, size_B);
+        if (stride > 0)
+            range = zs_port_range(port, m, gpu_va, m->element_B, 0, false);
+        if (range && (!ZS_PORT_CHECKED || range->end - gpu_va >= size_B)) {
+            copy_row(dst, zs_port_host(range, gpu_va), size_B);
             return true;
         }
         if (stride == 0 && m->element_B == 4) {
-            if (!zs_port_range(port, m, gpu_va, 4, 0, false))
+            range = zs_port_range(port, m, gpu_va, 4, 0, false);
+            if (!range)
                 return false;
-            splat32(dst, zs_port_load32_shared(from), m->lanes);
+            splat32(dst, zs_port_load32_shared(zs_port_host(range, gpu_va)), m->lanes);
             return true;
         }
         if (port->fault.kind != ZS_PORT_FAULT_NONE)
@@ -604,10 +606,11 @@ bool RUN(a64_scattered_write)(struct zs_port *port, const struct zs_port_message
         stride64(addresses, m->lanes, m->element_B) > 0) {
         uint64_t gpu_va = zs_port_load64(addresses);
         uint32_t size_B = (uint32_t)m->lanes * m->element_B;
-        if (!zs_port_range(port, m, gpu_va, m->element_B, 0, true))
+        const struct zs_port_range *range = zs_port_range(port, m, gpu_va, m->element_B, 0, true);
+        if (!range)
             return false;
-        if ((!ZS_PORT_CHECKED || port->cache[m->cache_slot].end - gpu_va >= size_B)) {
-            copy_row((uint8_t *)(uintptr_t)gpu_va, data, size_B);
+        if (!ZS_PORT_CHECKED || range->end - gpu_va >= size_B) {
+            copy_row(zs_port_host(range, gpu_va), data, size_B);
             return true;
         }
     }

@@ -144,8 +144,10 @@ static void read_texel(const struct zs_port_surface *s, const int64_t coordinate
     if (s->chroma) {
         uint32_t uv[4];
         zs_port_format_unpack(s->chroma,
-                              s->chroma_base + (uint64_t)(coordinate[1] / 2) * s->row_pitch_B +
-                                  (uint64_t)(coordinate[0] / 2) * s->chroma->texel_B,
+                              s->chroma_base +
+                                  zs_tiled(s->tiling, s->row_pitch_B,
+                                           (uint64_t)(coordinate[0] / 2) * s->chroma->texel_B,
+                                           (uint64_t)(coordinate[1] / 2), 0),
                               uv);
         channels[1] = channels[0];
         channels[0] = uv[1];

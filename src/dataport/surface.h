@@ -7,6 +7,7 @@
 #define ZS_DATAPORT_SURFACE_H
 
 #include "base/compiler.h"
+#include "base/tile.h"
 
 enum zs_port_surface_kind {
     ZS_PORT_SURFACE_NULL,   /* reads give 0, writes are dropped */
@@ -24,11 +25,13 @@ struct zs_port_surface {
     bool is_array;      /* the last coordinate (index `dimensions`) selects a layer */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
     uint8_t *base;
+    uint64_t gpu_va; /* of base: what faults and models of time say */
     uint64_t size_B; /* buffer: bytes, a multiple of 4; image: all bytes that may be touched */
     uint32_t pad_B;  /* buffer: those at the end that nobody allocated */
     const struct zs_port_format *format;
     uint32_t width, height, depth; /* texels; depth: layers of an array (1D: too) */
     uint32_t row_pitch_B;
+    enum zs_tiling tiling;  /* else than linear: slices begin at whole rows */
     uint64_t slice_pitch_B; /* between z slices or layers */
     /* Two planes: U and V of half the width and height, with the pitch of the rows of Y; NULL:
      * none. */

@@ -39,6 +39,22 @@ int zs_port_decode_typed_write(struct zs_port_message *message, uint32_t desc)
     return error ? error : zs_port_payload(message, message->coordinates, message->elements, 0);
 }
 
+/* Slices of a volume may share tiles; other slices begin some whole rows behind each other. */
+static uint8_t *tiled_texel(const struct zs_port_surface *s, const int64_t coordinate[3],
+                            uint64_t linear_B)
+{
+    uint64_t x_B = (uint64_t)coordinate[0] * s->format->texel_B, y, plane_B = 0;
+    uint32_t slices = zs_tile_slices(s->tiling), z = 0;
+    if (slices > 1) {
+        z = (uint32_t)coordinate[2] % slices;
+        y = (uint64_t)coordinate[1];
+        plane_B = ((uint64_t)coordinate[2] - z) * s->slice_pitch_B;
+    } else {
+        y = (linear_B - x_B) / s->row_pitch_B;
+    }
+    return s->base + plane_B + zs_tiled(s->tiling, s->row_pitch_B, x_B, y, z);
+}
+
 uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3])
 {
     int64_t limit[3] = {surface->width, surface->dimensions > 1 ? surface->height : 1,
@@ -57,7 +73,9 @@ uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int6
             return NULL;
         offset += (uint64_t)layer * surface->slice_pitch_B;
     }
-    return surface->base + offset;
+    if (surface->tiling == ZS_LINEAR)
+        return surface->base + offset;
+    return tiled_texel(surface, coordinate, offset);
 }
 
 static const struct zs_port_surface *image(struct zs_port *port, const struct zs_port_message *m)

@@ -21,7 +21,7 @@ const char *zs_gpu_fault_name(enum zs_gpu_fault_kind kind)
 void zs_gpu_group_id(const struct zs_gpu_launch *launch, uint64_t group_index, uint32_t ret_id[3])
 {
     for (uint32_t i = 0; i < 3; i++) {
-        ret_id[i] = (uint32_t)(group_index % launch->group_count[i]);
+        ret_id[i] = launch->group_start[i] + (uint32_t)(group_index % launch->group_count[i]);
         group_index /= launch->group_count[i];
     }
 }
@@ -125,9 +125,9 @@ static void describe_surface(const struct zs_gpu_run *run, const struct zs_port 
         snprintf(fault->detail, sizeof(fault->detail),
                  "offset %" PRId64 " of the surface%s, which has %" PRIu64 " bytes",
                  (int64_t)fault->gpu_va, who, surface->size_B - surface->pad_B);
-        fault->gpu_va += (uint64_t)(uintptr_t)surface->base;
-        fault->nearest_count = zs_gpu_memory_nearest(
-            run->launch->memory, (uint64_t)(uintptr_t)surface->base, fault->nearest);
+        fault->gpu_va += surface->gpu_va;
+        fault->nearest_count =
+            zs_gpu_memory_nearest(run->launch->memory, surface->gpu_va, fault->nearest);
         fault->nearest_count = ZS_MIN(fault->nearest_count, 1); /* what the argument points into */
     } else if (surface->kind == ZS_PORT_SURFACE_FREED) {
         snprintf(fault->detail, sizeof(fault->detail), "the surface%s has no live memory", who);

@@ -11,7 +11,8 @@
  *     zs_gpu_args_set_buffer(args, 0, memory, pointer);
  *     zs_gpu_launch_run(device, &launch, &result);           // returns when all groups are done
  *
- * Device memory shares the host's address space: a gpu_va is a host pointer. Every access of a
+ * Device memory shares the host's address space: a gpu_va is a host pointer, unless an allocation
+ * has a bias. Every access of a
  * kernel is checked against the live allocations of its context, so a wild pointer ends the launch
  * with a fault record and never touches anything else.
  *
@@ -24,6 +25,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/span.h"
+#include "base/tile.h"
 
 #include <zescope/isa.h>
 
@@ -141,12 +143,18 @@ enum {
     ZS_GPU_ALLOCATION_TRACK_WRITES = 1u << 1,
     /* Gone as soon as it is removed, even for launches whose arguments name it: a mapping. */
     ZS_GPU_ALLOCATION_WITHDRAWABLE = 1u << 2,
+    /* It and neighbours with the same flags and bias are one to whoever reaches over its end. */
+    ZS_GPU_ALLOCATION_JOINED = 1u << 3,
 };
 
 struct zs_gpu_allocation {
-    uint64_t gpu_va; /* first byte, also its host address */
+    uint64_t gpu_va; /* first byte */
     uint64_t size_B; /* > 0 */
-    uint64_t id;     /* out: unique in this memory, ascending from 1 */
+    /* Its host address minus gpu_va. 0 but for memory of a driver that is not ours. Debuggers and
+     * ZS_GPU_ALLOCATION_TRACK_WRITES take addresses for the host's: they are not for such memory.
+     */
+    uint64_t bias;
+    uint64_t id; /* out: unique in this memory, ascending from 1 */
     enum zs_gpu_memory_kind kind;
     uint32_t flags;  /* ZS_GPU_ALLOCATION_* */
     uint64_t origin; /* opaque: where it was made (a backtrace id), shown by the caller's reports */
@@ -174,6 +182,10 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
 /* The live allocation that holds [gpu_va, gpu_va + 1). */
 bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
                         struct zs_gpu_allocation *ret_allocation);
+/* Where the host has bytes, which may lie in several joined allocations; NULL: not all are there,
+ * or they are to be written and may not. */
+uint8_t *zs_gpu_memory_host(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B,
+                            bool is_write);
 /* The driver wrote these bytes (copies, fills, host-side image uploads). */
 void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B);
 
@@ -231,6 +243,7 @@ struct zs_gpu_image {
     uint32_t width, height, depth, layers; /* unused dimensions: 1 */
     uint32_t row_pitch_B;
     uint64_t slice_pitch_B;
+    enum zs_tiling tiling;               /* our own driver has none */
     const struct zs_port_format *chroma; /* not NULL: behind the rows of Y stand those of U and V */
     uint32_t planes;    /* of this size and format, one behind the other; 0 stands for 1 */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
@@ -290,6 +303,9 @@ enum {
     ZS_GPU_KERNEL_X86_64_V2 = 1u << 1, /* as on a host without AVX2 and FMA */
     ZS_GPU_KERNEL_TIMED = 1u << 2, /* launches use the model of time, where the device has one */
     ZS_GPU_KERNEL_SCOREBOARD = 1u << 3, /* registers that were not waited for are faults */
+    /* Of walk.h: private memory is somebody else's, made for as many threads as the device holds.
+     */
+    ZS_GPU_KERNEL_WALKED = 1u << 4,
 };
 
 enum zs_gpu_arg_kind {
@@ -483,8 +499,10 @@ struct zs_gpu_launch {
     const struct zs_gpu_kernel *kernel;
     const struct zs_gpu_args *args; /* of that kernel; only read */
     struct zs_gpu_memory *memory;
-    uint32_t group_count[3]; /* 0 in any: nothing runs, success */
-    uint32_t group_size[3];  /* product within the device's limit */
+    uint32_t group_count[3];  /* 0 in any: nothing runs, success */
+    uint32_t group_size[3];   /* product within the device's limit */
+    uint32_t group_start[3];  /* the first group's id */
+    const uint8_t *local_ids; /* rows of threads, when they are not to be made; only read */
     uint32_t global_offset[3];
     uint32_t flags;
     /* Printf buffer, when the kernel uses printf: initialise and drain it with zs_gpu_printf_*. */

@@ -194,6 +194,7 @@ struct zs_gpu_kernel {
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
+    uint32_t slots_max; /* threads with numbers of their own; 0: any */
     struct zs_gpu_instruction *instructions;
     uint32_t instruction_count;
     size_t counter_count;
@@ -202,6 +203,9 @@ struct zs_gpu_kernel {
     struct zs_eu_program *timed_program; /* the same with hooks */
     struct zs_timing_code *timing_code;
 };
+
+/* SAMPLER_STATE of the dynamic state heap (four dwords). */
+void zs_gpu_sampler_from_state(struct zs_port_sampler *sampler, const uint8_t *state);
 
 /* ---- args.c ------------------------------------------------------------------------------------
  */
@@ -215,6 +219,7 @@ struct zs_gpu_binding {
     enum zs_gpu_binding_kind kind;
     uint32_t arg; /* or ZS_NONE */
     bool read_only;
+    bool is_cut;     /* it ends at size_B, whatever the allocation has */
     uint64_t gpu_va; /* of the surface */
     uint64_t size_B; /* 0: no live allocation when it was set */
     struct zs_gpu_image image;

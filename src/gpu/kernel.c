@@ -21,7 +21,7 @@ static float float_at(const uint8_t *bytes)
 }
 
 /* SAMPLER_STATE of the dynamic state heap (four dwords). */
-static void sampler_from_state(struct zs_port_sampler *sampler, const uint8_t *state)
+void zs_gpu_sampler_from_state(struct zs_port_sampler *sampler, const uint8_t *state)
 {
     uint32_t dw0 = zs_load_u32(state), dw3 = zs_load_u32(state + 12);
     static const enum zs_port_wrap wraps[8] = {
@@ -72,7 +72,7 @@ static int create_samplers(struct zs_gpu_kernel *kernel)
             sampler_from_module(to, from);
         else if (from->dsh_offset_B != ZS_NONE &&
                  zs_span_sub(m->dsh, from->dsh_offset_B, 16, &state))
-            sampler_from_state(to, state.data);
+            zs_gpu_sampler_from_state(to, state.data);
         for (uint32_t c = 0; border.size_B && c < 4; c++)
             to->border[c] = float_at(border.data + (size_t)c * 4);
     }
@@ -217,7 +217,8 @@ static void place_payload(struct zs_gpu_kernel *kernel)
     const struct zs_thread_payload *thread = &kernel->module->thread;
     kernel->start_B = kernel->entry_B;
     if (!kernel->device->model->loads_payload) {
-        kernel->per_thread_B = ZS_MAX(thread->per_thread_B, 32u);
+        bool as_walked = kernel->slots_max != 0; /* without the filler, if there is none */
+        kernel->per_thread_B = as_walked ? thread->per_thread_B : ZS_MAX(thread->per_thread_B, 32u);
         kernel->inline_B = thread->cross_thread_B;
         return;
     }
@@ -265,6 +266,8 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     kernel->device = device;
     kernel->module = m;
     kernel->entry_B = desc->entry_B;
+    if (desc->flags & ZS_GPU_KERNEL_WALKED)
+        kernel->slots_max = zs_gpu_model_threads_for(device->model, m->grf_count);
     place_payload(kernel);
     kernel->global_va = desc->global_va;
     kernel->global_size_B = desc->global_size_B;

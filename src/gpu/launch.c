@@ -46,9 +46,9 @@ static uint32_t scratch_size_B(const struct zs_gpu_kernel *kernel)
 uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group)
 {
     uint32_t scratch_B = scratch_size_B(kernel);
-    uint64_t slots = UINT32_MAX;
+    uint64_t slots = kernel->slots_max ? kernel->slots_max : UINT32_MAX;
     if (kernel->uses_private)
-        slots = 1u << kernel->device->model->fftid_bits;
+        slots = ZS_MIN(slots, UINT64_C(1) << kernel->device->model->fftid_bits);
     if (scratch_B) /* one more for the slot that stays unused */
         slots = ZS_MIN(slots, UINT32_MAX / scratch_B - 1ull);
     return slots / threads_per_group;
@@ -199,9 +199,10 @@ static void image_surface(struct zs_port_surface *surface, const struct zs_gpu_i
     surface->depth = surface->is_array ? image->layers : image->depth;
     surface->row_pitch_B = image->row_pitch_B;
     surface->slice_pitch_B = image->slice_pitch_B;
+    surface->tiling = image->tiling;
     surface->chroma = image->chroma;
     if (image->chroma)
-        surface->chroma_base = (const uint8_t *)(uintptr_t)(image->gpu_va + image->slice_pitch_B);
+        surface->chroma_base = surface->base + image->slice_pitch_B;
 }
 
 /* Bytes from the first texel to behind the last one. */
@@ -212,9 +213,16 @@ static uint64_t image_extent_B(const struct zs_gpu_image *image)
         return image->slice_pitch_B +
                (zs_gpu_halved(image->height) - 1) * (uint64_t)image->row_pitch_B +
                (uint64_t)zs_gpu_halved(image->width) * image->chroma->texel_B;
-    return (slices - 1) * image->slice_pitch_B +
-           (uint64_t)(image->height - 1) * image->row_pitch_B +
-           (uint64_t)image->width * image->format->texel_B;
+    uint64_t last_row_B =
+        (slices - 1) * image->slice_pitch_B + (uint64_t)(image->height - 1) * image->row_pitch_B;
+    if (image->tiling != ZS_LINEAR) {
+        uint32_t together = zs_tile_slices(image->tiling);
+        uint64_t rows = last_row_B / ZS_MAX(image->row_pitch_B, 1u) + 1;
+        if (together > 1)
+            return zs_align_up(slices, together) * image->slice_pitch_B;
+        return zs_align_up(rows, zs_tile_rows(image->tiling)) * image->row_pitch_B;
+    }
+    return last_row_B + (uint64_t)image->width * image->format->texel_B;
 }
 
 /* Messages have no offsets behind it; kernels for larger buffers take addresses. */
@@ -228,17 +236,22 @@ static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_b
         return;
     bool is_image = binding->kind == ZS_GPU_BINDING_IMAGE;
     uint64_t wanted_B = is_image ? image_extent_B(&binding->image) : 1;
-    const struct zs_port_range *range = zs_port_map_find(map, binding->gpu_va, wanted_B);
-    ret->base = (uint8_t *)(uintptr_t)binding->gpu_va;
-    if (!range) {
+    struct zs_port_range range;
+    uint64_t all_B = binding->is_cut ? ZS_MAX(wanted_B, binding->size_B) : wanted_B;
+    (void)!zs_port_map_reach(map, binding->gpu_va, all_B, &range);
+    ret->gpu_va = binding->gpu_va;
+    if (!range.end || range.end - binding->gpu_va < wanted_B) {
         ret->kind = ZS_PORT_SURFACE_FREED;
         return;
     }
+    ret->base = (uint8_t *)(uintptr_t)(binding->gpu_va + range.bias);
     ret->kind = ZS_PORT_SURFACE_BUFFER;
-    uint64_t left_B = ZS_MIN(range->end - binding->gpu_va, SURFACE_MAX_B);
+    uint64_t left_B = ZS_MIN(range.end - binding->gpu_va, SURFACE_MAX_B);
+    if (binding->is_cut)
+        left_B = ZS_MIN(left_B, binding->size_B);
     ret->size_B = is_image ? wanted_B : zs_align_up(left_B, 4);
     ret->pad_B = is_image ? 0 : (uint32_t)(ret->size_B - left_B);
-    ret->read_only = range->read_only;
+    ret->read_only = range.read_only;
     if (is_image)
         image_surface(ret, &binding->image);
 }
@@ -255,10 +268,12 @@ static void bind_launch_surfaces(const struct zs_gpu_run *run, struct zs_port_su
         if (surface->kind == ZS_SURFACE_PRIVATE && run->private_memory.data) {
             to->kind = ZS_PORT_SURFACE_BUFFER;
             to->base = run->private_memory.data;
+            to->gpu_va = (uint64_t)(uintptr_t)to->base;
             to->size_B = (uint64_t)m->private_per_hw_thread_B * run->slots;
         } else if (surface->kind == ZS_SURFACE_PRINTF && run->launch->printf_buffer) {
             to->kind = ZS_PORT_SURFACE_BUFFER;
             to->base = run->launch->printf_buffer;
+            to->gpu_va = (uint64_t)(uintptr_t)to->base;
             to->size_B = run->launch->printf_size_B;
         }
     }
@@ -309,7 +324,10 @@ static int setup(struct zs_gpu_run *run)
     if (error)
         return error;
     zs_gpu_payload_patch(&dispatch, run->payload);
-    zs_gpu_local_ids(run->kernel, launch->group_size, run->threads_per_group, run->local_ids);
+    if (launch->local_ids)
+        memcpy(run->local_ids, launch->local_ids, ids_B);
+    else
+        zs_gpu_local_ids(run->kernel, launch->group_size, run->threads_per_group, run->local_ids);
     run->samplers = launch->args->samplers;
     return 0;
 }

@@ -135,6 +135,8 @@ static int insert(struct zs_gpu_memory *memory, struct entry *entry)
     const struct zs_gpu_allocation *a = &entry->allocation;
     const struct zs_port_range range = {.start = a->gpu_va,
                                         .end = end_of(a),
+                                        .bias = a->bias,
+                                        .is_joined = (a->flags & ZS_GPU_ALLOCATION_JOINED) != 0,
                                         .read_only = (a->flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
                                         .written = entry->written};
     if (!is_free(&memory->live, &range))
@@ -155,7 +157,9 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
                       uint64_t *ret_id)
 {
     uint64_t end;
-    if (allocation->size_B == 0 || !zs_add_u64(allocation->gpu_va, allocation->size_B, &end))
+    bool tracked = allocation->flags & ZS_GPU_ALLOCATION_TRACK_WRITES;
+    if (allocation->size_B == 0 || (tracked && allocation->bias) ||
+        !zs_add_u64(allocation->gpu_va, allocation->size_B, &end))
         return -EINVAL;
     struct entry *entry = calloc(1, sizeof(*entry));
     if (!entry)
@@ -163,7 +167,7 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
     entry->allocation = *allocation;
     entry->allocation.freed = false;
     int error = 0;
-    if (allocation->flags & ZS_GPU_ALLOCATION_TRACK_WRITES) {
+    if (tracked) {
         entry->written = calloc(allocation->size_B / 64 + 1, sizeof(uint64_t));
         error = entry->written ? 0 : -ENOMEM;
     }
@@ -379,6 +383,17 @@ bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
         *ret_allocation = entry->allocation;
     pthread_mutex_unlock(&memory->lock);
     return entry != NULL;
+}
+
+uint8_t *zs_gpu_memory_host(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B,
+                            bool is_write)
+{
+    struct zs_port_range range;
+    pthread_mutex_lock(&memory->lock);
+    bool found = zs_port_map_reach(&memory->live, gpu_va, size_B, &range);
+    pthread_mutex_unlock(&memory->lock);
+    return found && !(is_write && range.read_only) ? (uint8_t *)(uintptr_t)(gpu_va + range.bias)
+                                                   : NULL;
 }
 
 void zs_gpu_memory_mark_written(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B)

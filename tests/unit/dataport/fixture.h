@@ -27,6 +27,15 @@ struct fixture {
     bool has_sampler_handles; /* ... from Gen11 on */
 };
 
+/* Where messages find the memory: elsewhere than the host in a second build of the tests. */
+#ifndef BIAS
+#define BIAS 0
+#endif
+static inline uint64_t address_of(const struct fixture *f)
+{
+    return (uint64_t)(uintptr_t)f->memory - (uint64_t)BIAS;
+}
+
 /* xorshift: the same numbers on every machine */
 static inline uint32_t random_u32(uint64_t *state)
 {
@@ -51,11 +60,14 @@ static inline void fixture_init(struct fixture *f, uint64_t *seed)
     fill_random(f->dst, sizeof(f->dst), seed);
     fill_random(f->src0, sizeof(f->src0), seed);
     fill_random(f->src1, sizeof(f->src1), seed);
-    f->node.range = (struct zs_port_range){.start = (uint64_t)(uintptr_t)f->memory,
-                                           .end = (uint64_t)(uintptr_t)f->memory + MEMORY_B};
-    f->surfaces[0] = (struct zs_port_surface){
-        .kind = ZS_PORT_SURFACE_BUFFER, .base = f->memory, .size_B = MEMORY_B};
-    f->surfaces[3] = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_FREED, .base = f->memory};
+    f->node.range = (struct zs_port_range){
+        .start = address_of(f), .end = address_of(f) + MEMORY_B, .bias = BIAS};
+    f->surfaces[0] = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_BUFFER,
+                                              .base = f->memory,
+                                              .gpu_va = address_of(f),
+                                              .size_B = MEMORY_B};
+    f->surfaces[3] = (struct zs_port_surface){
+        .kind = ZS_PORT_SURFACE_FREED, .base = f->memory, .gpu_va = address_of(f)};
     f->port.map = (struct zs_port_map){&f->node};
     f->port.surfaces = f->surfaces;
     f->port.surface_count = 4;

@@ -461,7 +461,7 @@ static int prepare_2d(struct fixture *f, const struct block *b, uint32_t op, uin
                       uint32_t data)
 {
     struct zs_diag diag = {0};
-    uint64_t base = (uint64_t)(uintptr_t)f->memory;
+    uint64_t base = address_of(f);
     const uint32_t words[] = {
         (uint32_t)base, (uint32_t)(base >> 32),
         b->width_B - 1, b->height - 1,
@@ -488,7 +488,7 @@ static void check_reach_2d(const struct fixture *f, const uint8_t *src0, const b
     static struct zs_port_footprint touch;
     static struct zs_port_accesses reach;
     bool lines[MEMORY_B / ZS_PORT_LINE_B] = {false}, bytes[MEMORY_B] = {false};
-    uint64_t base = (uint64_t)(uintptr_t)f->memory;
+    uint64_t base = address_of(f);
     zs_port_footprint(&f->port, &f->message, src0, 0xffff, &touch);
     zs_port_accesses(&f->port, &f->message, src0, 0xffff, &reach);
     assert_true(reach.whole);

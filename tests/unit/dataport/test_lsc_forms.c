@@ -189,7 +189,7 @@ static void plant(struct fixture *f, uint8_t *src0, uint32_t address_B, uint64_t
     for (uint32_t at = 0; address_B && at + address_B <= 32 * 8; at += address_B) {
         uint64_t address = random_u32(seed) % (MEMORY_B + 64);
         if (address_B == 8 && random_u32(seed) % 16)
-            address += (uint64_t)(uintptr_t)f->memory;
+            address += address_of(f);
         memcpy(src0 + at, &address, address_B);
     }
 }
@@ -412,7 +412,7 @@ static void page_status(void **state)
         uint64_t at[16] = {0};
         for (uint32_t lane = 0; lane < 16; lane++)
             if (masks[i] >> lane & 1)
-                at[lane] = (uintptr_t)f->memory + random_u32(&seed) % (MEMORY_B - 15);
+                at[lane] = address_of(f) + random_u32(&seed) % (MEMORY_B - 15);
         memcpy(f->src0, at, sizeof(at));
         memset(f->dst, 0x5a, 64);
         assert_true(run(f, masks[i]));
@@ -420,7 +420,7 @@ static void page_status(void **state)
         assert_memory_equal(f->dst + 4, zeros, 28);
         assert_int_equal(f->dst[32], 0x5a);
     }
-    memcpy(f->src0 + 9 * 8, &(uint64_t){(uintptr_t)f->memory + MEMORY_B + 64}, 8);
+    memcpy(f->src0 + 9 * 8, &(uint64_t){address_of(f) + MEMORY_B + 64}, 8);
     assert_true(run(f, 1));
     assert_false(run(f, 1 << 9));
     assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_OUT_OF_BOUNDS);

@@ -67,7 +67,7 @@ static void check_untyped(const struct untyped_case *c, uint64_t *seed)
     bool outside = !c->a64 && c->bti == 0 && random_u32(seed) % 2;
     make_offsets(offsets, c->lanes, limit, outside, c->write, seed);
     for (uint32_t i = 0; i < c->lanes; i++) {
-        uint64_t va = (uint64_t)(uintptr_t)f->memory + offsets[i];
+        uint64_t va = address_of(f) + offsets[i];
         uint32_t tagged = offsets[i] | (c->bti == SLM ? 0x10000000u : 0);
         if (c->a64)
             memcpy(f->src0 + i * 8, &va, 8);
@@ -147,7 +147,7 @@ static void check_scattered(bool a64, bool write, uint32_t lanes, uint32_t kind,
         offsets[i] = shape == 1   ? 128 + i * element_B
                      : shape == 2 ? 64
                                   : random_u32(seed) % (MEMORY_B - span);
-        uint64_t va = (uint64_t)(uintptr_t)f->memory + offsets[i];
+        uint64_t va = address_of(f) + offsets[i];
         memcpy(a64 ? f->src0 + i * 8 : f->src0 + i * 4, a64 ? (void *)&va : (void *)&offsets[i],
                a64 ? 8 : 4);
     }
@@ -261,7 +261,7 @@ static void check_atomic(uint32_t op, bool a64, uint32_t size_B, uint32_t lanes,
     memcpy(expect_dst, f->dst, sizeof(expect_dst));
     for (uint32_t i = 0; i < lanes; i++) {
         uint32_t at = uniform ? 64 : (random_u32(seed) % (SLM_B / 8)) * 8;
-        uint64_t va = (uint64_t)(uintptr_t)f->memory + at, old = 0, a = 0, b = 0;
+        uint64_t va = address_of(f) + at, old = 0, a = 0, b = 0;
         memcpy(f->src0 + i * (a64 ? 8 : 4), a64 ? (void *)&va : (void *)&at, a64 ? 8 : 4);
         if (op == 14 && i % 2) /* make half of the comparisons succeed */
             memcpy(f->src1 + i * slot_B, expect + at, size_B);
@@ -349,7 +349,7 @@ static void float_additions(void **state)
         uint8_t *memory = local ? f.slm : f.memory;
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t at = i * 4;
-            uint64_t va = (uint64_t)(uintptr_t)f.memory + at;
+            uint64_t va = address_of(&f) + at;
             uint16_t old = half_bits(olds[i]), a = half_bits(as[i]);
             memcpy(f.src0 + i * (local ? 4 : 8), local ? (void *)&at : (void *)&va, local ? 4 : 8);
             memcpy(memory + at, size_B == 2 ? (const void *)&old : (const void *)&olds[i], size_B);
@@ -409,7 +409,7 @@ static void blocks_move_bytes(void **state)
         assert_int_equal(decode(&f, DC0, 1 << 19 | 8 << 14 | code << 8, 1, grf, 0), 0);
         assert_true(run(&f, 1));
         assert_memory_equal(f.memory + 80, f.src1 + half, sizes[code]);
-        uint64_t va = (uint64_t)(uintptr_t)f.memory + 100;
+        uint64_t va = address_of(&f) + 100;
         memcpy(f.src0, &va, 8);
         assert_int_equal(
             decode(&f, DC1, 1 << 19 | 0x14 << 14 | 1 << 11 | code << 8 | 255, 1, 0, grf), 0);
@@ -474,7 +474,7 @@ static void a64_faults_name_the_lane(void **state)
     struct fixture f;
     fixture_init(&f, &seed);
     for (uint32_t i = 0; i < 16; i++) {
-        uint64_t va = (uint64_t)(uintptr_t)f.memory + i * 4 + (i == 5 ? MEMORY_B : 0);
+        uint64_t va = address_of(&f) + i * 4 + (i == 5 ? MEMORY_B : 0);
         memcpy(f.src0 + i * 8, &va, 8);
     }
     uint32_t read = 255 | 1 << 8 | 1 << 12 | 0x10 << 14;
@@ -482,7 +482,7 @@ static void a64_faults_name_the_lane(void **state)
     assert_false(run(&f, 0xffff));
     assert_int_equal(f.port.fault.kind, ZS_PORT_FAULT_OUT_OF_BOUNDS);
     assert_int_equal(f.port.fault.lane, 5);
-    assert_true(f.port.fault.gpu_va == (uint64_t)(uintptr_t)f.memory + 20 + MEMORY_B);
+    assert_true(f.port.fault.gpu_va == address_of(&f) + 20 + MEMORY_B);
     assert_false(f.port.fault.is_write);
     assert_true(run(&f, 0xffdf)); /* a lane that is off may point anywhere */
     f.node.range.read_only = true;

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ZS_CS_CS_PRIV_H
+#define ZS_CS_CS_PRIV_H
+
+#include "cs/cs.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 8, LENGTH_MAX = 1024, REGISTER_PAGE_B = 0x1000 };
+#define ZS_CS_ADDRESS_BITS ((1ull << 48) - 1)
+
+/* A command in execution: its dwords, copied out of memory that others may write. */
+typedef int zs_cs_handler(struct zs_cs *cs, const uint32_t *dw, uint32_t count,
+                          struct zs_diag *diag);
+
+enum zs_cs_long { ZS_CS_LONG_FLAG = 0x100 };
+#define ZS_CS_LONG(bits) (ZS_CS_LONG_FLAG | (bits))
+struct zs_cs_command {
+    uint32_t mask, value;
+    const char *name;
+    uint16_t length;
+    zs_cs_handler *run;
+};
+
+#define ZS_CS_COMMAND(mask, value, name, length, handler) zs_cs_handler zs_cs_##handler;
+#include "cs/commands.def"
+#undef ZS_CS_COMMAND
+
+struct zs_cs {
+    const struct zs_cs_ops *ops;
+    void *ctx;
+    struct zs_cs_params params;
+    /* where it is */
+    uint64_t at_va, next_va;
+    uint64_t returns[DEPTH_MAX];
+    uint32_t depth;
+    bool ended;
+    uint64_t ticks; /* the engine's own time: never ahead of the clock */
+    /* registers of an engine, from its base on; general ones from 0x600 */
+    uint32_t registers[REGISTER_PAGE_B / 4];
+    /* state */
+    uint64_t general_va, surface_va, dynamic_va, indirect_va, instruction_va, table_pool_va;
+    uint32_t descriptors_offset_B, curbe_offset_B, curbe_B;
+    uint32_t scratch_B;
+    bool large_grf;
+};
+
+static inline uint64_t zs_cs_qword(const uint32_t *dw)
+{
+    return (uint64_t)dw[0] | (uint64_t)dw[1] << 32;
+}
+static inline uint32_t zs_cs_bits(uint32_t value, uint32_t high, uint32_t low)
+{
+    return value >> low & (uint32_t)((2ull << (high - low)) - 1);
+}
+/* "at 0x...: NAME 0x...: " and what is wrong. */
+int zs_cs_fail(struct zs_cs *cs, struct zs_diag *diag, int error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Memory of the engine; NULL and a sentence in diag. */
+uint8_t *zs_cs_memory(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool is_write,
+                      struct zs_diag *diag);
+int zs_cs_store32(struct zs_cs *cs, uint64_t gpu_va, uint32_t value, struct zs_diag *diag);
+int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_diag *diag);
+uint64_t zs_cs_timestamp(const struct zs_cs *cs);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An emulated DRM render node for each device of ZESCOPE_DEVICES, in a library that is preloaded
+ * into a process that uses Intel's user-mode drivers.
+ *
+ *     entry.c     functions of the C library that lead here: paths, ioctl
+ *     paths.c     the files and folders of /dev/dri and /sys that drivers look at
+ *     node.c      devices, open files of nodes and their memory
+ *     object.c    memory objects and where they are bound
+ *     engine.c    contexts, and a thread for each engine that is used: batches in their order
+ *     walk.c      what the command streamer hands over, for src/gpu
+ *     i915*.c     the interface of that kernel driver, one file for each family of calls
+ *
+ * A node's descriptor is a memory file: mmap(), dup(), poll(), close() and fork() are the kernel's
+ * work on it, and objects are parts of that file. It is known by its inode.
+ *
+ * Threads: any. file->lock guards what a file has; engines have their own. A child of fork() has no
+ * engines: it opens nodes anew.
+ */
+#ifndef ZS_DRM_DRM_PRIV_H
+#define ZS_DRM_DRM_PRIV_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "gpu/gpu.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+struct stat;
+struct zs_cs_walk;
+struct zs_cs_ran;
+struct zs_drm_file;
+struct zs_drm_kernels;
+
+/* ---- log.c -------------------------------------------------------------------------------------
+ * As the Level Zero driver's: ZESCOPE_LOG=LEVEL[:FILE].
+ */
+enum zs_drm_log_level { ZS_DRM_ERROR = 1, ZS_DRM_WARN, ZS_DRM_INFO, ZS_DRM_DEBUG };
+bool zs_drm_log_is(enum zs_drm_log_level level);
+void zs_drm_log(enum zs_drm_log_level level, const char *format, ...) ZS_PRINTF(2, 3);
+
+/* ---- entry.c ---------------------------------------------------------------------------------
+ * The C library's own.
+ */
+int zs_drm_real_fstat(int fd, struct stat *ret);
+
+/* ---- node.c ------------------------------------------------------------------------------------
+ */
+
+enum { ZS_DRM_NODES_MAX = 8, ZS_DRM_MAJOR = 226, ZS_DRM_RENDER_MINOR = 128 };
+
+struct zs_drm_node {
+    const struct zs_gpu_model *model;
+    uint32_t index;
+    char bdf[16]; /* "0000:00:02.0" */
+    pthread_mutex_t lock;
+    struct zs_gpu_device *device; /* made by the first batch */
+    struct zs_drm_kernels *kernels;
+};
+uint32_t zs_drm_node_count(void);
+struct zs_drm_node *zs_drm_node(uint32_t index);
+/* A descriptor, or -errno. */
+int zs_drm_open(struct zs_drm_node *node, int flags);
+/* The open file behind a descriptor; NULL: it is none of ours. */
+struct zs_drm_file *zs_drm_file_of(int fd);
+/* What stat() says of a node: a character device. */
+void zs_drm_node_stat(uint32_t minor, struct stat *ret);
+uint32_t zs_drm_file_minor(const struct zs_drm_file *file);
+/* The device that runs its kernels; NULL: it cannot be made. */
+struct zs_gpu_device *zs_drm_node_device(struct zs_drm_node *node);
+
+/* ---- object.c ----------------------------------------------------------------------------------
+ */
+
+struct zs_drm_vm {
+    uint32_t references;
+    struct zs_gpu_memory *memory;
+};
+struct zs_drm_binding {
+    struct zs_drm_vm *vm;
+    uint64_t gpu_va;
+};
+struct zs_drm_object {
+    struct zs_drm_file *file;
+    uint32_t references; /* its handle, its bindings, batches that use it */
+    uint32_t busy;       /* batches that are not done */
+    uint64_t size_B;
+    uint8_t *host;
+    uint64_t offset_B; /* in the file, unless it is the user's own memory */
+    bool is_users, read_only;
+    uint32_t tiling, stride_B;
+    struct {
+        struct zs_drm_binding *items;
+        size_t count, capacity;
+    } bindings;
+};
+
+struct zs_drm_hole {
+    uint64_t start_B, end_B;
+};
+struct zs_drm_file {
+    struct zs_drm_file *next;
+    struct zs_drm_node *node;
+    dev_t device;
+    ino_t inode;
+    int memory_fd; /* ours */
+    pthread_mutex_t lock;
+    pthread_cond_t idle; /* an object or a queue has less to do */
+    uint8_t *memory;     /* the whole of the memory file, mapped with the first object */
+    uint64_t used_B;
+    uint32_t batches; /* that were run */
+    struct {
+        struct zs_drm_object **items; /* by handle; NULL: free */
+        size_t count, capacity;
+    } objects;
+    struct {
+        struct zs_drm_hole *items;
+        size_t count, capacity;
+    } holes;
+    struct {
+        struct zs_drm_vm **items; /* by number - 1 */
+        size_t count, capacity;
+    } vms;
+    struct {
+        struct zs_drm_context **items;
+        size_t count, capacity;
+    } contexts;
+};
+
+/* All with file->lock held. */
+int zs_drm_object_create(struct zs_drm_file *file, uint64_t size_B, uint32_t *ret_handle);
+int zs_drm_object_wrap(struct zs_drm_file *file, uint64_t host, uint64_t size_B, bool read_only,
+                       uint32_t *ret_handle);
+struct zs_drm_object *zs_drm_object(struct zs_drm_file *file, uint32_t handle); /* or NULL */
+int zs_drm_object_close(struct zs_drm_file *file, uint32_t handle);
+void zs_drm_object_put(struct zs_drm_object *object);
+/* At an address of a VM, where it stays until it is closed or bound elsewhere. What is there goes.
+ */
+int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint64_t gpu_va);
+struct zs_drm_vm *zs_drm_vm_create(void);
+void zs_drm_vm_put(struct zs_drm_vm *vm);
+/* Addresses have 48 bits; bit 47 is repeated above. */
+static inline uint64_t zs_drm_canonical(uint64_t gpu_va)
+{
+    return (uint64_t)((int64_t)(gpu_va << 16) >> 16);
+}
+
+/* ---- engine.c ----------------------------------------------------------------------------------
+ */
+
+enum { ZS_DRM_ENGINES_MAX = 16 };
+struct zs_drm_engine {
+    uint16_t class, instance; /* as i915 numbers them */
+};
+struct zs_drm_queue;
+struct zs_drm_context {
+    struct zs_drm_file *file;
+    struct zs_drm_vm *vm;
+    uint32_t references; /* its number, and its queues' threads */
+    uint32_t engine_count;
+    struct zs_drm_engine engines[ZS_DRM_ENGINES_MAX];
+    struct zs_drm_queue *queues[ZS_DRM_ENGINES_MAX];
+    bool banned, closed;
+    uint32_t resets, lost; /* batches that failed, and those behind them */
+};
+/* With file->lock held. */
+int zs_drm_context_create(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32_t *ret_id);
+struct zs_drm_context *zs_drm_context(struct zs_drm_file *file, uint32_t id); /* or NULL */
+int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id);
+/* Takes the array and a reference of each object. -EIO: the context is banned. */
+int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, uint64_t batch_va,
+                  struct zs_drm_object **objects, uint32_t object_count);
+/* Until no batch uses it. deadline: of CLOCK_MONOTONIC, NULL: none. -ETIME */
+int zs_drm_wait(struct zs_drm_object *object, const struct timespec *deadline);
+
+/* ---- walk.c ------------------------------------------------------------------------------------
+ */
+
+/* Holds of memory are given up while it runs; `cancel` ends it. */
+int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
+                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel,
+                struct zs_gpu_hold *hold, struct zs_cs_ran *ret, struct zs_diag *diag);
+void zs_drm_kernels_free(struct zs_drm_kernels *kernels);
+
+/* ---- paths.c -----------------------------------------------------------------------------------
+ */
+
+enum zs_drm_path_kind { ZS_DRM_FOLDER, ZS_DRM_TEXT, ZS_DRM_NODE };
+struct zs_drm_path {
+    enum zs_drm_path_kind kind;
+    char path[256]; /* without links */
+    char text[64];  /* of a file */
+    char link[256]; /* what the last part of it is a link to; "": none */
+    uint32_t node, minor;
+};
+/* What stands at a path. 0; -ENOENT: it would be ours and there is none; 1: it is not ours. */
+int zs_drm_path_find(const char *path, bool follow, struct zs_drm_path *ret);
+/* The name of an entry of a folder; false: there are no more. */
+bool zs_drm_path_entry(const struct zs_drm_path *folder, uint32_t index, char ret_name[64],
+                       unsigned char *ret_type);
+
+/* ---- user.c: memory of whoever calls -----------------------------------------------------------
+ */
+
+/* -EFAULT: it is not there. */
+int zs_drm_copy_in(void *to, uint64_t user, size_t size_B);
+int zs_drm_copy_out(uint64_t user, const void *from, size_t size_B);
+bool zs_drm_is_mapped(uint64_t user, uint64_t size_B);
+
+/* ---- the interface: i915.c ---------------------------------------------------------------------
+ */
+
+/* 0 or -errno. */
+int zs_drm_ioctl(struct zs_drm_file *file, unsigned long request, uint64_t argument);
+
+#endif

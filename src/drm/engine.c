@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts, and a thread for each of their engines that is used. */
+#include "drm/drm_priv.h"
+
+#include "cs/cs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct job {
+    struct job *next;
+    uint64_t batch_va;
+    struct zs_drm_object **objects;
+    uint32_t object_count;
+};
+
+struct zs_drm_queue {
+    struct zs_drm_context *context;
+    struct zs_cs *cs;
+    struct zs_gpu_hold hold; /* of the VM's memory, while a batch runs */
+    struct job *first, **last;
+    bool closing;
+    _Atomic(bool) cancel;
+    pthread_cond_t work;
+};
+
+/* ---- what the streamer asks for ----------------------------------------------------------------
+ */
+
+static uint8_t *find_memory(void *ctx, uint64_t gpu_va, uint64_t size_B, bool is_write)
+{
+    const struct zs_drm_queue *q = ctx;
+    return zs_gpu_memory_host(q->context->vm->memory, zs_drm_canonical(gpu_va), size_B, is_write);
+}
+
+static uint64_t read_ticks(void *ctx)
+{
+    const struct zs_drm_queue *q = ctx;
+    struct zs_gpu_device *device = zs_drm_node_device(q->context->file->node);
+    return device ? zs_gpu_clock_ticks(device) : 0;
+}
+
+static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *ret,
+                    struct zs_diag *diag)
+{
+    struct zs_drm_queue *q = ctx;
+    return zs_drm_walk(q->context->file->node, q->context->vm->memory, walk, &q->cancel, &q->hold,
+                       ret, diag);
+}
+
+/* Others may be waiting for memory that is held. */
+static bool pause_batch(void *ctx, uint32_t turn)
+{
+    enum { SPINS = 64, SHORT_US = 20, LONG_US = 300 };
+    struct zs_drm_queue *q = ctx;
+    zs_gpu_memory_unhold(q->context->vm->memory, &q->hold);
+    if (turn > 0)
+        usleep(turn < SPINS ? SHORT_US : LONG_US);
+    zs_gpu_memory_hold(q->context->vm->memory, &q->hold);
+    return !atomic_load_explicit(&q->cancel, memory_order_relaxed);
+}
+
+static const struct zs_cs_ops streamer_ops = {find_memory, read_ticks, run_walk, pause_batch};
+
+/* ---- a queue's thread --------------------------------------------------------------------------
+ * With file->lock held but while a batch runs.
+ */
+
+static void end_job(struct zs_drm_file *file, struct job *job)
+{
+    for (uint32_t i = 0; i < job->object_count; i++) {
+        job->objects[i]->busy--;
+        zs_drm_object_put(job->objects[i]);
+    }
+    pthread_cond_broadcast(&file->idle);
+    free(job->objects);
+    free(job);
+}
+
+/* As a kernel driver does after a hang: what is behind the batch is lost, and so is the context. */
+static void ban(struct zs_drm_queue *q, const struct zs_diag *diag)
+{
+    struct zs_drm_context *context = q->context;
+    zs_drm_log(ZS_DRM_ERROR, "%s: a batch failed, its context is banned: %s",
+               context->file->node->model->name, diag->text);
+    context->banned = true;
+    context->resets++;
+    while (q->first) {
+        struct job *job = q->first;
+        q->first = job->next;
+        context->lost++;
+        end_job(context->file, job);
+    }
+    q->last = &q->first;
+}
+
+/* ZESCOPE_BATCHES names a folder for what is submitted: the first level of each batch, up to where
+ * its object ends. */
+static void dump_batch(const struct zs_drm_queue *q, uint64_t batch_va, uint32_t number)
+{
+    enum { DUMP_MAX_B = 1 << 20 };
+    const char *folder = secure_getenv("ZESCOPE_BATCHES");
+    struct zs_gpu_allocation a;
+    char path[PATH_MAX];
+    if (!folder || !*folder ||
+        !zs_gpu_memory_find(q->context->vm->memory, zs_drm_canonical(batch_va), &a))
+        return;
+    snprintf(path, sizeof(path), "%s/batch-%d-%u-%04u-0x%" PRIx64, folder, (int)getpid(),
+             (unsigned)q->context->file->inode, number, batch_va);
+    FILE *file = fopen(path, "we");
+    uint64_t left_B = a.gpu_va + a.size_B - zs_drm_canonical(batch_va);
+    if (!file) {
+        zs_drm_log(ZS_DRM_WARN, "%s: %s", path, strerror(errno));
+        return;
+    }
+    fwrite((const void *)(uintptr_t)(zs_drm_canonical(batch_va) + a.bias), 1,
+           ZS_MIN(left_B, (uint64_t)DUMP_MAX_B), file);
+    fclose(file);
+}
+
+static void run_job(struct zs_drm_queue *q, struct job *job)
+{
+    struct zs_drm_context *context = q->context;
+    struct zs_diag diag = {0};
+    int error = context->banned ? -EIO : 0;
+    if (!error) {
+        uint32_t number = context->file->batches++;
+        pthread_mutex_unlock(&context->file->lock);
+        zs_gpu_memory_hold(context->vm->memory, &q->hold);
+        dump_batch(q, job->batch_va, number);
+        error = zs_cs_run(q->cs, job->batch_va, &diag);
+        zs_gpu_memory_unhold(context->vm->memory, &q->hold);
+        pthread_mutex_lock(&context->file->lock);
+        if (error && !(error == -ECANCELED && context->closed))
+            ban(q, &diag);
+    }
+    end_job(context->file, job);
+}
+
+static void context_put(struct zs_drm_context *context);
+
+static void *queue_main(void *arg)
+{
+    struct zs_drm_queue *q = arg;
+    struct zs_drm_file *file = q->context->file;
+    pthread_mutex_lock(&file->lock);
+    while (!q->closing || q->first) {
+        struct job *job = q->first;
+        if (!job) {
+            pthread_cond_wait(&q->work, &file->lock);
+            continue;
+        }
+        q->first = job->next;
+        if (!q->first)
+            q->last = &q->first;
+        run_job(q, job);
+    }
+    context_put(q->context);
+    pthread_mutex_unlock(&file->lock);
+    zs_cs_destroy(q->cs);
+    pthread_cond_destroy(&q->work);
+    free(q);
+    return NULL;
+}
+
+static int start_thread(struct zs_drm_queue *q)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all); /* signals are the application's threads' */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, &attributes, queue_main, q);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return -error;
+}
+
+static int queue_create(struct zs_drm_context *context, struct zs_drm_queue **ret_queue)
+{
+    const struct zs_gpu_model *model = context->file->node->model;
+    struct zs_cs_params params = {.is_xe_hpg = model->loads_payload,
+                                  .timestamp_bits = model->timestamp_bits};
+    struct zs_drm_queue *q = calloc(1, sizeof(*q));
+    if (!q)
+        return -ENOMEM;
+    q->context = context;
+    q->last = &q->first;
+    pthread_cond_init(&q->work, NULL);
+    int error = zs_cs_create(&streamer_ops, q, &params, &q->cs);
+    if (!error)
+        error = start_thread(q);
+    if (error) {
+        zs_cs_destroy(q->cs);
+        pthread_cond_destroy(&q->work);
+        free(q);
+        return error;
+    }
+    context->references++;
+    *ret_queue = q;
+    return 0;
+}
+
+/* ---- contexts ----------------------------------------------------------------------------------
+ */
+
+static void context_put(struct zs_drm_context *context)
+{
+    if (--context->references)
+        return;
+    zs_drm_vm_put(context->vm);
+    free(context);
+}
+
+int zs_drm_context_create(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32_t *ret_id)
+{
+    struct zs_drm_context *context = calloc(1, sizeof(*context));
+    if (!context || !ZS_VEC_RESERVE(&file->contexts, 1)) {
+        free(context);
+        return -ENOMEM;
+    }
+    context->file = file;
+    context->vm = vm;
+    context->references = 1;
+    vm->references++;
+    *ret_id = (uint32_t)file->contexts.count;
+    file->contexts.items[file->contexts.count++] = context;
+    return 0;
+}
+
+struct zs_drm_context *zs_drm_context(struct zs_drm_file *file, uint32_t id)
+{
+    return id < file->contexts.count ? file->contexts.items[id] : NULL;
+}
+
+/* What was submitted goes on, as contexts of i915 are persistent; nobody waits for a semaphore. */
+int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id)
+{
+    struct zs_drm_context *context = zs_drm_context(file, id);
+    if (!context || id == 0)
+        return -ENOENT;
+    file->contexts.items[id] = NULL;
+    context->closed = true;
+    for (uint32_t i = 0; i < ZS_DRM_ENGINES_MAX; i++) {
+        struct zs_drm_queue *q = context->queues[i];
+        if (!q)
+            continue;
+        q->closing = true;
+        if (!q->first)
+            atomic_store(&q->cancel, true);
+        pthread_cond_signal(&q->work);
+    }
+    context_put(context);
+    return 0;
+}
+
+int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, uint64_t batch_va,
+                  struct zs_drm_object **objects, uint32_t object_count)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    int error = context->banned ? -EIO : !job ? -ENOMEM : 0;
+    if (!error && !context->queues[engine])
+        error = queue_create(context, &context->queues[engine]);
+    if (error) {
+        free(job);
+        free(objects);
+        return error;
+    }
+    struct zs_drm_queue *q = context->queues[engine];
+    *job = (struct job){.batch_va = batch_va, .objects = objects, .object_count = object_count};
+    for (uint32_t i = 0; i < object_count; i++) {
+        objects[i]->references++;
+        objects[i]->busy++;
+    }
+    *q->last = job;
+    q->last = &job->next;
+    pthread_cond_signal(&q->work);
+    return 0;
+}
+
+int zs_drm_wait(struct zs_drm_object *object, const struct timespec *deadline)
+{
+    struct zs_drm_file *file = object->file;
+    int error = 0;
+    object->references++;
+    while (object->busy && !error)
+        error = deadline ? pthread_cond_timedwait(&file->idle, &file->lock, deadline)
+                         : pthread_cond_wait(&file->idle, &file->lock);
+    error = object->busy ? -ETIME : 0;
+    zs_drm_object_put(object);
+    return error;
+}

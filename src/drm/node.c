@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices, and the open files of their nodes. */
+#include "drm/drm_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { FILE_GB = 64 };
+
+static struct {
+    pthread_once_t once;
+    uint32_t count;
+    struct zs_drm_node nodes[ZS_DRM_NODES_MAX];
+    pthread_mutex_t lock; /* of the list */
+    struct zs_drm_file *files;
+    _Atomic(bool) has_files;
+} all = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- devices -----------------------------------------------------------------------------------
+ */
+
+/* What Debian 12's drivers know, and their interface has. */
+static const char *why_not(const struct zs_gpu_model *model)
+{
+    if (!model)
+        return "is not known";
+    if (!model->runnable)
+        return "cannot run kernels";
+    if (model->platform == ZS_ISA_XE_HPC)
+        return "needs an interface of i915 that upstream kernels do not have";
+    return model->platform > ZS_ISA_XE_HPG ? "needs the interface of xe, which is not there yet"
+                                           : NULL;
+}
+
+static void add_node(const char *name)
+{
+    const struct zs_gpu_model *model = zs_gpu_model_find(name);
+    const char *why = strchr(name, ':') ? "has tiles, which is not done" : why_not(model);
+    if (!why && all.count == ZS_DRM_NODES_MAX)
+        why = "is one device too many";
+    if (why) {
+        zs_drm_log(ZS_DRM_ERROR, "ZESCOPE_DEVICES: %s %s: it has no node", name, why);
+        return;
+    }
+    struct zs_drm_node *node = &all.nodes[all.count];
+    node->model = model;
+    node->index = all.count;
+    pthread_mutex_init(&node->lock, NULL);
+    snprintf(node->bdf, sizeof(node->bdf), "0000:%02x:%02x.0",
+             all.count ? 2 + (unsigned)all.count : 0, all.count ? 0 : 2);
+    all.count++;
+}
+
+/* The list of this process's parent may be in any state: it is left alone. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&all.lock, NULL);
+    all.files = NULL;
+    all.has_files = false;
+    for (uint32_t i = 0; i < all.count; i++) {
+        pthread_mutex_init(&all.nodes[i].lock, NULL);
+        all.nodes[i].device = NULL;
+        all.nodes[i].kernels = NULL;
+    }
+}
+
+static void read_devices(void)
+{
+    const char *text = secure_getenv("ZESCOPE_DEVICES");
+    char *names = strdup(text && *text ? text : "skl"), *rest = NULL;
+    for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
+         name = strtok_r(NULL, ",", &rest))
+        add_node(name);
+    free(names);
+    pthread_atfork(NULL, NULL, begin_child);
+}
+
+uint32_t zs_drm_node_count(void)
+{
+    pthread_once(&all.once, read_devices);
+    return all.count;
+}
+
+struct zs_drm_node *zs_drm_node(uint32_t index)
+{
+    return index < zs_drm_node_count() ? &all.nodes[index] : NULL;
+}
+
+struct zs_gpu_device *zs_drm_node_device(struct zs_drm_node *node)
+{
+    pthread_mutex_lock(&node->lock);
+    if (!node->device && zs_gpu_device_create(node->model, 0, &node->device))
+        node->device = NULL;
+    struct zs_gpu_device *device = node->device;
+    pthread_mutex_unlock(&node->lock);
+    return device;
+}
+
+/* ---- open files --------------------------------------------------------------------------------
+ */
+
+static struct zs_drm_file *file_create(struct zs_drm_node *node, int fd)
+{
+    struct stat st;
+    struct zs_drm_file *file = calloc(1, sizeof(*file));
+    uint32_t id;
+    if (!file || zs_drm_real_fstat(fd, &st) || ftruncate(fd, (off_t)FILE_GB << 30)) {
+        free(file);
+        return NULL;
+    }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&file->lock, NULL);
+    pthread_cond_init(&file->idle, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    file->node = node;
+    file->device = st.st_dev;
+    file->inode = st.st_ino;
+    file->memory_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    struct zs_drm_vm *vm = zs_drm_vm_create();
+    if (vm && !zs_drm_context_create(file, vm, &id)) { /* the one that is always there: number 0 */
+        zs_drm_vm_put(vm);
+        return file;
+    }
+    zs_drm_vm_put(vm);
+    free(file);
+    return NULL;
+}
+
+int zs_drm_open(struct zs_drm_node *node, int flags)
+{
+    int fd = memfd_create("zescope-drm", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+    if (fd < 0)
+        return -errno;
+    struct zs_drm_file *file = file_create(node, fd);
+    if (!file) {
+        close(fd);
+        return -ENOMEM;
+    }
+    pthread_mutex_lock(&all.lock);
+    file->next = all.files;
+    all.files = file;
+    all.has_files = true;
+    pthread_mutex_unlock(&all.lock);
+    zs_drm_log(ZS_DRM_DEBUG, "%s opened as descriptor %d", node->model->name, fd);
+    return fd;
+}
+
+struct zs_drm_file *zs_drm_file_of(int fd)
+{
+    struct stat st;
+    if (!all.has_files || fd < 0 || zs_drm_real_fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return NULL;
+    pthread_mutex_lock(&all.lock);
+    struct zs_drm_file *file = all.files;
+    while (file && (file->inode != st.st_ino || file->device != st.st_dev))
+        file = file->next;
+    pthread_mutex_unlock(&all.lock);
+    return file;
+}
+
+uint32_t zs_drm_file_minor(const struct zs_drm_file *file)
+{
+    return ZS_DRM_RENDER_MINOR + file->node->index;
+}
+
+void zs_drm_node_stat(uint32_t minor, struct stat *ret)
+{
+    ret->st_mode = S_IFCHR | 0666;
+    ret->st_rdev = makedev(ZS_DRM_MAJOR, minor);
+    ret->st_size = 0;
+}

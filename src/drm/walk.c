@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* A walker's work for the software GPU: code, payload, surfaces and samplers out of memory. */
+#include "drm/drm_priv.h"
+
+#include "base/reader.h"
+#include "cs/cs.h"
+#include "gpu/walk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kernels -----------------------------------------------------------------------------------
+ * Lowered once, and kept as long as they are among those that were used last.
+ */
+
+enum { KERNELS_MAX = 256 };
+struct kept {
+    struct zs_gpu_walk_kernel *kernel;
+    uint32_t users;
+    uint64_t used;
+};
+struct zs_drm_kernels {
+    pthread_mutex_t lock;
+    uint64_t uses;
+    struct kept kept[KERNELS_MAX];
+};
+
+static struct zs_drm_kernels *kernels_of(struct zs_drm_node *node)
+{
+    pthread_mutex_lock(&node->lock);
+    if (!node->kernels) {
+        node->kernels = calloc(1, sizeof(*node->kernels));
+        if (node->kernels)
+            pthread_mutex_init(&node->kernels->lock, NULL);
+    }
+    struct zs_drm_kernels *kernels = node->kernels;
+    pthread_mutex_unlock(&node->lock);
+    return kernels;
+}
+
+/* One that nobody uses, and that was used longest ago. NULL: all are in use. */
+static struct kept *oldest(struct zs_drm_kernels *all)
+{
+    struct kept *found = NULL;
+    for (uint32_t i = 0; i < KERNELS_MAX; i++) {
+        struct kept *k = &all->kept[i];
+        if (!k->users && (!found || k->used < found->used))
+            found = k;
+    }
+    return found;
+}
+
+static int take_kernel(struct zs_drm_kernels *all, struct zs_gpu_device *device,
+                       const struct zs_gpu_walk_code *code, struct kept **ret, struct zs_diag *diag)
+{
+    struct kept *found = NULL;
+    int error = 0;
+    pthread_mutex_lock(&all->lock);
+    for (uint32_t i = 0; i < KERNELS_MAX && !found; i++) {
+        if (all->kept[i].kernel && zs_gpu_walk_kernel_is(all->kept[i].kernel, code))
+            found = &all->kept[i];
+    }
+    if (!found) {
+        found = oldest(all);
+        struct zs_gpu_walk_kernel *kernel = NULL;
+        error = found ? zs_gpu_walk_kernel_create(device, code, &kernel, diag) : -ENOMEM;
+        if (!error) {
+            zs_gpu_walk_kernel_destroy(found->kernel);
+            found->kernel = kernel;
+        }
+    }
+    if (!error) {
+        found->users++;
+        found->used = ++all->uses;
+        *ret = found;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return error;
+}
+
+static void give_kernel(struct zs_drm_kernels *all, struct kept *kept)
+{
+    pthread_mutex_lock(&all->lock);
+    kept->users--;
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* ---- state -------------------------------------------------------------------------------------
+ */
+
+static const uint8_t *find(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B)
+{
+    return zs_gpu_memory_host(memory, zs_drm_canonical(gpu_va), size_B, false);
+}
+
+static bool image_of(const struct zs_cs_surface *s, struct zs_gpu_image *ret)
+{
+    static const enum zs_gpu_image_type types[4][2] = {
+        [1] = {ZS_GPU_IMAGE_1D, ZS_GPU_IMAGE_1D_ARRAY},
+        [2] = {ZS_GPU_IMAGE_2D, ZS_GPU_IMAGE_2D_ARRAY},
+        [3] = {ZS_GPU_IMAGE_3D, ZS_GPU_IMAGE_3D},
+    };
+    bool is_3d = s->dimensions == 3;
+    *ret = (struct zs_gpu_image){
+        .type = s->is_buffer ? ZS_GPU_IMAGE_BUFFER : types[s->dimensions][s->is_array],
+        .format = zs_gpu_format_find(s->format),
+        .gpu_va = zs_drm_canonical(s->gpu_va),
+        .width = s->width,
+        .height = s->dimensions > 1 ? s->height : 1,
+        .depth = is_3d ? s->depth : 1,
+        .layers = is_3d ? 1 : s->depth,
+        .row_pitch_B = s->row_pitch_B,
+        .tiling = s->tiling,
+    };
+    memcpy(ret->swizzle, s->swizzle, sizeof(ret->swizzle));
+    if (!ret->format)
+        return false;
+    if (s->tiling == ZS_TILE_64)
+        ret->tiling = zs_tile_64_of(zs_gpu_format_texel_B(ret->format), is_3d);
+    /* arrays of lines have their layers' distance in texels */
+    uint32_t unit_B = s->dimensions == 1 ? zs_gpu_format_texel_B(ret->format) : s->row_pitch_B;
+    ret->slice_pitch_B = (uint64_t)s->slice_rows * unit_B;
+    return true;
+}
+
+/* What cannot be had is a surface without memory: whoever touches it faults. */
+static void read_surface(struct zs_gpu_memory *memory, const struct zs_cs_walk *walk,
+                         uint32_t index, bool has_tile4, struct zs_gpu_walk_surface *ret)
+{
+    struct zs_cs_surface s;
+    struct zs_diag diag = {0};
+    const uint8_t *entry = find(memory, walk->table_va + index * 4ull, 4);
+    uint64_t at = entry ? walk->surface_base_va + (zs_load_u32(entry) & ~63u) : 0;
+    const uint8_t *state = entry ? find(memory, at, ZS_CS_SURFACE_STATE_B) : NULL;
+    *ret = (struct zs_gpu_walk_surface){.size_B = 0};
+    if (!state)
+        return;
+    int error = zs_cs_surface_decode(state, has_tile4, &s, &diag);
+    if (!error && s.kind == ZS_CS_SURFACE_NULL)
+        return;
+    ret->size_B = 1;
+    if (!error && s.kind == ZS_CS_SURFACE_BUFFER) {
+        ret->gpu_va = zs_drm_canonical(s.gpu_va);
+        ret->size_B = s.size_B;
+        return;
+    }
+    if (!error && s.kind == ZS_CS_SURFACE_IMAGE)
+        zs_drm_log(ZS_DRM_DEBUG,
+                   "surface %" PRIu32 ": image at 0x%" PRIx64 ", %" PRIu32 " dimensions%s, %" PRIu32
+                   " x %" PRIu32 " x %" PRIu32 ", format 0x%" PRIx32 ", pitch %" PRIu32
+                   ", slices of %" PRIu32 " rows, tiling %d",
+                   index, s.gpu_va, s.dimensions, s.is_array ? ", array" : "", s.width, s.height,
+                   s.depth, s.format, s.row_pitch_B, s.slice_rows, (int)s.tiling);
+    if (!error && image_of(&s, &ret->image)) {
+        ret->is_image = true;
+        ret->gpu_va = ret->image.gpu_va;
+        return;
+    }
+    zs_drm_log(ZS_DRM_DEBUG, "surface %" PRIu32 " of the binding table: %s", index,
+               error ? diag.text : "its format is not modelled");
+}
+
+static struct zs_gpu_walk_surface *read_surfaces(struct zs_gpu_memory *memory,
+                                                 const struct zs_cs_walk *walk, bool has_tile4,
+                                                 uint32_t count)
+{
+    struct zs_gpu_walk_surface *surfaces = calloc(count + 1u, sizeof(*surfaces));
+    for (uint32_t i = 0; surfaces && walk->table_va && i < count; i++)
+        read_surface(memory, walk, i, has_tile4, &surfaces[i]);
+    return surfaces;
+}
+
+static struct zs_gpu_walk_sampler *read_samplers(struct zs_gpu_memory *memory,
+                                                 const struct zs_cs_walk *walk, uint32_t count)
+{
+    struct zs_gpu_walk_sampler *samplers = calloc(count + 1u, sizeof(*samplers));
+    for (uint32_t i = 0; samplers && walk->sampler_va && i < count; i++) {
+        struct zs_gpu_walk_sampler *to = &samplers[i];
+        const uint8_t *from =
+            find(memory, walk->sampler_va + i * (uint64_t)sizeof(to->state), sizeof(to->state));
+        if (!from)
+            break;
+        memcpy(to->state, from, sizeof(to->state));
+        uint32_t border_B = zs_load_u32(to->state + 8) & 0xffffc0u;
+        const uint8_t *border = find(memory, walk->dynamic_base_va + border_B, sizeof(to->border));
+        if (border)
+            memcpy(to->border, border, sizeof(to->border));
+    }
+    return samplers;
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------
+ */
+
+/* All that the launch needs of memory that is held only until it begins. */
+struct work {
+    struct kept *kept;
+    uint8_t *payload; /* what all threads get, then rows */
+    struct zs_gpu_walk_surface *surfaces;
+    struct zs_gpu_walk_sampler *samplers;
+    struct zs_gpu_walk walk;
+};
+
+static int copy_payload(const struct zs_cs_walk *walk, struct work *work)
+{
+    size_t rows_B = (size_t)walk->row_B * walk->threads;
+    work->payload = malloc((size_t)walk->inline_B + walk->cross_B + rows_B + 1);
+    if (!work->payload)
+        return -ENOMEM;
+    if (walk->inline_B)
+        memcpy(work->payload, walk->inline_data, walk->inline_B);
+    if (walk->cross_B + rows_B)
+        memcpy(work->payload + walk->inline_B, walk->payload, walk->cross_B + rows_B);
+    work->walk.cross = work->payload;
+    work->walk.rows = walk->row_B ? work->payload + walk->inline_B + walk->cross_B : NULL;
+    return 0;
+}
+
+static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
+                   struct zs_gpu_memory *memory, const struct zs_cs_walk *walk, struct work *work,
+                   struct zs_diag *diag)
+{
+    struct zs_gpu_allocation a;
+    uint64_t kernel_va = zs_drm_canonical(walk->kernel_va);
+    if (!zs_gpu_memory_find(memory, kernel_va, &a))
+        return zs_diag_set(diag, -EFAULT, ZS_DIAG_NO_OFFSET, "no kernel is at 0x%" PRIx64,
+                           kernel_va);
+    struct zs_gpu_walk_code code = {
+        .gpu_va = kernel_va,
+        .code = {(const uint8_t *)(uintptr_t)(kernel_va + a.bias), a.gpu_va + a.size_B - kernel_va},
+        .simd = walk->simd,
+        .large_grf = walk->large_grf,
+        .has_barrier = walk->has_barrier,
+        .scratch_B = walk->scratch_B,
+        .emit = walk->emit,
+        .order = {walk->order[0], walk->order[1], walk->order[2]},
+        .row_B = walk->row_B,
+        .inline_B = walk->inline_B,
+        .cross_B = walk->cross_B,
+    };
+    struct zs_drm_kernels *kernels = kernels_of(node);
+    int error = kernels ? take_kernel(kernels, device, &code, &work->kept, diag) : -ENOMEM;
+    if (error)
+        return error;
+    work->walk.kernel = work->kept->kernel;
+    work->walk.surface_count = zs_gpu_walk_kernel_surfaces(work->walk.kernel);
+    work->walk.surfaces = work->surfaces =
+        read_surfaces(memory, walk, node->model->loads_payload, work->walk.surface_count);
+    work->walk.samplers = work->samplers =
+        read_samplers(memory, walk, zs_gpu_walk_kernel_samplers(work->walk.kernel));
+    error = work->surfaces && work->samplers ? copy_payload(walk, work) : -ENOMEM;
+    return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory") : 0;
+}
+
+/* Without local sizes groups are rows of work-items. */
+static int set_size(const struct zs_cs_walk *walk, struct zs_gpu_walk *to, struct zs_diag *diag)
+{
+    uint32_t last = (uint32_t)__builtin_popcount(walk->last_mask);
+    uint64_t items = (walk->threads - 1ull) * walk->simd + last;
+    uint64_t local = (uint64_t)walk->local[0] * walk->local[1] * walk->local[2];
+    to->group_size[0] = (uint32_t)items;
+    to->group_size[1] = to->group_size[2] = 1;
+    if (walk->emit && (local + walk->simd - 1) / walk->simd != walk->threads)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "groups of %" PRIu64 " work-items do not have %" PRIu32
+                           " threads of SIMD%" PRIu32,
+                           local, walk->threads, walk->simd);
+    if (walk->emit)
+        memcpy(to->group_size, walk->local, sizeof(to->group_size));
+    memcpy(to->group_count, walk->groups, sizeof(to->group_count));
+    memcpy(to->group_start, walk->start, sizeof(to->group_start));
+    to->slm_B = walk->slm_B;
+    return 0;
+}
+
+static int run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk, struct zs_cs_ran *ret,
+               struct zs_diag *diag)
+{
+    struct zs_gpu_result result;
+    int error = zs_gpu_walk_run(device, walk, &result);
+    ret->start_ticks = result.start_ticks;
+    ret->end_ticks = result.end_ticks;
+    if (error == -EFAULT) {
+        struct zs_buf text = {0};
+        zs_gpu_fault_print(&result.fault, NULL, &text);
+        zs_drm_log(ZS_DRM_ERROR, "%s", zs_buf_cstr(&text));
+        zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel %s: %s", result.fault.kernel,
+                    zs_gpu_fault_name(result.fault.kind));
+        zs_buf_fini(&text);
+    } else if (error) {
+        zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel: %s", strerror(-error));
+    }
+    zs_gpu_result_fini(&result);
+    return error;
+}
+
+int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
+                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel,
+                struct zs_gpu_hold *hold, struct zs_cs_ran *ret, struct zs_diag *diag)
+{
+    struct work work = {.walk = {.memory = memory, .cancel = cancel}};
+    struct zs_gpu_device *device = zs_drm_node_device(node);
+    if (!device)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "the device cannot be made");
+    zs_drm_log(ZS_DRM_DEBUG,
+               "kernel at 0x%" PRIx64 ": %" PRIu32 " x %" PRIu32 " x %" PRIu32 " groups of %" PRIu32
+               " threads of SIMD%" PRIu32 " (the last 0x%" PRIx32 "), %" PRIu32
+               " bytes for all, %" PRIu32 " for each, local memory %" PRIu32,
+               walk->kernel_va, walk->groups[0], walk->groups[1], walk->groups[2], walk->threads,
+               walk->simd, walk->last_mask, walk->inline_B + walk->cross_B, walk->row_B,
+               walk->slm_B);
+    int error = set_size(walk, &work.walk, diag);
+    if (!error)
+        error = prepare(node, device, memory, walk, &work, diag);
+    zs_gpu_memory_unhold(memory, hold);
+    if (!error)
+        error = run(device, &work.walk, ret, diag);
+    zs_gpu_memory_hold(memory, hold);
+    if (work.kept)
+        give_kernel(node->kernels, work.kept);
+    free(work.payload);
+    free(work.surfaces);
+    free(work.samplers);
+    return error;
+}

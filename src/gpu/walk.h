@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walks: launches of what a driver that is not ours hands to hardware: machine code at an address,
+ * a payload, surfaces and samplers as its states have them. They run as the launches of gpu.h do.
+ *
+ *     zs_gpu_walk_kernel_create(device, &code, &kernel, &diag);    // lowered once
+ *     walk.surface_count = zs_gpu_walk_kernel_surfaces(kernel);    // that many are looked at
+ *     zs_gpu_walk_run(device, &walk, &result);
+ *
+ * Threads and errors: as in gpu.h.
+ */
+#ifndef ZS_GPU_WALK_H
+#define ZS_GPU_WALK_H
+
+#include "gpu/gpu.h"
+
+struct zs_gpu_walk_kernel;
+
+struct zs_gpu_walk_code {
+    uint64_t gpu_va;     /* names it */
+    struct zs_span code; /* from its first instruction on; may be longer: it ends where it can */
+    uint32_t simd;
+    bool large_grf;
+    bool has_barrier;
+    uint32_t scratch_B; /* of a thread */
+    /* Payload behind r0: rows of each thread, or local ids that are made; then what all threads
+     * get: before XeHPG all of it, else inline_B bytes, and cross_B that they load themselves. */
+    uint8_t emit; /* local ids to make: bit 0 x, 1 y, 2 z */
+    uint8_t order[3];
+    uint32_t row_B, inline_B, cross_B;
+    uint32_t flags; /* ZS_GPU_KERNEL_* */
+};
+
+/* -ENOTSUP, -EINVAL with a sentence: it has no end, or something is not modelled. */
+int zs_gpu_walk_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_walk_code *code,
+                              struct zs_gpu_walk_kernel **ret_kernel, struct zs_diag *diag);
+void zs_gpu_walk_kernel_destroy(struct zs_gpu_walk_kernel *kernel);
+/* Whether it is what would be made of this: the code's bytes are compared. */
+bool zs_gpu_walk_kernel_is(const struct zs_gpu_walk_kernel *kernel,
+                           const struct zs_gpu_walk_code *code);
+/* How many entries of the binding table, and samplers, its messages may name. */
+uint32_t zs_gpu_walk_kernel_surfaces(const struct zs_gpu_walk_kernel *kernel);
+uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel);
+/* For counters and faults. */
+const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel);
+
+/* An entry of the binding table. size_B 0: null surface. */
+struct zs_gpu_walk_surface {
+    bool is_image;
+    uint64_t gpu_va, size_B;
+    struct zs_gpu_image image; /* with its own gpu_va */
+};
+struct zs_gpu_walk_sampler {
+    uint8_t state[16]; /* SAMPLER_STATE */
+    float border[4];
+};
+
+struct zs_gpu_walk {
+    const struct zs_gpu_walk_kernel *kernel;
+    struct zs_gpu_memory *memory;
+    uint32_t group_count[3], group_start[3], group_size[3];
+    uint32_t slm_B;
+    const uint8_t *rows;  /* row_B for each thread of a group */
+    const uint8_t *cross; /* inline_B and cross_B bytes */
+    const struct zs_gpu_walk_surface *surfaces;
+    const struct zs_gpu_walk_sampler *samplers; /* as many as zs_gpu_walk_kernel_samplers() */
+    uint32_t surface_count;
+    const _Atomic(bool) *cancel;
+    struct zs_gpu_counters *counters;
+};
+/* result->error */
+int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk,
+                    struct zs_gpu_result *ret_result);
+
+#endif
