@@ -39,7 +39,8 @@ static const char source[] =
     "kernel void middle(read_only image2d_t from, global float4 *to) {\n"
     "    int2 s = get_image_dim(from);\n"
     "    int x = get_global_id(0), y = get_global_id(1);\n"
-    "    to[y * s.x + x] = read_imagef(from, linear, (float2)((x + 1.0f) / s.x, (y + 0.5f) / s.y));\n"
+    "    to[y * s.x + x] = read_imagef(from, linear, (float2)((x + 1.0f) / s.x, (y + 0.5f) / "
+    "s.y));\n"
     "}\n"
     "kernel void volume(read_only image3d_t from, write_only image3d_t to) {\n"
     "    int4 p = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0);\n"
@@ -78,7 +79,8 @@ static cl_kernel kernel(const char *name)
 static cl_mem buffer(size_t size_B, void *data)
 {
     cl_int error;
-    cl_mem m = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size_B, data, &error);
+    cl_mem m =
+        clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size_B, data, &error);
     ok(error, "clCreateBuffer");
     return m;
 }

@@ -215,12 +215,14 @@ static void hostile(void **state)
         assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &execs[i]), -1);
     assert_int_equal(submit(fd, 0, &handle, &odd, 1), -1);
     assert_int_equal(ioctl(fd, _IOWR('d', 0xf0, uint64_t), &odd), -1);
-    /* any bytes for any call */
-    uint64_t seed = 0x9e3779b97f4a7c15ull, argument[64];
+    /* any bytes for any call; what they point to ends at a page that is not there */
+    uint64_t seed = 0x9e3779b97f4a7c15ull, argument[32];
+    char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
     for (uint32_t i = 0; i < 20000; i++) {
         for (uint32_t w = 0; w < 32; w++) {
             seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-            argument[w] = seed & 1 ? seed >> 32 & 15 : seed & 2 ? seed : (uintptr_t)&argument[32];
+            argument[w] = seed & 1 ? seed >> 32 & 15 : seed & 2 ? seed : (uintptr_t)page + 3840;
         }
         uint32_t number = 0x40 + (seed >> 40) % 0x40;
         if (number == 0x40 + DRM_I915_GEM_WAIT || number == 0x40 + DRM_I915_GEM_SET_DOMAIN)

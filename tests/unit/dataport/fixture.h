@@ -80,6 +80,14 @@ static inline void fixture_init(struct fixture *f, uint64_t *seed)
     f->port.scratch_end = 2 * SCRATCH_SLOT_B;
 }
 
+/* What was written is remembered only of memory at the host's addresses. */
+static inline void fixture_unbias(struct fixture *f)
+{
+    f->node.range.start += BIAS;
+    f->node.range.end += BIAS;
+    f->node.range.bias = 0;
+}
+
 static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32_t mlen,
                          uint32_t xlen, uint32_t rlen)
 {

@@ -152,7 +152,7 @@ static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint
         if (s->even)
             offset = lane < 16 ? first / s->element_B * s->element_B + lane * s->step_B
                                : second * s->element_B + (lane - 16) * s->step_B;
-        uint64_t address = s->where == A64 ? (uint64_t)(uintptr_t)memory + offset : offset;
+        uint64_t address = s->where == A64 ? address_of(f) + offset : offset;
         ret_offset[lane] = offset;
         if (!strided || lane == 0)
             memcpy(addresses + (size_t)lane * address_B(s), &address, address_B(s));

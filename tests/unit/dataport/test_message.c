@@ -546,6 +546,7 @@ static void never_written_memory_is_found(void **state)
     uint64_t seed = 16, written[MEMORY_B / 64 + 1] = {0};
     struct fixture f;
     fixture_init(&f, &seed);
+    fixture_unbias(&f);
     f.node.range.written = written;
     f.port.flags = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
     for (uint32_t i = 0; i < 8; i++) {
@@ -568,7 +569,7 @@ static void lanes_may_lie_in_several_allocations(void **state)
     struct fixture f;
     fixture_init(&f, &seed);
     uint64_t start = f.node.range.start;
-    struct zs_port_node second = {.range = {.start = start + 32, .end = start + 256}};
+    struct zs_port_node second = {.range = {.start = start + 32, .end = start + 256, .bias = BIAS}};
     f.node.range.end = start + 32;
     f.node.right = &second;
     for (uint32_t i = 0; i < 16; i++) { /* consecutive over the border of two allocations */
