@@ -132,7 +132,7 @@ static void place(struct fixture *f, const struct shape *s, uint64_t *seed, uint
                   uint8_t *addresses)
 {
     uint32_t size_B, span_B = span_of(s);
-    uint8_t *memory = memory_of(f, s->where, &size_B);
+    (void)memory_of(f, s->where, &size_B);
     bool strided = s->operation == LOAD_STRIDED;
     uint32_t slice_B = size_B / s->lanes, whole_B = s->step_B * (s->lanes - 1) + span_B;
     uint32_t first = s->even ? random_u32(seed) % (size_B - whole_B + 1) : 0;
