@@ -177,10 +177,10 @@ int zs_drm_wait(struct zs_drm_object *object, const struct timespec *deadline);
 /* ---- walk.c ------------------------------------------------------------------------------------
  */
 
-/* Holds of memory are given up while it runs; `cancel` ends it. */
+/* The pin of memory is given up while it runs; `cancel` ends it. */
 int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
-                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel,
-                struct zs_gpu_hold *hold, struct zs_cs_ran *ret, struct zs_diag *diag);
+                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel, struct zs_gpu_pin *pin,
+                struct zs_cs_ran *ret, struct zs_diag *diag);
 void zs_drm_kernels_free(struct zs_drm_kernels *kernels);
 
 /* ---- paths.c -----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ struct job {
 struct zs_drm_queue {
     struct zs_drm_context *context;
     struct zs_cs *cs;
-    struct zs_gpu_hold hold; /* of the VM's memory, while a batch runs */
+    struct zs_gpu_pin pin; /* of the VM's memory, while a batch runs */
     struct job *first, **last;
     bool closing;
     _Atomic(bool) cancel;
@@ -51,19 +51,19 @@ static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *
                     struct zs_diag *diag)
 {
     struct zs_drm_queue *q = ctx;
-    return zs_drm_walk(q->context->file->node, q->context->vm->memory, walk, &q->cancel, &q->hold,
+    return zs_drm_walk(q->context->file->node, q->context->vm->memory, walk, &q->cancel, &q->pin,
                        ret, diag);
 }
 
-/* Others may be waiting for memory that is held. */
+/* Others may be waiting for memory that is pinned. */
 static bool pause_batch(void *ctx, uint32_t turn)
 {
     enum { SPINS = 64, SHORT_US = 20, LONG_US = 300 };
     struct zs_drm_queue *q = ctx;
-    zs_gpu_memory_unhold(q->context->vm->memory, &q->hold);
+    zs_gpu_memory_unpin(q->context->vm->memory, &q->pin);
     if (turn > 0)
         usleep(turn < SPINS ? SHORT_US : LONG_US);
-    zs_gpu_memory_hold(q->context->vm->memory, &q->hold);
+    zs_gpu_memory_pin(q->context->vm->memory, &q->pin);
     return !atomic_load_explicit(&q->cancel, memory_order_relaxed);
 }
 
@@ -133,10 +133,10 @@ static void run_job(struct zs_drm_queue *q, struct job *job)
     if (!error) {
         uint32_t number = context->file->batches++;
         pthread_mutex_unlock(&context->file->lock);
-        zs_gpu_memory_hold(context->vm->memory, &q->hold);
+        zs_gpu_memory_pin(context->vm->memory, &q->pin);
         dump_batch(q, job->batch_va, number);
         error = zs_cs_run(q->cs, job->batch_va, &diag);
-        zs_gpu_memory_unhold(context->vm->memory, &q->hold);
+        zs_gpu_memory_unpin(context->vm->memory, &q->pin);
         pthread_mutex_lock(&context->file->lock);
         if (error && !(error == -ECANCELED && context->closed))
             ban(q, &diag);

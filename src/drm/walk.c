@@ -194,7 +194,7 @@ static struct zs_gpu_walk_sampler *read_samplers(struct zs_gpu_memory *memory,
 /* ---- the walk ----------------------------------------------------------------------------------
  */
 
-/* All that the launch needs of memory that is held only until it begins. */
+/* All that the launch needs of memory that is pinned only until it begins. */
 struct work {
     struct kept *kept;
     uint8_t *payload; /* what all threads get, then rows */
@@ -297,8 +297,8 @@ static int run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk, str
 }
 
 int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
-                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel,
-                struct zs_gpu_hold *hold, struct zs_cs_ran *ret, struct zs_diag *diag)
+                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel, struct zs_gpu_pin *pin,
+                struct zs_cs_ran *ret, struct zs_diag *diag)
 {
     struct work work = {.walk = {.memory = memory, .cancel = cancel}};
     struct zs_gpu_device *device = zs_drm_node_device(node);
@@ -314,10 +314,10 @@ int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
     int error = set_size(walk, &work.walk, diag);
     if (!error)
         error = prepare(node, device, memory, walk, &work, diag);
-    zs_gpu_memory_unhold(memory, hold);
+    zs_gpu_memory_unpin(memory, pin);
     if (!error)
         error = run(device, &work.walk, ret, diag);
-    zs_gpu_memory_hold(memory, hold);
+    zs_gpu_memory_pin(memory, pin);
     if (work.kept)
         give_kernel(node->kernels, work.kept);
     free(work.payload);

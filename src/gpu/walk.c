@@ -258,7 +258,7 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .args = args,
         .memory = walk->memory,
         .local_ids = walk->rows,
-        .flags = ZS_GPU_LAUNCH_KEEP_ALL,
+        .flags = ZS_GPU_LAUNCH_PIN_ALL,
         .cancel = walk->cancel,
         .counters = walk->counters,
     };
