@@ -367,7 +367,7 @@ void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault);
 
-/* ---- debug_work.c: what workers do for debuggers (debug.h) -------------------------------------
+/* ---- debug/work.c: what workers do for debuggers (debug.h) -------------------------------------
  * Where the device has no card nothing of it is called.
  */
 

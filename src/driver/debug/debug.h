@@ -3,9 +3,9 @@
  * Program debugging in the debugged process: ZET_ENABLE_PROGRAM_DEBUGGING=1. Without the variable
  * driver->debug is NULL, and nothing here does anything.
  *
- * debug_server.c: the thread that debuggers talk to; debug_modules.c: what is loaded;
- * debug_memory.c: memory by address. The debugger's side, zetDebug*: debug_session.c,
- * debug_process.c.
+ * debug/server.c: the thread that debuggers talk to; debug/modules.c: what is loaded;
+ * debug/memory.c: memory by address. The debugger's side, zetDebug*: debug/session.c,
+ * debug/process.c.
  */
 #ifndef ZS_DRIVER_DEBUG_DEBUG_H
 #define ZS_DRIVER_DEBUG_DEBUG_H
@@ -82,7 +82,7 @@ void zs_debug_event_of(const struct zs_debug_piece *piece, bool load, struct zs_
 int zs_debug_read_elf(struct zs_debug_server *server, uint64_t gpu_va, void *ret_bytes,
                       size_t size_B);
 
-/* debug_memory.c: thread NULL: all. */
+/* debug/memory.c: thread NULL: all. */
 struct zs_debug_access {
     struct zs_ze_driver *driver;
     struct zs_gpu_debug_session *session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * zetDebug*: the debugger's side. A session is a connection to the debugged process
- * (debug_wire.h), or a socket at which one that has not called zeInit yet will find us.
+ * (wire/debug.h), or a socket at which one that has not called zeInit yet will find us.
  *
  * There is no thread: whoever waits for something, an event or the answer to a request, receives
  * for all, one at a time, and hands on what is for others.

@@ -101,7 +101,7 @@ struct zs_metric_row {
     zs_metric_mask counters; /* bit per enum zs_metric_counter; by address: of its values */
 };
 
-/* metric_calc.c: of the values. */
+/* metrics/calc.c: of the values. */
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
 const char *zs_metric_set_name(enum zs_metric_set set);
@@ -201,7 +201,7 @@ bool zs_metric_report_read(struct zs_span bytes, uint32_t set, struct zs_metric_
 struct zs_ze_metric {
     struct zs_object object;
     const struct zs_metric_row *row;
-    struct zs_metric_made *made; /* by the program (metric_programmable.h); NULL: of a set */
+    struct zs_metric_made *made; /* by the program (metrics/programmable.c); NULL: of a set */
 };
 
 struct zs_ze_metric_group {
@@ -211,7 +211,7 @@ struct zs_ze_metric_group {
     zet_metric_group_sampling_type_flags_t sampling;
     uint32_t domain;
     const char *name, *description;
-    struct zs_metric_user_group *user; /* made by the program (metric_user.c); NULL: of a set */
+    struct zs_metric_user_group *user; /* made by the program (metrics/user.c); NULL: of a set */
     uint32_t metric_count;             /* of groups of the program: under the device's lock */
     struct zs_ze_metric *metrics[];    /* in the order of values */
 };
@@ -320,7 +320,7 @@ struct zs_metrics *zs_metrics_make(struct zs_ze_device *device, bool enable);
 /* The device's, NULL while they are off. */
 struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
 
-/* metric_later.c: what a chain of pNext asks of a group. */
+/* metrics/later.c: what a chain of pNext asks of a group. */
 void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
 
 /* A launch begins: whether it is counted, for metrics are on or another process has a streamer of
@@ -352,7 +352,7 @@ struct zs_later_metric_buffer_size *zs_metric_buffer_asked(const void *next);
 struct zs_metric_at *zs_metrics_kept(const struct zs_metric_kept *kept, uint64_t first,
                                      size_t *ret_count, bool *ret_lost);
 
-/* metric_tracer.c: a launch ended, of the kernel at that address. The lock is held. */
+/* metrics/tracer.c: a launch ended, of the kernel at that address. The lock is held. */
 void zs_tracer_add(struct zs_metrics *metrics, uint64_t address,
                    const struct zs_metric_stretch *stretch);
 

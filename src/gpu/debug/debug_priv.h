@@ -124,7 +124,7 @@ struct zs_gpu_debug_worker {
     } reached[ZS_HISTORY_RANGES_MAX]; /* by the message that was sent last; one per watch */
 };
 
-/* ---- debug_code.c ------------------------------------------------------------------------------
+/* ---- debug/code.c ------------------------------------------------------------------------------
  */
 
 /* A kernel's code as the debugger has left it, lowered. */
@@ -204,7 +204,7 @@ struct zs_history_write {
 };
 void zs_gpu_history_log(struct zs_gpu_run *run, const struct zs_history_write *write);
 void zs_gpu_history_take_writes(struct zs_gpu_run *run); /* by the worker */
-/* debug_registers.c: as the debugger wrote it. */
+/* debug/registers.c: as the debugger wrote it. */
 int zs_gpu_debug_write_again(struct zs_gpu_run *run, struct zs_eu_thread *t,
                              const struct zs_history_write *write);
 /* Under the lock: a request waits for the worker; and to be called without, when that is so. */
@@ -213,7 +213,7 @@ void zs_gpu_history_serve(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 /* The place that a thread had, UINT32_MAX: none; and that it has now. */
 uint32_t zs_gpu_history_place(const struct zs_gpu_run *run, uint64_t group, uint32_t thread);
 void zs_gpu_history_placed(struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t place);
-/* debug_work.c: give all threads of resident groups places and hold them; take their places. Under
+/* debug/work.c: give all threads of resident groups places and hold them; take their places. Under
  * the lock. */
 void zs_gpu_debug_hold_resident(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 void zs_gpu_debug_take_back(struct zs_gpu_worker *w);
@@ -221,7 +221,7 @@ void zs_gpu_debug_take_back(struct zs_gpu_worker *w);
  * say is of that. -EAGAIN: it is not held, or its worker does not come. Gives up the lock. */
 int zs_gpu_debug_wait_for_code(struct zs_gpu_debug_session *session,
                                const struct zs_gpu_hw_thread *id);
-/* debug_registers.c: what the ip register reads in front of an instruction. */
+/* debug/registers.c: what the ip register reads in front of an instruction. */
 uint32_t zs_gpu_debug_ip(const struct zs_eu_thread *t, uint32_t inst);
 
 /* ---- debug.c -----------------------------------------------------------------------------------
