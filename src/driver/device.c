@@ -98,7 +98,8 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     ze_device_readonly_memory_ext_properties_t *readonly =
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_READONLY_MEMORY);
     if (readonly)
-        readonly->readonlyCapability = ZS_LATER_READONLY_ENFORCED;
+        readonly->readonlyCapability =
+            (__typeof__(readonly->readonlyCapability))ZS_LATER_READONLY_ENFORCED;
     ze_eu_count_ext_t *eus =
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus)

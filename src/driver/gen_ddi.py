@@ -103,9 +103,11 @@ class Headers:
     def __init__(self, paths):
         text = re.sub(r'///.*', '', '\n'.join(read(p) for p in paths))
         self.params = {}  # function -> parameter types
-        for name, args in re.findall(
-                r'typedef ze_result_t \(ZE_APICALL \*(\w+_pfn\w+_t)\)\(\s*(.*?)\s*\);', text, re.S):
+        self.returns = {}  # function -> what it returns: ze_result_t, but for very few
+        for result, name, args in re.findall(
+                r'typedef (\w+) \(ZE_APICALL \*(\w+_pfn\w+_t)\)\(\s*(.*?)\s*\);', text, re.S):
             self.params[name] = [a.strip() for a in args.split(',')] if args.strip() else []
+            self.returns[name] = result
         self.tables = []  # (table type, [(member, pfn type)])
         for name, body in re.findall(r'typedef struct _(\w+_dditable_t)\s*\{(.*?)\}', text, re.S):
             members = [(m, t) for t, m in re.findall(r'(\w+_pfn\w+_t)\s+(pfn\w+);', body)]
@@ -186,8 +188,11 @@ def emit(headers, have, watched):
             if name in have:
                 continue
             args = ', '.join(f'{t} a{i}' for i, t in enumerate(headers.params[pfn])) or 'void'
-            out += [f'ze_result_t ZE_APICALL {name}({args})', '{',
-                    f'    return zs_ddi_unsupported("{name}");', '}']
+            unsupported = f'zs_ddi_unsupported("{name}")'
+            # where no result can be returned, a handle that is none says it
+            if headers.returns[pfn] != 'ze_result_t':
+                unsupported = f'({unsupported}, NULL)'
+            out += [f'{headers.returns[pfn]} ZE_APICALL {name}({args})', '{', f'    return {unsupported};', '}']
     out += emit_traced(headers, watched)
     traceable = {name for _, _, name in watched}
     out += emit_named(headers, have, traceable)

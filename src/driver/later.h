@@ -72,6 +72,13 @@ typedef struct zs_later_module_dp {
     uint32_t flags; /* ZS_LATER_MODULE_* */
 } zs_later_module_dp_t;
 
+/* zet_intel_metric_hw_buffer_size_exp_desc_t, which no public header declares */
+typedef struct zs_later_metric_buffer_size {
+    uint32_t stype;
+    const void *pNext;
+    size_t sizeInBytes;
+} zs_later_metric_buffer_size_t;
+
 #ifndef ZE_API_VERSION_CURRENT_M /* headers before 1.6 */
 typedef struct zs_later_init_driver_type_desc {
     uint32_t stype;
@@ -213,12 +220,6 @@ typedef struct zs_later_metric_source_id {
     void *pNext;
     uint32_t sourceId;
 } zet_metric_source_id_exp_t;
-/* zet_intel_metric_hw_buffer_size_exp_desc_t, which no public header declares */
-typedef struct zs_later_metric_buffer_size {
-    uint32_t stype;
-    const void *pNext;
-    size_t sizeInBytes;
-} zs_later_metric_buffer_size_t;
 typedef struct zs_later_metric_calculate {
     uint32_t stype;
     const void *pNext;

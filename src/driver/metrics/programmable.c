@@ -220,7 +220,8 @@ ze_result_t ZE_APICALL zetMetricProgrammableGetParamInfoExp(
         return ZE_RESULT_SUCCESS;
     pParameterInfo->type = parameter->type;
     zs_metric_copy_text(pParameterInfo->name, sizeof(pParameterInfo->name), parameter->name);
-    pParameterInfo->valueInfoType = ZS_LATER_VALUE_INFO_UINT32;
+    pParameterInfo->valueInfoType =
+        (__typeof__(pParameterInfo->valueInfoType))ZS_LATER_VALUE_INFO_UINT32;
     pParameterInfo->defaultValue = (zet_value_t){.ui64 = parameter->default_value};
     pParameterInfo->valueInfoCount = CHOICES;
     return ZE_RESULT_SUCCESS;
