@@ -6,13 +6,19 @@
 #include <zescope/common.h>
 
 #define ZS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#define ZS_MUST_CHECK        __attribute__((warn_unused_result))
-#define ZS_ALWAYS_INLINE     inline __attribute__((always_inline))
-#define ZS_LIKELY(x)         __builtin_expect(!!(x), 1)
-#define ZS_UNLIKELY(x)       __builtin_expect(!!(x), 0)
-#define ZS_ARRAY_LEN(a)      (sizeof(a) / sizeof((a)[0]))
-#define ZS_MIN(a, b)         ((a) < (b) ? (a) : (b))
-#define ZS_MAX(a, b)         ((a) > (b) ? (a) : (b))
+/* Of an array of characters that need not end in a zero. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define ZS_NONSTRING __attribute__((nonstring))
+#else
+#define ZS_NONSTRING
+#endif
+#define ZS_MUST_CHECK    __attribute__((warn_unused_result))
+#define ZS_ALWAYS_INLINE inline __attribute__((always_inline))
+#define ZS_LIKELY(x)     __builtin_expect(!!(x), 1)
+#define ZS_UNLIKELY(x)   __builtin_expect(!!(x), 0)
+#define ZS_ARRAY_LEN(a)  (sizeof(a) / sizeof((a)[0]))
+#define ZS_MIN(a, b)     ((a) < (b) ? (a) : (b))
+#define ZS_MAX(a, b)     ((a) > (b) ? (a) : (b))
 
 __attribute__((noreturn, cold)) void zs_assert_fail(const char *expr, const char *file, int line,
                                                     const char *func);

@@ -3,11 +3,13 @@
 #ifndef ZS_ISA_WORDS_H
 #define ZS_ISA_WORDS_H
 
+#include "base/compiler.h"
+
 #include <zescope/isa.h>
 
 /* A name of up to 11 characters: copied whole, then advanced by its length. */
 struct zs_isa_word {
-    char text[11];
+    char text[11] ZS_NONSTRING;
     uint8_t length;
 };
 #define ZS_ISA_WORD(s)                                                                             \

@@ -43,7 +43,7 @@ static void put_hex(struct zs_buf *out, uint32_t value, uint32_t digits)
 
 static void put_column(struct zs_buf *out, uint32_t value)
 {
-    char text[4] = "    ";
+    char text[4] = {' ', ' ', ' ', ' '};
     for (uint32_t i = 3; i-- > 0;) {
         text[i] = (char)('0' + value % 10);
         value /= 10;

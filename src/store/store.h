@@ -17,6 +17,7 @@
 #ifndef ZS_STORE_STORE_H
 #define ZS_STORE_STORE_H
 
+#include "base/compiler.h"
 #include "base/sha256.h"
 #include "base/span.h"
 
@@ -76,7 +77,7 @@ enum {
 
 /* The file ZS_RECORD_COUNTERS: little-endian, ZS_COUNTERS_SIZE_B bytes, zeros behind these. */
 struct zs_store_counters {
-    char magic[8]; /* "zscount1" */
+    char magic[8] ZS_NONSTRING; /* "zscount1" */
     _Atomic uint64_t modules_lost;
     _Atomic uint64_t notes_lost;
     _Atomic int32_t last_errno;
