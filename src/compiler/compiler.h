@@ -50,6 +50,10 @@ enum zs_compiler_status {
 
 enum { ZS_COMPILER_UNITS_MAX = 16 };
 
+/* As `device`: the host. The unit is a kernel of a GPU's (eu/tier.h), and so is the binary. What
+ * the options say is not looked at, but names the result: the host's features. */
+#define ZS_COMPILER_HOST_DEVICE "host"
+
 struct zs_compiler;
 
 /* Starts nothing yet. Copies what it needs of the settings and of the environment. NULL: no memory.

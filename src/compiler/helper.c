@@ -15,6 +15,7 @@
  * compiler left behind), after many, and when nothing comes.
  */
 #include "compiler/helper.h"
+#include "compiler/host_code.h"
 #include "compiler/message.h"
 #include "compiler/request.h"
 
@@ -105,6 +106,20 @@ static void limit_memory(uint64_t limit_B)
     }
 }
 
+/* Machine code of a GPU's kernel to the host's. */
+static enum zs_compiler_status build_for_host(const struct zs_compiler_request *request,
+                                              struct zs_buf *ret_blob, struct zs_buf *ret_log)
+{
+#ifdef ZS_COMPILER_HAS_TIER
+    return zs_host_build(request->units[0], ret_blob, ret_log) == 0 ? ZS_COMPILER_OK
+                                                                    : ZS_COMPILER_BUILD_FAILED;
+#else
+    (void)request, (void)ret_blob;
+    zs_buf_puts(ret_log, "zescope was built without clang, or with sanitizers\n");
+    return ZS_COMPILER_UNAVAILABLE;
+#endif
+}
+
 /* 0, or that the worker is to end. */
 static int serve(const struct helper *helper, int fd, int said)
 {
@@ -123,8 +138,10 @@ static int serve(const struct helper *helper, int fd, int said)
     if (!error)
         error = zs_request_parse(zs_buf_span(&request.data), &parsed);
     if (!error) {
+        bool is_host = strcmp(parsed.request.device, ZS_COMPILER_HOST_DEVICE) == 0;
         enum zs_compiler_status status =
-            zs_ocloc_build(&helper->ocloc, &parsed.request, &binary, &log);
+            is_host ? build_for_host(&parsed.request, &binary, &log)
+                    : zs_ocloc_build(&helper->ocloc, &parsed.request, &binary, &log);
         take_said(said, &log);
         log.size_B = ZS_MIN(log.size_B, (size_t)ZS_MESSAGE_TEXT_MAX_B);
         error = zs_message_send(fd, ZS_MESSAGE_DONE, (int)status, zs_buf_span(&log),

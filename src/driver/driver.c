@@ -11,6 +11,7 @@
 #include "driver/module/counts.h"
 #include "driver/module/module.h"
 #include "driver/report.h"
+#include "eu/tier.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -138,6 +139,17 @@ static enum zs_driver_timing parse_timing(const char *text, const char *metrics)
     return metrics && strcmp(metrics, "1") == 0 ? ZS_DRIVER_TIMING_MODEL : ZS_DRIVER_TIMING_FORMULA;
 }
 
+static bool parse_eu(const char *text)
+{
+    const char *why = NULL;
+    bool compiled = text && strcmp(text, "compiled") == 0;
+    if (text && *text && !compiled && strcmp(text, "interpreted") != 0)
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=%s is none of interpreted, compiled", text);
+    if (compiled && !zs_eu_tier_possible(&why))
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=compiled: %s; kernels are interpreted", why);
+    return compiled && !why;
+}
+
 /* 0: none */
 static uint64_t parse_time_ns(const char *text)
 {
@@ -190,6 +202,7 @@ static struct zs_ze_driver *driver_new(void)
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
+    driver->compiles = parse_eu(zs_env("ZESCOPE_EU"));
     const char *debug = zs_env("ZET_ENABLE_PROGRAM_DEBUGGING");
     bool debugged = debug && strcmp(debug, "1") == 0;
     if (debugged)

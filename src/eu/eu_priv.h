@@ -306,7 +306,10 @@ struct zs_eu_program {
         size_t count, capacity;
     } more_constants;
     zs_eu_send_lower_fn *send_lower;
+    struct zs_eu_tier *tier; /* compiled code (tier.c); NULL: none */
 };
+
+void zs_eu_tier_destroy(struct zs_eu_tier *tier); /* NULL is fine */
 
 static inline uint32_t zs_eu_file_B(const struct zs_eu_program *program)
 {

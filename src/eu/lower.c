@@ -712,6 +712,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->regions.items);
     free(p->dpas.items);
     free(p->more_constants.items);
+    zs_eu_tier_destroy(p->tier);
     free(p);
 }
 

@@ -296,6 +296,9 @@ struct zs_gpu_kernel_desc {
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
     uint32_t flags;                        /* ZS_GPU_KERNEL_* */
+    /* Code of the host for the request (eu/tier.h); false: there is none. NULL: nobody compiles. */
+    bool (*compile)(void *context, struct zs_span request, struct zs_buf *ret_blob);
+    void *compile_context;
 };
 
 enum {

@@ -144,6 +144,22 @@ struct zs_compiler *zs_compile_start(void)
     return zs_compiler_create(&settings);
 }
 
+bool zs_compile_for_host(void *context, struct zs_span request, struct zs_buf *ret_blob)
+{
+    struct zs_ze_driver *driver = context;
+    struct zs_buf log = {0};
+    const struct zs_compiler_request asked = {.device = ZS_COMPILER_HOST_DEVICE,
+                                              .options = "x86-64-v3",
+                                              .internal_options = "",
+                                              .unit_count = 1,
+                                              .units = &request};
+    enum zs_compiler_status status = zs_compiler_build(driver->compiler, &asked, ret_blob, &log);
+    if (status != ZS_COMPILER_OK)
+        zs_log(ZS_LOG_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
+    zs_buf_fini(&log);
+    return status == ZS_COMPILER_OK;
+}
+
 static bool has_flag(const char *flags, const char *word)
 {
     for (const char *at = flags ? flags : ""; *at;) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/memory/image.h"
 #include "driver/memory/memory.h"
+#include "driver/module/compile.h"
 #include "driver/module/module.h"
 
 #include <errno.h>
@@ -69,6 +70,10 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.flags |= ZS_GPU_KERNEL_TIMED;
     if (module->context->driver->check)
         desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
+    if (module->context->driver->compiles) {
+        desc.compile = zs_compile_for_host;
+        desc.compile_context = module->context->driver;
+    }
     int error = zs_link_code(module, kernel, all, &code, diag);
     desc.code = zs_buf_span(&code.code);
     desc.entry_B = code.entry_B;

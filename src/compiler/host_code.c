@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LLVM through its C interface, of the library that Intel's compiler brings along: a module's text,
+ * passes that make values of variables and little else, an object, and of that its code and
+ * constants one behind the other. References between them are worked out here, so that the result
+ * can be mapped anywhere; one to anything else is an error.
+ */
+#include "compiler/host_code.h"
+
+#include "eu/tier.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct opaque *ref;
+
+/* As LLVM's headers declare them. */
+#define FUNCTIONS(X)                                                                               \
+    X(void, LLVMInitializeX86TargetInfo, (void))                                                   \
+    X(void, LLVMInitializeX86Target, (void))                                                       \
+    X(void, LLVMInitializeX86TargetMC, (void))                                                     \
+    X(void, LLVMInitializeX86AsmPrinter, (void))                                                   \
+    X(ref, LLVMContextCreate, (void))                                                              \
+    X(void, LLVMContextDispose, (ref))                                                             \
+    X(ref, LLVMCreateMemoryBufferWithMemoryRangeCopy, (const char *, size_t, const char *))        \
+    X(int, LLVMParseIRInContext, (ref, ref, ref *, char **))                                       \
+    X(void, LLVMDisposeModule, (ref))                                                              \
+    X(void, LLVMDisposeMessage, (char *))                                                          \
+    X(int, LLVMGetTargetFromTriple, (const char *, ref *, char **))                                \
+    X(ref, LLVMCreateTargetMachine,                                                                \
+      (ref, const char *, const char *, const char *, int, int, int))                              \
+    X(void, LLVMDisposeTargetMachine, (ref))                                                       \
+    X(ref, LLVMCreateTargetDataLayout, (ref))                                                      \
+    X(void, LLVMSetModuleDataLayout, (ref, ref))                                                   \
+    X(void, LLVMDisposeTargetData, (ref))                                                          \
+    X(ref, LLVMCreatePassBuilderOptions, (void))                                                   \
+    X(void, LLVMDisposePassBuilderOptions, (ref))                                                  \
+    X(ref, LLVMRunPasses, (ref, const char *, ref, ref))                                           \
+    X(char *, LLVMGetErrorMessage, (ref))                                                          \
+    X(int, LLVMTargetMachineEmitToMemoryBuffer, (ref, ref, int, char **, ref *))                   \
+    X(const char *, LLVMGetBufferStart, (ref))                                                     \
+    X(size_t, LLVMGetBufferSize, (ref))                                                            \
+    X(void, LLVMDisposeMemoryBuffer, (ref))
+
+struct zs_host_llvm {
+#define X(type, name, args) type(*name) args;
+    FUNCTIONS(X)
+#undef X
+};
+
+static struct {
+    pthread_once_t once;
+    struct zs_host_llvm llvm;
+    bool loaded;
+    char why[200];
+} the = {.once = PTHREAD_ONCE_INIT};
+
+static void load(void)
+{
+    void *library = dlopen("libLLVM-14.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    if (!library) {
+        snprintf(the.why, sizeof(the.why), "%s", dlerror());
+        return;
+    }
+#define X(type, name, args)                                                                        \
+    {                                                                                              \
+        void *found = dlsym(library, #name);                                                       \
+        if (!found) {                                                                              \
+            snprintf(the.why, sizeof(the.why), "libLLVM-14.so.1 has no %s", #name);                \
+            return;                                                                                \
+        }                                                                                          \
+        memcpy(&the.llvm.name, &found, sizeof(found));                                             \
+    }
+    FUNCTIONS(X)
+#undef X
+    the.llvm.LLVMInitializeX86TargetInfo();
+    the.llvm.LLVMInitializeX86Target();
+    the.llvm.LLVMInitializeX86TargetMC();
+    the.llvm.LLVMInitializeX86AsmPrinter();
+    the.loaded = true;
+}
+
+const struct zs_host_llvm *zs_host_llvm_load(struct zs_buf *ret_why)
+{
+    pthread_once(&the.once, load);
+    if (!the.loaded)
+        zs_buf_printf(ret_why, "%s\n", the.why);
+    return the.loaded ? &the.llvm : NULL;
+}
+
+/* ---- objects ---- */
+
+struct object {
+    const uint8_t *bytes;
+    size_t size_B;
+    Elf64_Ehdr head;
+    uint64_t place_B[64]; /* of sections in the result; UINT64_MAX: not in it */
+    struct zs_buf *out, *why;
+};
+
+static int bad(const struct object *o, const char *why)
+{
+    zs_buf_printf(o->why, "object: %s\n", why);
+    return -EBADMSG;
+}
+
+static bool section(const struct object *o, unsigned index, Elf64_Shdr *ret)
+{
+    uint64_t at = o->head.e_shoff + (uint64_t)index * sizeof(*ret);
+
+    if (index >= o->head.e_shnum || at + sizeof(*ret) > o->size_B)
+        return false;
+    memcpy(ret, o->bytes + at, sizeof(*ret));
+    return ret->sh_type == SHT_NOBITS ||
+           (ret->sh_offset <= o->size_B && ret->sh_size <= o->size_B - ret->sh_offset);
+}
+
+static bool is_unwinding(const struct object *o, const Elf64_Shdr *s)
+{
+    Elf64_Shdr names;
+
+    return section(o, o->head.e_shstrndx, &names) && s->sh_name + 10 <= names.sh_size &&
+           memcmp(o->bytes + names.sh_offset + s->sh_name, ".eh_frame", 10) == 0;
+}
+
+static int place_sections(struct object *o)
+{
+    Elf64_Shdr s;
+
+    if (o->head.e_shnum > ZS_ARRAY_LEN(o->place_B))
+        return bad(o, "too many sections");
+    for (unsigned i = 0; i < o->head.e_shnum; i++) {
+        o->place_B[i] = UINT64_MAX;
+        if (!section(o, i, &s))
+            return bad(o, "a section outside");
+        if (!(s.sh_flags & SHF_ALLOC) || is_unwinding(o, &s) || s.sh_size == 0)
+            continue;
+        if (s.sh_type != SHT_PROGBITS || s.sh_flags & SHF_WRITE)
+            return bad(o, "data that change");
+        size_t align_B = s.sh_addralign ? (size_t)s.sh_addralign : 1;
+        zs_buf_pad(o->out, 0xcc, zs_align_up(o->out->size_B, align_B) - o->out->size_B);
+        o->place_B[i] = o->out->size_B;
+        zs_buf_append(o->out, o->bytes + s.sh_offset, (size_t)s.sh_size);
+    }
+    return o->out->error ? -ENOMEM : 0;
+}
+
+static bool symbol(const struct object *o, const Elf64_Shdr *table, uint64_t index, Elf64_Sym *ret)
+{
+    if ((index + 1) * sizeof(*ret) > table->sh_size)
+        return false;
+    memcpy(ret, o->bytes + table->sh_offset + index * sizeof(*ret), sizeof(*ret));
+    return ret->st_shndx < o->head.e_shnum && o->place_B[ret->st_shndx] != UINT64_MAX;
+}
+
+/* One between sections, by distance. */
+static int relocate(struct object *o, const Elf64_Shdr *s, const Elf64_Shdr *symbols, uint64_t i)
+{
+    Elf64_Rela r;
+    Elf64_Sym to;
+
+    memcpy(&r, o->bytes + s->sh_offset + i * sizeof(r), sizeof(r));
+    uint32_t type = (uint32_t)ELF64_R_TYPE(r.r_info);
+    uint64_t at = o->place_B[s->sh_info] + r.r_offset;
+    if ((type != R_X86_64_PC32 && type != R_X86_64_PLT32) ||
+        !symbol(o, symbols, ELF64_R_SYM(r.r_info), &to) || at + 4 > o->out->size_B)
+        return bad(o, "refers to what is not in it");
+    uint32_t value = (uint32_t)(o->place_B[to.st_shndx] + to.st_value + (uint64_t)r.r_addend - at);
+    memcpy(o->out->data + at, &value, sizeof(value));
+    return 0;
+}
+
+static int find_entries(const struct object *o, const Elf64_Shdr *symbols, uint32_t count,
+                        uint32_t *ret_entries_B)
+{
+    Elf64_Shdr names;
+    Elf64_Sym s;
+    uint32_t found = 0;
+
+    if (!section(o, symbols->sh_link, &names))
+        return bad(o, "symbols without names");
+    for (uint64_t i = 0; i < symbols->sh_size / sizeof(s); i++) {
+        if (!symbol(o, symbols, i, &s) || s.st_name >= names.sh_size)
+            continue;
+        const char *name = (const char *)o->bytes + names.sh_offset + s.st_name;
+        if (name[0] != 'e' || name[1] < '0' || name[1] > '9')
+            continue;
+        unsigned long number = strtoul(name + 1, NULL, 10);
+        if (number < count) {
+            ret_entries_B[number] = (uint32_t)(o->place_B[s.st_shndx] + s.st_value);
+            found++;
+        }
+    }
+    return found == count ? 0 : bad(o, "an entry is missing");
+}
+
+static int flatten(struct object *o, uint32_t entry_count, uint32_t *ret_entries_B)
+{
+    Elf64_Shdr s, symbols = {0};
+
+    if (o->size_B < sizeof(o->head))
+        return bad(o, "cut off");
+    memcpy(&o->head, o->bytes, sizeof(o->head));
+    int error = place_sections(o);
+    for (unsigned i = 0; i < o->head.e_shnum && !error; i++) {
+        if (section(o, i, &s) && s.sh_type == SHT_SYMTAB)
+            symbols = s;
+    }
+    for (unsigned i = 0; i < o->head.e_shnum && !error; i++) {
+        if (!section(o, i, &s) || s.sh_type != SHT_RELA || s.sh_info >= o->head.e_shnum ||
+            o->place_B[s.sh_info] == UINT64_MAX)
+            continue;
+        for (uint64_t r = 0; r < s.sh_size / sizeof(Elf64_Rela) && !error; r++)
+            error = relocate(o, &s, &symbols, r);
+    }
+    return error ? error : find_entries(o, &symbols, entry_count, ret_entries_B);
+}
+
+/* ---- LLVM ---- */
+
+static int failed(struct zs_buf *why, const char *what, const char *text)
+{
+    zs_buf_printf(why, "%s: %s\n", what, text ? text : "?");
+    return -EBADMSG;
+}
+
+/* Variables become values, what a row computes comes in line, what is the same is computed once. */
+static const char passes[] = "always-inline,function(sroa,early-cse<memssa>,instcombine,"
+                             "simplifycfg,gvn,dse,loop-mssa(licm),sink,"
+                             "instcombine,simplifycfg)";
+
+static int to_object(const struct zs_host_llvm *l, ref context, struct zs_buf *text, ref *ret,
+                     struct zs_buf *why)
+{
+    ref module = NULL, target = NULL, error;
+    char *message = NULL;
+    enum { LEVEL_LESS = 1, RELOC_PIC = 2, MODEL_SMALL = 3, OBJECT_FILE = 1 };
+
+    ref source = l->LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)text->data,
+                                                              text->size_B, "kernel");
+    if (l->LLVMParseIRInContext(context, source, &module, &message))
+        return failed(why, "module", message);
+    if (l->LLVMGetTargetFromTriple("x86_64-unknown-linux-gnu", &target, &message)) {
+        l->LLVMDisposeModule(module);
+        return failed(why, "target", message);
+    }
+    ref machine = l->LLVMCreateTargetMachine(target, "x86_64-unknown-linux-gnu", "x86-64-v3",
+                                             "+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+lzcnt",
+                                             LEVEL_LESS + 1, RELOC_PIC, MODEL_SMALL);
+    ref layout = l->LLVMCreateTargetDataLayout(machine);
+    l->LLVMSetModuleDataLayout(module, layout);
+    ref options = l->LLVMCreatePassBuilderOptions();
+    error = l->LLVMRunPasses(module, passes, machine, options);
+    int result = error ? failed(why, "passes", l->LLVMGetErrorMessage(error)) : 0;
+    if (!result &&
+        l->LLVMTargetMachineEmitToMemoryBuffer(machine, module, OBJECT_FILE, &message, ret))
+        result = failed(why, "code", message);
+    l->LLVMDisposePassBuilderOptions(options);
+    l->LLVMDisposeTargetData(layout);
+    l->LLVMDisposeTargetMachine(machine);
+    l->LLVMDisposeModule(module);
+    return result;
+}
+
+int zs_host_code(const struct zs_host_llvm *l, struct zs_buf *text, uint32_t entry_count,
+                 uint32_t *ret_entries_B, struct zs_buf *ret_code, struct zs_buf *ret_why)
+{
+    ref context = l->LLVMContextCreate(), bytes = NULL;
+    int error = to_object(l, context, text, &bytes, ret_why);
+
+    if (!error) {
+        struct object o = {.bytes = (const uint8_t *)l->LLVMGetBufferStart(bytes),
+                           .size_B = l->LLVMGetBufferSize(bytes),
+                           .out = ret_code,
+                           .why = ret_why};
+        error = flatten(&o, entry_count, ret_entries_B);
+        l->LLVMDisposeMemoryBuffer(bytes);
+    }
+    l->LLVMContextDispose(context);
+    return error;
+}
+
+static int build_program(const struct zs_host_llvm *l, const struct zs_eu_program *program,
+                         struct zs_buf *ret_blob, struct zs_buf *ret_why)
+{
+    struct zs_eu_tier_module *module = calloc(1, sizeof(*module));
+    uint32_t *entries_B = calloc(ZS_EU_TIER_ENTRIES_MAX, sizeof(*entries_B));
+    struct zs_eu_tier_options options = {0};
+    struct zs_buf code = {0};
+    int error = module && entries_B ? zs_eu_tier_emit(program, &options, module) : -ENOMEM;
+
+    if (error == -ENOTSUP)
+        zs_buf_puts(ret_why, "nothing of it can be compiled\n");
+    if (!error && getenv("ZESCOPE_EU_TEXT")) {
+        FILE *f = fopen(getenv("ZESCOPE_EU_TEXT"), "w");
+        if (f) {
+            fwrite(module->text.data, 1, module->text.size_B, f);
+            fclose(f);
+        }
+    }
+    if (!error)
+        error = zs_host_code(l, &module->text, module->entry_count, entries_B, &code, ret_why);
+    for (uint32_t i = 0; !error && i < module->entry_count; i++)
+        module->entries[i].code_B = entries_B[i];
+    if (!error)
+        zs_eu_tier_blob_put(program, module, zs_buf_span(&code), ret_blob);
+    if (module)
+        zs_buf_fini(&module->text);
+    zs_buf_fini(&code);
+    free(module);
+    free(entries_B);
+    return error;
+}
+
+int zs_host_build(struct zs_span request, struct zs_buf *ret_blob, struct zs_buf *ret_why)
+{
+    const struct zs_host_llvm *l = zs_host_llvm_load(ret_why);
+    struct zs_eu_tier_request parsed;
+    struct zs_eu_program *program = NULL;
+    struct zs_diag diag;
+
+    if (!l)
+        return -ENOTSUP;
+    int error = zs_eu_tier_request_parse(request, &parsed);
+    if (error)
+        return error;
+    zs_diag_clear(&diag);
+    error = zs_eu_lower(&parsed.params, &program, &diag);
+    if (error)
+        zs_buf_printf(ret_why, "%s\n", diag.text);
+    else
+        error = build_program(l, program, ret_blob, ret_why);
+    zs_eu_program_destroy(program);
+    zs_eu_tier_request_fini(&parsed);
+    return error;
+}

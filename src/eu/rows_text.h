@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of sem.def in LLVM's language: made at build time from rows.c by rows_text.py. */
+#ifndef ZS_EU_ROWS_TEXT_H
+#define ZS_EU_ROWS_TEXT_H
+
+#include "eu/eu_priv.h"
+
+struct zs_eu_row_text {
+    const char *function; /* its definition; NULL: the interpreter alone has it */
+    const char *uses;     /* names of what it calls, with blanks between */
+};
+struct zs_eu_row_declare {
+    const char *name, *text;
+};
+extern const struct zs_eu_row_text zs_eu_row_texts[ZS_EU_ROW_COUNT];
+extern const struct zs_eu_row_declare zs_eu_row_declares[]; /* ends with NULL */
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiled tier: operations of a program as code of the host. docs/eu-compiled.md has the
+ * whole picture.
+ *
+ * Two halves. In the compiler's process zs_eu_tier_emit() writes the program in LLVM's language,
+ * and LLVM makes a blob of it: a checked header, a table of entries, code that needs no
+ * relocations. In the user's process zs_eu_tier_install() maps a blob for a program that was
+ * lowered from the same code: its handlers at block starts are the compiled ones then. Both lower
+ * by themselves, so that an operation has the same number here and there.
+ */
+#ifndef ZS_EU_TIER_H
+#define ZS_EU_TIER_H
+
+#include "eu/eu.h"
+
+#include "base/buf.h"
+
+enum {
+    ZS_EU_TIER_ENTRIES_MAX = 4096,
+    ZS_EU_TIER_CODE_MAX_B = 64 << 20,
+};
+
+/* How a program is lowered that is to be compiled: each instruction by itself, nothing left out. */
+enum { ZS_EU_TIER_LOWER = ZS_EU_LOWER_PLACES };
+
+struct zs_eu_tier_options {
+    bool keeps_state; /* all registers are as the interpreter's at every exit: for tests */
+};
+
+/* An entry: the operation where it begins, and the place of its code. */
+struct zs_eu_tier_entry {
+    uint32_t op, code_B;
+};
+
+/* What a module of LLVM's was written from: entry i is the function e<i>. */
+struct zs_eu_tier_module {
+    struct zs_buf text;
+    uint32_t entry_count;
+    struct zs_eu_tier_entry entries[ZS_EU_TIER_ENTRIES_MAX];
+};
+
+/* 0; -ENOTSUP: nothing of the program is worth it, or its modes of floats are not the usual ones;
+ * -ENOMEM. The program was lowered with ZS_EU_TIER_LOWER. */
+int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
+                    struct zs_eu_tier_module *ret);
+
+/* A request to the compiler's process, and back. Spans point into the bytes. */
+struct zs_eu_tier_request {
+    struct zs_eu_lower_params params;
+    struct zs_eu_registers registers;
+    struct zs_eu_segment *segments;
+    uint32_t *targets_B;
+};
+void zs_eu_tier_request_put(const struct zs_eu_lower_params *params, struct zs_buf *ret);
+int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *ret);
+void zs_eu_tier_request_fini(struct zs_eu_tier_request *request);
+
+/* A blob from code and entries; install: 0, -EBADMSG: it is none for this program, with a sentence;
+ * -EACCES: no memory that may be executed; -ENOMEM. No thread may be of the program yet. */
+void zs_eu_tier_blob_put(const struct zs_eu_program *program,
+                         const struct zs_eu_tier_module *module, struct zs_span code,
+                         struct zs_buf *ret);
+int zs_eu_tier_install(struct zs_eu_program *program, struct zs_span blob, struct zs_diag *diag);
+
+/* Whether this host may have compiled code at all; else ret_why says why not. */
+bool zs_eu_tier_possible(const char **ret_why);
+/* For tests and reports: how often threads came in. */
+uint64_t zs_eu_tier_code_B(const struct zs_eu_program *program);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiled code and its helpers agree on. */
+#ifndef ZS_EU_TIER_PRIV_H
+#define ZS_EU_TIER_PRIV_H
+
+#include "eu/eu_priv.h"
+#include "eu/tier.h"
+
+/* In the order of struct zs_eu_tier_helpers. */
+enum zs_eu_tier_helper {
+    ZS_EU_TIER_ORIGINAL, /* the interpreter's handler of an operation */
+    ZS_EU_TIER_ONE,      /* one operation alone */
+    ZS_EU_TIER_SEND,     /* a message to the lanes of a mask */
+    ZS_EU_TIER_HELPERS
+};
+
+struct zs_eu_tier {
+    void *helpers[ZS_EU_TIER_HELPERS]; /* compiled code finds them here */
+    zs_eu_op_fn **originals;           /* of all operations of both versions */
+    void *code;                        /* mapped */
+    size_t code_B;
+};
+
+/* Of everything that compiled code knows of this build: structures, rows, kinds. */
+uint64_t zs_eu_tier_layout(void);
+
+#endif
