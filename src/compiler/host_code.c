@@ -287,13 +287,13 @@ int zs_host_code(const struct zs_host_llvm *l, struct zs_buf *text, uint32_t ent
 }
 
 static int build_program(const struct zs_host_llvm *l, const struct zs_eu_program *program,
-                         struct zs_buf *ret_blob, struct zs_buf *ret_why)
+                         const struct zs_eu_tier_options *options, struct zs_buf *ret_blob,
+                         struct zs_buf *ret_why)
 {
     struct zs_eu_tier_module *module = calloc(1, sizeof(*module));
     uint32_t *entries_B = calloc(ZS_EU_TIER_ENTRIES_MAX, sizeof(*entries_B));
-    struct zs_eu_tier_options options = {0};
     struct zs_buf code = {0};
-    int error = module && entries_B ? zs_eu_tier_emit(program, &options, module) : -ENOMEM;
+    int error = module && entries_B ? zs_eu_tier_emit(program, options, module) : -ENOMEM;
 
     if (error == -ENOTSUP)
         zs_buf_puts(ret_why, "nothing of it can be compiled\n");
@@ -335,7 +335,7 @@ int zs_host_build(struct zs_span request, struct zs_buf *ret_blob, struct zs_buf
     if (error)
         zs_buf_printf(ret_why, "%s\n", diag.text);
     else
-        error = build_program(l, program, ret_blob, ret_why);
+        error = build_program(l, program, &parsed.options, ret_blob, ret_why);
     zs_eu_program_destroy(program);
     zs_eu_tier_request_fini(&parsed);
     return error;

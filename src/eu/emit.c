@@ -679,9 +679,14 @@ static bool emit_predicate(struct zs_eu_emit *e, const struct zs_eu_op *op)
 
 /* ---- ways out ---- */
 
-/* Go on with an operation, by the interpreter or another entry. */
+/* Go on with an operation, by the interpreter or another entry. At this entry's own the interpreter
+ * does it: its handler would be this function again. */
 static void leave_to(struct zs_eu_emit *e, uint32_t op)
 {
+    if (op == e->entry) {
+        LINE("br label %%again");
+        return;
+    }
     LINE("store i64 %u, i64* %%next", op);
     LINE("br label %%out");
 }
@@ -846,7 +851,7 @@ static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     if (op->arg && !send->send.exec) {
         store_current(e, index);
         store_status(e, ZS_EU_EOT, index + 1);
-        LINE("br label %%stop");
+        LINE("br label %%%s", e->options.keeps_state ? "stop" : "end");
         return false;
     }
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
@@ -909,10 +914,7 @@ static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
         unsigned join = new_label(e), alone = new_label(e);
         branch(e, VALUE("icmp eq i32 %%merge, %u", op->block), join, alone);
         put_label(e, join);
-        if (index == e->entry)
-            LINE("br label %%bail");
-        else
-            leave_to(e, index);
+        leave_to(e, index);
         put_label(e, alone);
     }
     unsigned budget = VALUE("load i64, i64* %%budget");
@@ -1010,6 +1012,19 @@ static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     put_label(e, no);
 }
 
+/* A write to cr0: nothing has to be done where it asks for the modes that there are. */
+static void emit_control(struct zs_eu_emit *e, uint32_t index)
+{
+    enum { CARES = 0x5 | 0x30 | 0xc0, USUAL = 0xc0 }; /* modes, rounding, denormals */
+    unsigned go_on = new_label(e), leave = new_label(e);
+    unsigned bits = VALUE("and i32 %%v%u, %d", load_word(e, ZS_EU_OFFSET(cr0)), CARES);
+
+    branch(e, VALUE("icmp eq i32 %%v%u, %d", bits, USUAL), go_on, leave);
+    put_label(e, leave);
+    leave_to(e, index);
+    put_label(e, go_on);
+}
+
 /* ---- operations ---- */
 
 /* false: what follows in the block is not reached from here. */
@@ -1080,15 +1095,9 @@ static bool emit_op(struct zs_eu_emit *e, uint32_t index)
     case ZS_EU_KIND_SCOREBOARD:
         leave_to(e, index);
         return false;
-    case ZS_EU_KIND_CONTROL_REGISTER: {
-        emit_one(e, index);
-        unsigned go_on = new_label(e), leave = new_label(e);
-        branch(e, zs_eu_emit_modes(e), go_on, leave);
-        put_label(e, leave);
-        leave_to(e, index + 1);
-        put_label(e, go_on);
+    case ZS_EU_KIND_CONTROL_REGISTER:
+        emit_control(e, index);
         return true;
-    }
     default:
         emit_one(e, index);
         return true;
@@ -1139,6 +1148,9 @@ static void emit_body(struct zs_eu_emit *e)
         zs_buf_printf(&e->body, "b%u:\n", block);
         emit_from(e, block_op(e, block), block);
     }
+    zs_buf_puts(&e->body, "end:\n"); /* nobody looks at registers of a thread that ended */
+    store_budget(e);
+    LINE("ret i8* null");
     zs_buf_puts(&e->body, "stop:\n");
     LINE("store i64 -1, i64* %%next");
     LINE("br label %%out");
@@ -1151,6 +1163,10 @@ static void emit_body(struct zs_eu_emit *e)
     at = VALUE("getelementptr i8, i8* %%ops, i64 %%v%u", at);
     at = VALUE("select i1 %%v%u, i8* null, i8* %%v%u", none, at);
     LINE("ret i8* %%v%u", at);
+    zs_buf_puts(&e->body, "again:\n");
+    spill_all(e);
+    store_budget(e);
+    LINE("br label %%bail");
     zs_buf_puts(&e->body, "bail:\n");
     unsigned fn = helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     at = VALUE("call i8* %%v%u(i8* %%t, i8* %%op)", fn);

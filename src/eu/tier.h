@@ -48,11 +48,13 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
 /* A request to the compiler's process, and back. Spans point into the bytes. */
 struct zs_eu_tier_request {
     struct zs_eu_lower_params params;
+    struct zs_eu_tier_options options;
     struct zs_eu_registers registers;
     struct zs_eu_segment *segments;
     uint32_t *targets_B;
 };
-void zs_eu_tier_request_put(const struct zs_eu_lower_params *params, struct zs_buf *ret);
+void zs_eu_tier_request_put(const struct zs_eu_lower_params *params,
+                            const struct zs_eu_tier_options *options, struct zs_buf *ret);
 int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *ret);
 void zs_eu_tier_request_fini(struct zs_eu_tier_request *request);
 

@@ -14,9 +14,10 @@ static void put_word(struct zs_buf *buf, uint64_t value)
     zs_buf_append(buf, &value, sizeof(value)); /* this machine is little-endian */
 }
 
-enum { NUMBERS = 16, MANY = 1 << 20 };
+enum { NUMBERS = 17, MANY = 1 << 20 };
 
-void zs_eu_tier_request_put(const struct zs_eu_lower_params *p, struct zs_buf *ret)
+void zs_eu_tier_request_put(const struct zs_eu_lower_params *p,
+                            const struct zs_eu_tier_options *options, struct zs_buf *ret)
 {
     struct zs_eu_registers none = {0}, r = p->registers ? *p->registers : none;
     const uint64_t numbers[NUMBERS] = {
@@ -36,6 +37,7 @@ void zs_eu_tier_request_put(const struct zs_eu_lower_params *p, struct zs_buf *r
         p->target_count,
         p->code.size_B,
         p->host,
+        options->keeps_state,
     };
 
     for (unsigned i = 0; i < NUMBERS; i++)
@@ -66,6 +68,7 @@ int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *re
     if (r.error || n[12] > MANY || n[13] > MANY || n[14] > ZS_EU_CODE_MAX_B ||
         n[12] * 16 + n[13] * 8 + n[14] != zs_reader_left(&r))
         return -EBADMSG;
+    ret->options.keeps_state = n[16] != 0;
     ret->registers = (struct zs_eu_registers){(uint16_t)n[7], (uint16_t)n[8], (uint8_t)n[9],
                                               (uint8_t)n[10], (uint8_t)n[11]};
     ret->segments = calloc((size_t)n[12] + 1, sizeof(*ret->segments));

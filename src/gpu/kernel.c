@@ -172,11 +172,12 @@ static void compile(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_des
                     const struct zs_eu_lower_params *params)
 {
     struct zs_eu_lower_params plain = *params;
+    const struct zs_eu_tier_options options = {0};
     struct zs_buf request = {0}, blob = {0};
     struct zs_eu_program *program = NULL;
     struct zs_diag ignored = {0};
     plain.flags |= ZS_EU_TIER_LOWER;
-    zs_eu_tier_request_put(&plain, &request);
+    zs_eu_tier_request_put(&plain, &options, &request);
     if (!request.error && desc->compile(desc->compile_context, zs_buf_span(&request), &blob) &&
         !blob.error && zs_eu_lower(&plain, &program, &ignored) == 0) {
         if (zs_eu_tier_install(program, zs_buf_span(&blob), &ignored) == 0) {
