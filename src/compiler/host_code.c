@@ -7,6 +7,7 @@
  */
 #include "compiler/host_code.h"
 
+#include "eu/show.h"
 #include "eu/tier.h"
 
 #include <dlfcn.h>
@@ -295,6 +296,12 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
     struct zs_buf code = {0};
     int error = module && entries_B ? zs_eu_tier_emit(program, options, module) : -ENOMEM;
 
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    if (!error && !zs_eu_program_verify(program, &diag)) {
+        zs_buf_printf(ret_why, "%s\n", diag.text);
+        error = -EBADMSG;
+    }
     if (error == -ENOTSUP)
         zs_buf_puts(ret_why, "nothing of it can be compiled\n");
     if (!error && getenv("ZESCOPE_EU_TEXT")) {

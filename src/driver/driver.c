@@ -144,7 +144,7 @@ static bool parse_eu(const char *text)
     const char *why = NULL;
     bool compiled = text && strcmp(text, "compiled") == 0;
     if (text && *text && !compiled && strcmp(text, "interpreted") != 0)
-        zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=%s is none of interpreted, compiled", text);
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=%s is none of interpreted, compiled, dump", text);
     if (compiled && !zs_eu_tier_possible(&why))
         zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=compiled: %s; kernels are interpreted", why);
     return compiled && !why;
@@ -202,7 +202,9 @@ static struct zs_ze_driver *driver_new(void)
     driver->check = check && *check && strcmp(check, "0") != 0;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
-    driver->compiles = parse_eu(zs_env("ZESCOPE_EU"));
+    const char *eu = zs_env("ZESCOPE_EU");
+    driver->dumps = eu && strcmp(eu, "dump") == 0;
+    driver->compiles = !driver->dumps && parse_eu(eu);
     const char *debug = zs_env("ZET_ENABLE_PROGRAM_DEBUGGING");
     bool debugged = debug && strcmp(debug, "1") == 0;
     if (debugged)

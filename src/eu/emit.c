@@ -12,6 +12,7 @@
  * A function is written twice: what it touches is known after the first time.
  */
 #include "eu/emit.h"
+#include "eu/show.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -519,10 +520,10 @@ static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const 
     }
     (void)letters;
     if (compares)
-        *ret_bits = VALUE("call i32 @zs_row_%s(%s, i32 %%v%u, i32 %u)",
-                          zs_eu_emit_row_name(op->kind), zs_buf_cstr(&args), cr0, op->aux);
+        *ret_bits = VALUE("call i32 @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_kind_name(op->kind),
+                          zs_buf_cstr(&args), cr0, op->aux);
     else
-        LINE("call void @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_emit_row_name(op->kind),
+        LINE("call void @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_kind_name(op->kind),
              zs_buf_cstr(&args), cr0, op->aux);
     zs_buf_fini(&args);
     return VALUE("load <8 x i%u>, <8 x i%u>* %%p%u, align 64", 8 * dst_B, 8 * dst_B, dst);

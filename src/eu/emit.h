@@ -37,8 +37,6 @@ struct zs_eu_emit {
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
 
-const char *zs_eu_emit_row_name(unsigned row);
-
 /* ---- emit.c ---- */
 unsigned zs_eu_emit_value(struct zs_eu_emit *e, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_eu_emit_line(struct zs_eu_emit *e, const char *format, ...) ZS_PRINTF(2, 3);

@@ -19,20 +19,6 @@ enum {
     MODULE_OPS = 12000, /* of all functions together */
 };
 
-static const char *const row_names[ZS_EU_ROW_COUNT] = {
-#define ZS_EU_UN(id, td, ta, mode, expr)          #id,
-#define ZS_EU_BIN(id, td, ta, tb, mode, expr)     #id,
-#define ZS_EU_TER(id, td, ta, tb, tc, mode, expr) #id,
-#define ZS_EU_CMP(id, ta, mode, expr)             #id,
-#define ZS_EU_SEL(id, ta)                         #id,
-#include "eu/sem.def"
-};
-
-const char *zs_eu_emit_row_name(unsigned row)
-{
-    return row_names[row];
-}
-
 struct plan {
     struct zs_eu_emit *e;
     struct zs_eu_tier_module *module;

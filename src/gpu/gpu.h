@@ -299,6 +299,7 @@ struct zs_gpu_kernel_desc {
     /* Code of the host for the request (eu/tier.h); false: there is none. NULL: nobody compiles. */
     bool (*compile)(void *context, struct zs_span request, struct zs_buf *ret_blob);
     void *compile_context;
+    struct zs_buf *ret_lowered; /* NULL, or: what the code became (eu/show.h) */
 };
 
 enum {

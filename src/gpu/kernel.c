@@ -3,6 +3,7 @@
 #include "gpu/debug/debug_priv.h"
 
 #include "base/reader.h"
+#include "eu/show.h"
 #include "eu/tier.h"
 
 #include <errno.h>
@@ -226,6 +227,8 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .registers = &registers,
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
+    if (!error && desc->ret_lowered)
+        zs_eu_program_show(kernel->program, params.platform, desc->ret_lowered);
     if (!error && desc->compile && !kernel->device->debug &&
         !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2)))
         compile(kernel, desc, &params);

@@ -5,6 +5,7 @@
 #include "driver/module/module.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAMES_B_MAX = 300 }; /* of kernels, in a message */
@@ -70,6 +71,9 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.flags |= ZS_GPU_KERNEL_TIMED;
     if (module->context->driver->check)
         desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
+    struct zs_buf lowered = {0};
+    if (module->context->driver->dumps)
+        desc.ret_lowered = &lowered;
     if (module->context->driver->compiles) {
         desc.compile = zs_compile_for_host;
         desc.compile_context = module->context->driver;
@@ -83,6 +87,9 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     desc.function_count = code.functions.count;
     if (!error)
         error = zs_gpu_kernel_create(module->device->gpu, &desc, &ret_lowered->gpu, diag);
+    if (lowered.size_B)
+        fprintf(stderr, "kernel %s\n%s\n", kernel->name, zs_buf_cstr(&lowered));
+    zs_buf_fini(&lowered);
     ret_lowered->generation = code.generation;
     ret_lowered->ip_B = code.ip_B;
     if (error)
