@@ -304,13 +304,6 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
     }
     if (error == -ENOTSUP)
         zs_buf_puts(ret_why, "nothing of it can be compiled\n");
-    if (!error && getenv("ZESCOPE_EU_TEXT")) {
-        FILE *f = fopen(getenv("ZESCOPE_EU_TEXT"), "w");
-        if (f) {
-            fwrite(module->text.data, 1, module->text.size_B, f);
-            fclose(f);
-        }
-    }
     if (!error)
         error = zs_host_code(l, &module->text, module->entry_count, entries_B, &code, ret_why);
     for (uint32_t i = 0; !error && i < module->entry_count; i++)

@@ -18,286 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values ---- */
-
-unsigned zs_eu_emit_value(struct zs_eu_emit *e, const char *format, ...)
-{
-    unsigned id = e->next++;
-    va_list args;
-
-    zs_buf_printf(&e->body, "  %%v%u = ", id);
-    va_start(args, format);
-    zs_buf_vprintf(&e->body, format, args);
-    va_end(args);
-    zs_buf_putc(&e->body, '\n');
-    return id;
-}
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
-
-void zs_eu_emit_line(struct zs_eu_emit *e, const char *format, ...)
-{
-    va_list args;
-
-    zs_buf_puts(&e->body, "  ");
-    va_start(args, format);
-    zs_buf_vprintf(&e->body, format, args);
-    va_end(args);
-    zs_buf_putc(&e->body, '\n');
-}
-#define LINE(...) zs_eu_emit_line(e, __VA_ARGS__)
-
-static unsigned new_label(struct zs_eu_emit *e)
-{
-    return e->label++;
-}
-
-static void put_label(struct zs_eu_emit *e, unsigned label)
-{
-    zs_buf_printf(&e->body, "l%u:\n", label);
-}
-
-static unsigned load_cell(struct zs_eu_emit *e, uint32_t cell)
-{
-    e->used[cell] = 1;
-    return VALUE("load <8 x i32>, <8 x i32>* %%c%u", cell);
-}
-
-static void store_cell(struct zs_eu_emit *e, uint32_t cell, unsigned value)
-{
-    e->used[cell] = e->dirty[cell] = 1;
-    LINE("store <8 x i32> %%v%u, <8 x i32>* %%c%u", value, cell);
-}
-
-/* A dword of the head; or, as the flags that are written to nowhere, of any other part. */
-static unsigned load_word(struct zs_eu_emit *e, uint32_t at)
-{
-    if (at >= ZS_EU_EMIT_HEAD_B)
-        return zs_eu_emit_read_one(e, at, 4);
-    e->word_used[at / 4] = 1;
-    return VALUE("load i32, i32* %%h%u", at / 4);
-}
-
-static void store_word(struct zs_eu_emit *e, uint32_t at, unsigned value)
-{
-    if (at >= ZS_EU_EMIT_HEAD_B) {
-        zs_eu_emit_write_one(e, at, 4, value);
-        return;
-    }
-    e->word_used[at / 4] = e->word_dirty[at / 4] = 1;
-    LINE("store i32 %%v%u, i32* %%h%u", value, at / 4);
-}
-
-static bool in_head(uint32_t at)
-{
-    return at < ZS_EU_EMIT_HEAD_B;
-}
-
-/* Wholly among the program's constants. */
-static const uint8_t *constant_at(const struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
-{
-    uint32_t start = ZS_EU_OFFSET(constant);
-
-    if (at < start || at + size_B > start + ZS_EU_CONST_B)
-        return NULL;
-    return e->p->constant + (at - start);
-}
-
-static void put_mask(struct zs_buf *buf, const int *lanes, unsigned count)
-{
-    zs_buf_printf(buf, "<%u x i32> <", count);
-    for (unsigned i = 0; i < count; i++) {
-        if (lanes[i] < 0)
-            zs_buf_printf(buf, "%si32 undef", i ? ", " : "");
-        else
-            zs_buf_printf(buf, "%si32 %d", i ? ", " : "", lanes[i]);
-    }
-    zs_buf_puts(buf, ">");
-}
-
-/* shufflevector of vectors of `in` elements; b UINT_MAX: none. */
-static unsigned shuffle(struct zs_eu_emit *e, const char *type, unsigned in, unsigned a, unsigned b,
-                        const int *lanes, unsigned out)
-{
-    unsigned id = e->next++;
-
-    zs_buf_printf(&e->body, "  %%v%u = shufflevector <%u x %s> %%v%u, <%u x %s> ", id, in, type, a,
-                  in, type);
-    if (b == UINT32_MAX)
-        zs_buf_puts(&e->body, "undef, ");
-    else
-        zs_buf_printf(&e->body, "%%v%u, ", b);
-    put_mask(&e->body, lanes, out);
-    zs_buf_putc(&e->body, '\n');
-    return id;
-}
-
-/* Cells as bytes or dwords: how many there are in one. */
-static unsigned load_cell_as(struct zs_eu_emit *e, uint32_t cell, bool bytes)
-{
-    unsigned id = load_cell(e, cell);
-
-    return bytes ? VALUE("bitcast <8 x i32> %%v%u to <32 x i8>", id) : id;
-}
-
-static void store_cell_as(struct zs_eu_emit *e, uint32_t cell, unsigned value, bool bytes)
-{
-    if (bytes)
-        value = VALUE("bitcast <32 x i8> %%v%u to <8 x i32>", value);
-    store_cell(e, cell, value);
-}
-
-/* Bytes of the constants as a vector. */
-static unsigned literal(struct zs_eu_emit *e, const uint8_t *bytes, uint32_t size_B)
-{
-    unsigned id = e->next++;
-
-    zs_buf_printf(&e->body, "  %%v%u = bitcast <%u x i8> <", id, size_B);
-    for (uint32_t i = 0; i < size_B; i++)
-        zs_buf_printf(&e->body, "%si8 %u", i ? ", " : "", bytes[i]);
-    zs_buf_printf(&e->body, "> to <%u x i8>\n", size_B);
-    return id;
-}
-
-/* Eight elements from a place. */
-unsigned zs_eu_emit_read(struct zs_eu_emit *e, uint32_t at, unsigned size_B)
-{
-    uint32_t total = 8 * size_B, first = at / 32, last = (at + total - 1) / 32;
-    const uint8_t *constant = constant_at(e, at, total);
-    bool bytes = at % 4 != 0;
-    const char *type = bytes ? "i8" : "i32";
-    unsigned unit = bytes ? 1 : 4, in = 32 / unit, out = total / unit, id;
-    int lanes[64];
-
-    if (constant) {
-        id = literal(e, constant, total);
-        return VALUE("bitcast <%u x i8> %%v%u to <8 x i%u>", total, id, 8 * size_B);
-    }
-    for (unsigned i = 0; i < out; i++)
-        lanes[i] = (int)(at % 32 / unit + i);
-    unsigned a = load_cell_as(e, first, bytes);
-    if (first == last) {
-        id = at % 32 == 0 && total == 32 ? a : shuffle(e, type, in, a, UINT32_MAX, lanes, out);
-    } else if (last == first + 1) {
-        id = shuffle(e, type, in, a, load_cell_as(e, last, bytes), lanes, out);
-    } else {
-        int all[64];
-        for (int i = 0; i < 64; i++)
-            all[i] = i < (int)(2 * in) ? i : -1;
-        unsigned low = shuffle(e, type, in, a, load_cell_as(e, first + 1, bytes), all, 2 * in);
-        for (unsigned i = in; i < 2 * in; i++)
-            all[i] = -1;
-        unsigned high = shuffle(e, type, in, load_cell_as(e, last, bytes), UINT32_MAX, all, 2 * in);
-        id = shuffle(e, type, 2 * in, low, high, lanes, out);
-    }
-    return VALUE("bitcast <%u x %s> %%v%u to <8 x i%u>", out, type, id, 8 * size_B);
-}
-
-/* Eight elements to a place. */
-void zs_eu_emit_write(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value)
-{
-    uint32_t total = 8 * size_B;
-    bool bytes = at % 4 != 0;
-    const char *type = bytes ? "i8" : "i32";
-    unsigned unit = bytes ? 1 : 4, in = 32 / unit, count = total / unit;
-
-    value = VALUE("bitcast <8 x i%u> %%v%u to <%u x %s>", 8 * size_B, value, count, type);
-    for (uint32_t cell = at / 32; cell <= (at + total - 1) / 32; cell++) {
-        int place[32], blend[32];
-        bool whole = true;
-        for (unsigned i = 0; i < in; i++) {
-            int from = (int)(cell * in + i) - (int)(at / unit);
-            bool mine = from >= 0 && from < (int)count;
-            place[i] = mine ? from : -1;
-            blend[i] = mine ? (int)(in + i) : (int)i;
-            whole = whole && mine;
-        }
-        unsigned new = shuffle(e, type, count, value, UINT32_MAX, place, in);
-        if (!whole)
-            new = shuffle(e, type, in, load_cell_as(e, cell, bytes), new, blend, in);
-        store_cell_as(e, cell, new, bytes);
-    }
-}
-
-bool zs_eu_emit_can_scalar(uint32_t at, unsigned size_B)
-{
-    if (size_B == 8)
-        return at % 4 == 0;
-    return at % size_B == 0;
-}
-
-/* One element, as an integer of its size. */
-unsigned zs_eu_emit_read_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B)
-{
-    const uint8_t *constant = constant_at(e, at, size_B);
-    unsigned bits = 8 * size_B;
-
-    if (constant) {
-        uint64_t value = 0;
-        memcpy(&value, constant, size_B);
-        return VALUE("add i%u 0, %llu", bits, (unsigned long long)value);
-    }
-    if (size_B == 8 && (at % 8 || in_head(at))) {
-        unsigned low = zs_eu_emit_read_one(e, at, 4), high = zs_eu_emit_read_one(e, at + 4, 4);
-        low = VALUE("zext i32 %%v%u to i64", low);
-        high = VALUE("zext i32 %%v%u to i64", high);
-        high = VALUE("shl i64 %%v%u, 32", high);
-        return VALUE("or i64 %%v%u, %%v%u", low, high);
-    }
-    if (in_head(at)) {
-        unsigned word = load_word(e, at);
-        if (size_B == 4)
-            return word;
-        word = VALUE("lshr i32 %%v%u, %u", word, at % 4 * 8);
-        return VALUE("trunc i32 %%v%u to i%u", word, bits);
-    }
-    unsigned cell = load_cell(e, at / 32);
-    if (size_B != 4)
-        cell = VALUE("bitcast <8 x i32> %%v%u to <%u x i%u>", cell, 32 / size_B, bits);
-    return VALUE("extractelement <%u x i%u> %%v%u, i32 %u", 32 / size_B, bits, cell,
-                 at % 32 / size_B);
-}
-
-void zs_eu_emit_write_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value)
-{
-    unsigned bits = 8 * size_B;
-
-    if (size_B == 8 && (at % 8 || in_head(at))) {
-        unsigned low = VALUE("trunc i64 %%v%u to i32", value);
-        value = VALUE("lshr i64 %%v%u, 32", value);
-        value = VALUE("trunc i64 %%v%u to i32", value);
-        zs_eu_emit_write_one(e, at, 4, low);
-        zs_eu_emit_write_one(e, at + 4, 4, value);
-        return;
-    }
-    if (in_head(at)) {
-        if (size_B < 4) {
-            uint32_t mask = ((1u << bits) - 1) << at % 4 * 8;
-            unsigned old = VALUE("and i32 %%v%u, %u", load_word(e, at), ~mask);
-            value = VALUE("zext i%u %%v%u to i32", bits, value);
-            value = VALUE("shl i32 %%v%u, %u", value, at % 4 * 8);
-            value = VALUE("or i32 %%v%u, %%v%u", old, value);
-        }
-        store_word(e, at, value);
-        return;
-    }
-    unsigned cell = load_cell(e, at / 32);
-    if (size_B != 4)
-        cell = VALUE("bitcast <8 x i32> %%v%u to <%u x i%u>", cell, 32 / size_B, bits);
-    cell = VALUE("insertelement <%u x i%u> %%v%u, i%u %%v%u, i32 %u", 32 / size_B, bits, cell, bits,
-                 value, at % 32 / size_B);
-    if (size_B != 4)
-        cell = VALUE("bitcast <%u x i%u> %%v%u to <8 x i32>", 32 / size_B, bits, cell);
-    store_cell(e, at / 32, cell);
-}
-
-static unsigned splat(struct zs_eu_emit *e, unsigned one, unsigned size_B)
-{
-    unsigned bits = 8 * size_B;
-    unsigned id = VALUE("insertelement <8 x i%u> undef, i%u %%v%u, i32 0", bits, bits, one);
-
-    return VALUE("shufflevector <8 x i%u> %%v%u, <8 x i%u> undef, <8 x i32> zeroinitializer", bits,
-                 id, bits);
-}
+#define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
 /* ---- masks ---- */
 
@@ -332,7 +54,7 @@ static struct zs_eu_emit_mask mask_word(struct zs_eu_emit *e, uint32_t at)
         return constant_mask(bits);
     if (at == ZS_EU_OFFSET(ce))
         return (struct zs_eu_emit_mask){.value = VALUE("add i32 0, %%ce")};
-    return (struct zs_eu_emit_mask){.value = load_word(e, at)};
+    return (struct zs_eu_emit_mask){.value = zs_eu_emit_word(e, at)};
 }
 
 static struct zs_eu_emit_mask mask_and(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
@@ -437,14 +159,14 @@ static void write_one_masked(struct zs_eu_emit *e, uint32_t at, unsigned size_B,
 static void write_flag(struct zs_eu_emit *e, const struct zs_eu_op *op,
                        struct zs_eu_emit_mask active, unsigned bits)
 {
-    unsigned on = mask_value(e, active), old = load_word(e, op->flag);
+    unsigned on = mask_value(e, active), old = zs_eu_emit_word(e, op->flag);
 
     bits = VALUE("and i32 %%v%u, %%v%u", bits, on);
     bits = VALUE("shl i32 %%v%u, %u", bits, op->flag_shift);
     on = VALUE("shl i32 %%v%u, %u", on, op->flag_shift);
     on = VALUE("xor i32 %%v%u, -1", on);
     old = VALUE("and i32 %%v%u, %%v%u", old, on);
-    store_word(e, op->flag, VALUE("or i32 %%v%u, %%v%u", old, bits));
+    zs_eu_emit_set_word(e, op->flag, VALUE("or i32 %%v%u, %%v%u", old, bits));
 }
 
 /* ---- rows ---- */
@@ -453,7 +175,7 @@ static bool can_operand(uint32_t at, unsigned size_B, bool one, unsigned chunks)
 {
     if (one)
         return zs_eu_emit_can_scalar(at, size_B);
-    return !in_head(at) && at + 8 * size_B * chunks <= sizeof(struct zs_eu_thread);
+    return !zs_eu_emit_in_head(at) && at + 8 * size_B * chunks <= sizeof(struct zs_eu_thread);
 }
 
 /* The row's operands are such as can be written here. */
@@ -473,15 +195,24 @@ static bool can_row(const struct zs_eu_op *op)
     return !writes || can_operand(op->dst, row->dst_B, one, op->chunks);
 }
 
+/* Sources that are one element: read before anything is stored, which may be over them. */
+static void read_ones(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned ret[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
+        if (size_B && (op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1))
+            ret[i] = zs_eu_emit_splat(e, zs_eu_emit_read_one(e, op->src[i], size_B), size_B);
+    }
+}
+
 /* Source i of a chunk. */
-static unsigned row_source(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned i,
-                           unsigned chunk)
+static unsigned row_source(struct zs_eu_emit *e, const struct zs_eu_op *op, const unsigned ones[3],
+                           unsigned i, unsigned chunk)
 {
     unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
-    bool one = op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1;
 
-    if (one)
-        return splat(e, zs_eu_emit_read_one(e, op->src[i], size_B), size_B);
+    if (op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1)
+        return ones[i];
     return zs_eu_emit_read(e, op->src[i] + chunk * 8 * size_B, size_B);
 }
 
@@ -496,11 +227,10 @@ static unsigned operand_place(struct zs_eu_emit *e, unsigned index, unsigned siz
 static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const unsigned src[3],
                          unsigned *ret_bits)
 {
-    static const char letters[] = "abc";
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     bool compares = row->form == ZS_EU_FORM_CMP;
     unsigned dst_B = compares ? row->src_B[0] : row->dst_B, dst = operand_place(e, 3, dst_B);
-    unsigned cr0 = load_word(e, ZS_EU_OFFSET(cr0)), at[3] = {0};
+    unsigned cr0 = zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)), at[3] = {0};
 
     e->rows[op->kind] = 1;
     for (unsigned i = 0; i < 3; i++) {
@@ -518,7 +248,6 @@ static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const 
         else
             zs_buf_printf(&args, ", i8* null");
     }
-    (void)letters;
     if (compares)
         *ret_bits = VALUE("call i32 @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_kind_name(op->kind),
                           zs_buf_cstr(&args), cr0, op->aux);
@@ -537,15 +266,17 @@ static unsigned first_of(struct zs_eu_emit *e, unsigned vector, unsigned size_B)
 static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     unsigned size_B = zs_eu_row_infos[op->kind].src_B[0], all = 0;
+    unsigned ones[3] = {0};
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
     bool one = op->cls == ZS_EU_CLASS_N1;
 
+    read_ones(e, op, ones);
     if (one)
         active = mask_and(e, active, constant_mask(1));
     for (unsigned chunk = 0; chunk < (one ? 1u : op->chunks); chunk++) {
         unsigned src[3] = {0}, bits;
         for (unsigned i = 0; i < 2; i++)
-            src[i] = row_source(e, op, i, chunk);
+            src[i] = row_source(e, op, ones, i, chunk);
         unsigned value = call_row(e, op, src, &bits);
         if (chunk)
             bits = VALUE("shl i32 %%v%u, %u", bits, 8 * chunk);
@@ -561,13 +292,15 @@ static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
 static void emit_select(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     unsigned size_B = zs_eu_row_infos[op->kind].dst_B, bits = 8 * size_B;
+    unsigned ones[3] = {0};
     struct zs_eu_emit_mask chosen = chooser(e, op), on = enabled(e, op);
     bool one = op->cls == ZS_EU_CLASS_N1;
 
+    read_ones(e, op, ones);
     if (!one)
         on = mask_and(e, on, constant_mask(op->lanes));
     for (unsigned chunk = 0; chunk < (one ? 1u : op->chunks); chunk++) {
-        unsigned a = row_source(e, op, 0, chunk), b = row_source(e, op, 1, chunk);
+        unsigned a = row_source(e, op, ones, 0, chunk), b = row_source(e, op, ones, 1, chunk);
         unsigned lanes = lane_bits(e, chosen, 8 * chunk);
         unsigned value = VALUE("select <8 x i1> %%v%u, <8 x i%u> %%v%u, <8 x i%u> %%v%u", lanes,
                                bits, a, bits, b);
@@ -594,11 +327,13 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
         return true;
     }
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
+    unsigned ones[3] = {0};
+    read_ones(e, op, ones);
     for (unsigned chunk = 0; chunk < (one ? 1u : op->chunks); chunk++) {
         unsigned src[3] = {0};
         for (unsigned i = 0; i < 3; i++) {
             if (row->src_B[i])
-                src[i] = row_source(e, op, i, chunk);
+                src[i] = row_source(e, op, ones, i, chunk);
         }
         unsigned value = call_row(e, op, src, NULL);
         if (one)
@@ -674,7 +409,7 @@ static bool emit_predicate(struct zs_eu_emit *e, const struct zs_eu_op *op)
         return false;
     unsigned mine = mask_value(e, mask_and(e, bits, constant_mask(op->lanes)));
     unsigned is = VALUE("icmp %s i32 %%v%u, %u", any ? "ne" : "eq", mine, any ? 0 : op->lanes);
-    store_word(e, ZS_EU_OFFSET(predicate), VALUE("sext i1 %%v%u to i32", is));
+    zs_eu_emit_set_word(e, ZS_EU_OFFSET(predicate), VALUE("sext i1 %%v%u to i32", is));
     return true;
 }
 
@@ -795,7 +530,7 @@ static unsigned helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const
 /* Its handler of this operation alone. */
 static void emit_one(struct zs_eu_emit *e, uint32_t index)
 {
-    unsigned go_on = new_label(e), stop = new_label(e);
+    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
     spill_all(e);
     store_budget(e);
@@ -803,9 +538,9 @@ static void emit_one(struct zs_eu_emit *e, uint32_t index)
     unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u)", fn, index);
     fill_all(e);
     branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on);
-    put_label(e, stop);
+    zs_eu_emit_put_label(e, stop);
     LINE("br label %%stop");
-    put_label(e, go_on);
+    zs_eu_emit_put_label(e, go_on);
 }
 
 static void for_cells(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B,
@@ -825,7 +560,7 @@ static void call_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     const struct zs_eu_send *send = &op->send->send;
     const struct zs_eu_send_desc *d = &send->d;
     uint32_t dst_B = d->has_dst ? d->rlen * (uint32_t)d->grf_B : 0;
-    unsigned go_on = new_label(e), stop = new_label(e);
+    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
     for_cells(e, d->src0_B, d->mlen * (uint32_t)d->grf_B, spill_cell, true);
     for_cells(e, d->src1_B, d->xlen * (uint32_t)d->grf_B, spill_cell, true);
@@ -834,9 +569,9 @@ static void call_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u)", fn, index, active);
     for_cells(e, d->dst_B, dst_B, fill_cell, false);
     branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on);
-    put_label(e, stop);
+    zs_eu_emit_put_label(e, stop);
     LINE("br label %%stop");
-    put_label(e, go_on);
+    zs_eu_emit_put_label(e, go_on);
 }
 
 /* false: nothing of the block runs behind it. */
@@ -858,15 +593,15 @@ static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
     if (active.known && !active.bits && !op->arg)
         return true;
-    unsigned skip = new_label(e), mine = new_label(e), value = mask_value(e, active);
+    unsigned skip = zs_eu_emit_label(e), mine = zs_eu_emit_label(e), value = mask_value(e, active);
     if (!op->arg && !active.known) {
         branch(e, VALUE("icmp eq i32 %%v%u, 0", value), skip, mine);
-        put_label(e, mine);
+        zs_eu_emit_put_label(e, mine);
     }
     if (!zs_eu_emit_message(e, op, index, active, value))
         call_send(e, op, index, value);
     LINE("br label %%l%u", skip);
-    put_label(e, skip);
+    zs_eu_emit_put_label(e, skip);
     return true;
 }
 
@@ -909,21 +644,21 @@ static void add_popcount(struct zs_eu_emit *e, uint32_t counter, unsigned mask)
 /* out_of_budget() and count_block() of control.c; lanes that wait here join by the interpreter. */
 static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
-    unsigned go_on = new_label(e), stop = new_label(e);
+    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
     if (!e->full) {
-        unsigned join = new_label(e), alone = new_label(e);
+        unsigned join = zs_eu_emit_label(e), alone = zs_eu_emit_label(e);
         branch(e, VALUE("icmp eq i32 %%merge, %u", op->block), join, alone);
-        put_label(e, join);
+        zs_eu_emit_put_label(e, join);
         leave_to(e, index);
-        put_label(e, alone);
+        zs_eu_emit_put_label(e, alone);
     }
     unsigned budget = VALUE("load i64, i64* %%budget");
     branch(e, VALUE("icmp sle i64 %%v%u, 0", budget), stop, go_on);
-    put_label(e, stop);
+    zs_eu_emit_put_label(e, stop);
     store_status(e, ZS_EU_BUDGET, index);
     LINE("br label %%stop");
-    put_label(e, go_on);
+    zs_eu_emit_put_label(e, go_on);
     LINE("store i64 %%v%u, i64* %%budget", VALUE("sub i64 %%v%u, %u", budget, op->aux));
     if (!op->arg)
         return;
@@ -940,11 +675,11 @@ static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
 static void go_unless_passed(struct zs_eu_emit *e, uint32_t block, uint32_t index)
 {
     if (!e->full) {
-        unsigned pass = new_label(e), leave = new_label(e);
+        unsigned pass = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
         branch(e, VALUE("icmp uge i32 %%merge, %u", block), pass, leave);
-        put_label(e, leave);
+        zs_eu_emit_put_label(e, leave);
         leave_to(e, index);
-        put_label(e, pass);
+        zs_eu_emit_put_label(e, pass);
     }
     go_to(e, block);
 }
@@ -975,16 +710,17 @@ static unsigned taken_lanes(struct zs_eu_emit *e, const struct zs_eu_op *op)
 static void emit_branch(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     unsigned taken = taken_lanes(e, op), all = lanes_on(e);
-    unsigned yes = new_label(e), maybe = new_label(e), no = new_label(e), split = new_label(e);
+    unsigned yes = zs_eu_emit_label(e), maybe = zs_eu_emit_label(e), no = zs_eu_emit_label(e),
+             split = zs_eu_emit_label(e);
 
     branch(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), yes, maybe);
-    put_label(e, maybe);
+    zs_eu_emit_put_label(e, maybe);
     branch(e, VALUE("icmp eq i32 %%v%u, 0", taken), no, split);
-    put_label(e, split);
+    zs_eu_emit_put_label(e, split);
     leave_to(e, index);
-    put_label(e, yes);
+    zs_eu_emit_put_label(e, yes);
     go_unless_passed(e, jump_block(e, op), index);
-    put_label(e, no);
+    zs_eu_emit_put_label(e, no);
     if (op->kind == ZS_EU_KIND_GOTO)
         go_unless_passed(e, op->next_block, index);
 }
@@ -996,34 +732,34 @@ static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     bool counts = op->aux && e->counts && !taken.known;
 
     if (!e->full) { /* before anything is counted */
-        unsigned go_on = new_label(e), leave = new_label(e);
+        unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
         unsigned passed = VALUE("icmp ult i32 %%merge, %u", jump_block(e, op));
         unsigned goes = VALUE("icmp ne i32 %%v%u, 0", bit);
         branch(e, VALUE("and i1 %%v%u, %%v%u", passed, goes), leave, go_on);
-        put_label(e, leave);
+        zs_eu_emit_put_label(e, leave);
         leave_to(e, index);
-        put_label(e, go_on);
+        zs_eu_emit_put_label(e, go_on);
     }
     if (counts)
         add_to_counter(e, op->aux, VALUE("zext i32 %%v%u to i64", bit));
-    unsigned yes = new_label(e), no = new_label(e);
+    unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e);
     branch(e, VALUE("icmp ne i32 %%v%u, 0", bit), yes, no);
-    put_label(e, yes);
+    zs_eu_emit_put_label(e, yes);
     go_to(e, jump_block(e, op));
-    put_label(e, no);
+    zs_eu_emit_put_label(e, no);
 }
 
 /* A write to cr0: nothing has to be done where it asks for the modes that there are. */
 static void emit_control(struct zs_eu_emit *e, uint32_t index)
 {
     enum { CARES = 0x5 | 0x30 | 0xc0, USUAL = 0xc0 }; /* modes, rounding, denormals */
-    unsigned go_on = new_label(e), leave = new_label(e);
-    unsigned bits = VALUE("and i32 %%v%u, %d", load_word(e, ZS_EU_OFFSET(cr0)), CARES);
+    unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
+    unsigned bits = VALUE("and i32 %%v%u, %d", zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)), CARES);
 
     branch(e, VALUE("icmp eq i32 %%v%u, %d", bits, USUAL), go_on, leave);
-    put_label(e, leave);
+    zs_eu_emit_put_label(e, leave);
     leave_to(e, index);
-    put_label(e, go_on);
+    zs_eu_emit_put_label(e, go_on);
 }
 
 /* ---- operations ---- */
@@ -1063,7 +799,7 @@ static bool emit_op(struct zs_eu_emit *e, uint32_t index)
         write_flag(e, op, zs_eu_emit_active(e, op), VALUE("add i32 0, -1"));
         return true;
     case ZS_EU_KIND_READ_IP:
-        store_word(e, ZS_EU_OFFSET(ip_B), VALUE("add i32 0, %u", op->aux));
+        zs_eu_emit_set_word(e, ZS_EU_OFFSET(ip_B), VALUE("add i32 0, %u", op->aux));
         return true;
     case ZS_EU_KIND_LANE_COUNT:
         if (e->counts)

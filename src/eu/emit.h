@@ -37,7 +37,17 @@ struct zs_eu_emit {
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
 
-/* ---- emit.c ---- */
+/* ---- emit_value.c ---- */
+static inline bool zs_eu_emit_in_head(uint32_t at)
+{
+    return at < ZS_EU_EMIT_HEAD_B;
+}
+unsigned zs_eu_emit_label(struct zs_eu_emit *e);
+void zs_eu_emit_put_label(struct zs_eu_emit *e, unsigned label);
+unsigned zs_eu_emit_word(struct zs_eu_emit *e, uint32_t at);
+void zs_eu_emit_set_word(struct zs_eu_emit *e, uint32_t at, unsigned value);
+/* One element in eight lanes. */
+unsigned zs_eu_emit_splat(struct zs_eu_emit *e, unsigned one, unsigned size_B);
 unsigned zs_eu_emit_value(struct zs_eu_emit *e, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_eu_emit_line(struct zs_eu_emit *e, const char *format, ...) ZS_PRINTF(2, 3);
 unsigned zs_eu_emit_read(struct zs_eu_emit *e, uint32_t at, unsigned size_B);
@@ -45,6 +55,8 @@ void zs_eu_emit_write(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsign
 bool zs_eu_emit_can_scalar(uint32_t at, unsigned size_B);
 unsigned zs_eu_emit_read_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B);
 void zs_eu_emit_write_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value);
+
+/* ---- emit.c ---- */
 struct zs_eu_emit_mask zs_eu_emit_active(struct zs_eu_emit *e, const struct zs_eu_op *op);
 unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
                             const char *type);

@@ -15,6 +15,9 @@
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
+_Static_assert(sizeof(struct zs_port_range) == 4 * sizeof(uint64_t),
+               "a range says where addresses lead: find_range() has to know all of it");
+
 enum { SLM_OFFSET_MASK = 0x0fffffff }; /* as the data port has it */
 
 struct message {
@@ -31,16 +34,6 @@ struct message {
     unsigned at[4];      /* eight lanes' offsets from base: <8 x i64> */
 };
 
-static unsigned new_label(struct zs_eu_emit *e)
-{
-    return e->label++;
-}
-
-static void put_label(struct zs_eu_emit *e, unsigned label)
-{
-    zs_buf_printf(&e->body, "l%u:\n", label);
-}
-
 static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
                            const char *type)
 {
@@ -52,10 +45,10 @@ static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offs
 /* Go on where it holds, else the slow way. */
 static void need(struct zs_eu_emit *e, const struct message *m, unsigned condition)
 {
-    unsigned next = new_label(e);
+    unsigned next = zs_eu_emit_label(e);
 
     LINE("br i1 %%v%u, label %%l%u, label %%l%u", condition, next, m->slow);
-    put_label(e, next);
+    zs_eu_emit_put_label(e, next);
 }
 
 static void find_surface(struct zs_eu_emit *e, struct message *m, unsigned bti)
@@ -347,42 +340,43 @@ bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_
     m.index = index;
     m.active = active;
     m.active_value = active_value;
-    m.slow = new_label(e);
-    m.done = new_label(e);
-    unsigned some = new_label(e), row = new_label(e), one = new_label(e), is_one = new_label(e);
+    m.slow = zs_eu_emit_label(e);
+    m.done = zs_eu_emit_label(e);
+    unsigned some = zs_eu_emit_label(e), row = zs_eu_emit_label(e), one = zs_eu_emit_label(e),
+             is_one = zs_eu_emit_label(e);
 
     find_area(e, &m);
     if (!active.known || active.bits != all) {
-        unsigned full = new_label(e), part = m.writes ? m.slow : some;
+        unsigned full = zs_eu_emit_label(e), part = m.writes ? m.slow : some;
         unsigned is = VALUE("icmp eq i32 %%v%u, %u", active_value, all);
         LINE("br i1 %%v%u, label %%l%u, label %%l%u", is, full, part);
-        put_label(e, full);
+        zs_eu_emit_put_label(e, full);
     }
     unsigned first = VALUE("extractelement <8 x i64> %%v%u, i32 0", m.at[0]);
     if (m.elements == 1) {
         unsigned ok = rises(e, &m, first, 4), in = inside(e, &m, first, 4 * m.lanes);
         ok = VALUE("and i1 %%v%u, %%v%u", ok, in);
         LINE("br i1 %%v%u, label %%l%u, label %%l%u", ok, row, one);
-        put_label(e, row);
+        zs_eu_emit_put_label(e, row);
         move_rows(e, &m, first);
     } else {
         LINE("br label %%l%u", one);
     }
-    put_label(e, one);
+    zs_eu_emit_put_label(e, one);
     if (!m.writes) {
         unsigned ok = rises(e, &m, first, 0), in = inside(e, &m, first, 4 * m.elements);
         ok = VALUE("and i1 %%v%u, %%v%u", ok, in);
         LINE("br i1 %%v%u, label %%l%u, label %%l%u", ok, is_one, some);
-        put_label(e, is_one);
+        zs_eu_emit_put_label(e, is_one);
         load_one(e, &m, first);
     } else {
         LINE("br label %%l%u", some);
     }
-    put_label(e, some);
+    zs_eu_emit_put_label(e, some);
     any_lanes(e, &m);
-    put_label(e, m.slow);
+    zs_eu_emit_put_label(e, m.slow);
     zs_eu_emit_runner(e, op, index, active_value);
     LINE("br label %%l%u", m.done);
-    put_label(e, m.done);
+    zs_eu_emit_put_label(e, m.done);
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include "base/reader.h"
 #include "base/sha256.h"
+#include "dataport/dataport.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,6 +95,10 @@ uint64_t zs_eu_tier_layout(void)
         ZS_EU_OFFSET(status),
         offsetof(struct zs_eu_program, tier),
         ZS_EU_ROW_COUNT,
+        offsetof(struct zs_port, cache),
+        offsetof(struct zs_port, surfaces),
+        sizeof(struct zs_port_range),
+        sizeof(struct zs_port_surface),
         ZS_EU_KIND_COUNT,
         ZS_EU_TIER_HELPERS,
     };
