@@ -15,7 +15,7 @@
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
-_Static_assert(sizeof(struct zs_port_range) == 4 * sizeof(uint64_t),
+_Static_assert(sizeof(struct zs_port_range) == 5 * sizeof(uint64_t),
                "a range says where addresses lead: find_range() has to know all of it");
 
 enum { SLM_OFFSET_MASK = 0x0fffffff }; /* as the data port has it */
@@ -83,7 +83,9 @@ static void find_range(struct zs_eu_emit *e, struct message *m, unsigned slot)
     m->start = load_field(e, "%port", range + offsetof(struct zs_port_range, start), "i64");
     unsigned end = load_field(e, "%port", range + offsetof(struct zs_port_range, end), "i64");
     m->size = VALUE("sub i64 %%v%u, %%v%u", end, m->start);
-    m->base = VALUE("inttoptr i64 %%v%u to i8*", m->start);
+    unsigned bias = load_field(e, "%port", range + offsetof(struct zs_port_range, bias), "i64");
+    bias = VALUE("add i64 %%v%u, %%v%u", m->start, bias);
+    m->base = VALUE("inttoptr i64 %%v%u to i8*", bias);
 }
 
 /* Offsets from the base, of eight lanes; of lanes that are off 0. */
