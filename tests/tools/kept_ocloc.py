@@ -3,8 +3,9 @@
 
 For checks, whose builds compile the same kernels. A result in the folder KEPT is of the same COMPILER (which OCLOC
 starts), arguments, source, files that the source could include, and variables that tell the compiler something. It is
-kept only if OCLOC succeeded, and if nothing in it says in which folder that was. What is unusual (several sources, no
-files as a result, variables that make the compiler write more files) is left to OCLOC alone.
+kept only if OCLOC succeeded, and if nothing in it says in which folder that was; with a sum of its bytes, by which it is
+known again. ZS_TEST_OCLOC_KEPT_MB: how much is kept; what was not used for longest goes first. What is unusual (several
+sources, no files as a result, variables that make the compiler write more files) is left to OCLOC alone.
 """
 import hashlib
 import os
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 KNOWN_VARIABLES = {'IGC_UseMTInLLD'}
 
@@ -76,6 +78,7 @@ def key_of(real, source, rest):
 
 def hand_out(kept, folder):
     os.makedirs(folder, exist_ok=True)
+    os.utime(kept)
     for name in os.listdir(os.path.join(kept, 'files')):
         handle, path = tempfile.mkstemp(dir=folder)
         os.close(handle)
@@ -86,6 +89,54 @@ def hand_out(kept, folder):
         with open(os.path.join(kept, 'out' if stream is sys.stdout.buffer else 'err'), 'rb') as f:
             stream.write(f.read())
         stream.flush()
+
+
+def sum_of(kept):
+    """Of all that is handed out."""
+    h = hashlib.sha256()
+    files = os.path.join(kept, 'files')
+    for path in [os.path.join(kept, 'out'), os.path.join(kept, 'err')] + \
+            [os.path.join(files, name) for name in sorted(os.listdir(files))]:
+        with open(path, 'rb') as f:
+            text = f.read()
+        h.update(b'%s %d:' % (os.path.basename(path).encode(), len(text)) + text)
+    return h.hexdigest()
+
+
+def is_whole(kept):
+    """What is there is what was written; what is not goes."""
+    try:
+        with open(os.path.join(kept, 'sum'), encoding='utf-8') as f:
+            if f.read() == sum_of(kept):
+                return True
+    except OSError:
+        if not os.path.isdir(kept):
+            return False
+    shutil.rmtree(kept, ignore_errors=True)
+    return False
+
+
+def size_of(folder):
+    return sum(os.lstat(os.path.join(top, name)).st_size for top, _, names in os.walk(folder) for name in names)
+
+
+def make_room(top, limit_B):
+    """Down to three quarters of the limit; looked at by one in four of those that add something."""
+    results = []
+    for name in os.listdir(top):
+        path = os.path.join(top, name)
+        try:
+            results.append((os.stat(path).st_mtime, size_of(path), path))
+        except OSError: # another has removed it
+            pass
+    total_B = sum(size for _, size, _ in results)
+    if total_B <= limit_B:
+        return
+    for used, size, path in sorted(results):
+        if total_B <= limit_B * 3 // 4 or time.time() - used < 60: # somebody may be reading it
+            break
+        shutil.rmtree(path, ignore_errors=True)
+        total_B -= size
 
 
 def says_where(work, source):
@@ -112,6 +163,8 @@ def compile_into(kept, ocloc, source, rest):
         if status or not names or not all(os.path.getsize(os.path.join(files, name)) for name in names) or \
                 says_where(work, source):
             return False
+        with open(os.path.join(work, 'sum'), 'w', encoding='utf-8') as f:
+            f.write(sum_of(work))
         try:
             os.rename(work, kept)
         except OSError: # somebody else was faster
@@ -130,7 +183,13 @@ def main():
             source, folder, rest = plan
             os.makedirs(top, exist_ok=True)
             kept = os.path.join(top, key_of(real, source, rest))
-            if os.path.isdir(kept) or compile_into(kept, ocloc, source, rest):
+            is_kept = is_whole(kept)
+            if not is_kept:
+                is_kept = compile_into(kept, ocloc, source, rest)
+                limit_MB = int(os.environ.get('ZS_TEST_OCLOC_KEPT_MB', '0'))
+                if limit_MB and is_kept and int(os.path.basename(kept)[0], 16) < 4:
+                    make_room(top, limit_MB << 20)
+            if is_kept:
                 hand_out(kept, folder)
                 return
     except OSError: # what it is about is said by the compiler

@@ -120,6 +120,33 @@ class Kept(unittest.TestCase):
         self.assertEqual([self.make('where') for _ in range(2)], [6, 8])
         self.assertEqual([self.make('a', IGC_ShaderDumpEnable='1') for _ in range(2)], [9, 10])
 
+    def kept(self):
+        return [os.path.join(self.path('kept'), name) for name in os.listdir(self.path('kept'))]
+
+    def test_damaged(self):
+        """What is not what was kept is compiled again."""
+        self.assertEqual(self.make('a'), 1)
+        with open(os.path.join(self.kept()[0], 'files', 'k.bin'), 'a', encoding='utf-8') as f:
+            f.write('more')
+        self.assertEqual([self.make('a') for _ in range(2)], [2, 2])
+        os.unlink(os.path.join(self.kept()[0], 'sum'))
+        self.assertEqual([self.make('a') for _ in range(2)], [3, 3])
+
+    def test_limit(self):
+        """Beyond the limit what was not used for longest goes."""
+        half = 'x' * (600 << 10)
+        self.assertEqual([self.make(half), self.make('second')], [1, 2])
+        for kept in self.kept():
+            os.utime(kept, (1000, 1000))
+        self.assertEqual(self.make('second'), 2)
+        texts = iter(range(1000))
+        while self.make(f'{half} {next(texts)}', ZS_TEST_OCLOC_KEPT_MB='1') and \
+                any(os.stat(kept).st_mtime == 1000 for kept in self.kept()):
+            pass
+        runs = self.make('second')
+        self.assertEqual(self.make(half), runs + 1)
+        self.assertEqual(self.make('second'), runs + 1)
+
     def test_another_compiler(self):
         self.assertEqual(self.make('a'), 1)
         with open(self.path('ocloc'), 'a', encoding='utf-8') as f:
