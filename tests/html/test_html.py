@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """The HTML view in a headless Chromium.
 
-usage: test_html.py HTML_PAGE_TOOL ZESCOPE [unittest arguments]
+usage: test_html.py HTML_PAGE_TOOL ZESCOPE [--sample | unittest arguments]
+
+--sample: what every check runs: each view, both ways between the panes, and everything hostile.
 
 With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
 """
@@ -17,6 +19,12 @@ import sample  # noqa: E402
 from browser import Browser, write_page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+SAMPLE = [
+    'Basics', 'Linking.test_hover_previews_both_ways', 'Linking.test_click_pins_until_clicked_again', 'Linking.test_inspector',
+    'Linking.test_branch_targets', 'Keyboard.test_j_k_enter', 'Keyboard.test_go_to', 'Windows.test_names',
+    'Searching.test_matches_in_both_panes', 'Links.test_nonsense_is_ignored', 'Links.test_link_shows_what_it_says',
+    'Counted.test_bars_percentages_and_blanks', 'Counted.test_graph', 'Columns.test_heat_and_hottest', 'Look.test_roles',
+    'Opcodes', 'Hostile', 'Big.test_only_rows_in_view_exist', 'RealModule.test_source_and_code_are_linked', 'WithoutScript']
 TOOL = None
 ZESCOPE = None
 B = None
@@ -876,4 +884,6 @@ class WithoutScript(unittest.TestCase):
 if __name__ == '__main__':
     TOOL = os.path.abspath(sys.argv.pop(1))
     ZESCOPE = os.path.abspath(sys.argv.pop(1))
+    if sys.argv[1:] == ['--sample']:
+        sys.argv[1:] = SAMPLE
     unittest.main(verbosity=2)

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """The page of a recording in a headless Chromium.
 
-usage: test_recording.py HTML_PAGE_TOOL [unittest arguments]
+usage: test_recording.py HTML_PAGE_TOOL [--sample | unittest arguments]
+
+--sample: what every check runs: each view, links between them and to the code, and everything hostile.
 
 With ZESCOPE_TEST_SHOTS=FOLDER, screenshots are left there.
 """
@@ -18,6 +20,12 @@ from browser import Browser, write_page  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+SAMPLE = [
+    'Timeline.test_facts_and_what_was_left_out', 'Timeline.test_counters_over_the_timeline', 'Timeline.test_click_selects_and_tells',
+    'Timeline.test_search', 'Timeline.test_to_the_code_and_back', 'Tables.test_tabs', 'Tables.test_sort', 'Tables.test_filter',
+    'FlameGraph.test_widths_are_times_and_rows_depth', 'FlameGraph.test_click_zooms_and_the_link_keeps_it',
+    'Twins.test_from_the_timeline', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Hostile',
+    'Big.test_many_items_are_drawn_with_few_steps', 'WithoutScript']
 TOOL = None
 B = None
 LABEL, AXIS = 190, 24  # of src/report/html/js/rec_canvas.js
@@ -563,4 +571,6 @@ class WithoutScript(unittest.TestCase):
 
 if __name__ == '__main__':
     TOOL = os.path.abspath(sys.argv.pop(1))
+    if sys.argv[1:] == ['--sample']:
+        sys.argv[1:] = SAMPLE
     unittest.main(verbosity=2)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Make the corpus of compiled instructions that the instruction set is compared on.
 
-usage: corpus.py FOLDER [--large]
+usage: corpus.py FOLDER [--sample | --large]
 
 Compiles the kernels of the tests for devices of ocloc, in patch tokens and zebin, and writes the
 distinct instructions of each instruction set to FOLDER/<set>.insts, 16 bytes each (a compacted
 instruction is 8 bytes and 8 of zeros), sorted. What is compiled is named in PLAN and, with --large,
-in LARGE and by a generator of programs. A compiled module is kept in FOLDER and not compiled again
+in LARGE and by a generator of programs; with --sample every third of PLAN, so that each device and each source
+occurs. A compiled module is kept in FOLDER and not compiled again
 while its source, options and compiler stay the same. Fails when a set has no instructions.
 """
 import concurrent.futures
@@ -72,6 +73,17 @@ def plan():
         source = os.path.join(HERE, '..', 'e2e', 'eu', name + '.cl')
         jobs += [(source, 'skl', '-cl-std=CL2.0 ' + o, 'patch') for o in ('', '-cl-opt-disable')]
     return jobs
+
+
+def sample(jobs):
+    """Every third of each device, from another one on for each; then the first of each source that is missing."""
+    taken = []
+    for number, device in enumerate(FIRST_DEVICES):
+        taken += [job for job in jobs if job[1] == device][number % 3::3]
+    for job in jobs:
+        if job[0] not in {source for source, *_ in taken}:
+            taken.append(job)
+    return taken
 
 
 def large_plan(folder):
@@ -223,6 +235,8 @@ def main():
     folder = os.path.abspath(sys.argv[1])
     os.makedirs(folder, exist_ok=True)
     jobs = plan() + (large_plan(folder) if '--large' in sys.argv[2:] else [])
+    if '--sample' in sys.argv[2:]:
+        jobs = sample(jobs)
     found = {name: set() for name in SETS}
     identity, refused, total = compiler_identity(), [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -2,9 +2,9 @@
 """Text, bytes and assembly of instructions against libiga64: every instruction of a corpus that
 ocloc compiles, and mutated and random ones.
 
-usage: test_iga.py COMPARE_IGA KNOWN FOLDER [--large]
+usage: test_iga.py COMPARE_IGA KNOWN FOLDER [--sample | --large]
 
-FOLDER keeps the compiled corpus between runs. With --large the corpus has a million instructions and
+FOLDER keeps the compiled corpus between runs. With --sample a third of the corpus is compiled. With --large the corpus has a million instructions and
 ten million encodings of each instruction set are compared, else a few thousand.
 """
 import os
@@ -17,9 +17,9 @@ SETS = ('gen8', 'gen9', 'gen11', 'gen12lp', 'xe-hp', 'xe-hpg', 'xe-hpc')
 
 def main():
     compare, known, folder = sys.argv[1:4]
-    large = '--large' in sys.argv[4:]
+    large, sample = '--large' in sys.argv[4:], '--sample' in sys.argv[4:]
     subprocess.run([sys.executable, os.path.join(HERE, 'corpus.py'), folder] +
-                   (['--large'] if large else []), check=True)
+                   (['--large'] if large else []) + (['--sample'] if sample else []), check=True)
     bad = []
     for name in SETS:
         insts = os.path.join(folder, name + '.insts')
