@@ -323,8 +323,7 @@ static bool is_name(const struct names *names, const char *name)
     return false;
 }
 
-static int check_groups(const struct zs_command *command, const struct names *names,
-                        const struct zs_string_list *asked)
+static int check_groups(const struct names *names, const struct zs_string_list *asked)
 {
     for (size_t i = 0; i < asked->count; i++) {
         char *words = strdup(asked->items[i]), *rest = words, *name;
@@ -333,11 +332,10 @@ static int check_groups(const struct zs_command *command, const struct names *na
             if (!*name || is_name(names, name))
                 continue;
             const char *near = zs_nearest_word(name, names->items, names->count);
-            status =
-                zs_cli_usage(command,
-                             "no device here has a metric group %s%s%s; zescope metrics list "
-                             "shows the %zu that there are",
-                             name, near ? ": did you mean " : "", near ? near : "", names->count);
+            zs_cli_fail("no device here has a metric group %s%s%s; zescope metrics list "
+                        "shows the %zu that there are",
+                        name, near ? ": did you mean " : "", near ? near : "", names->count);
+            status = ZS_EXIT_USAGE;
         }
         free(words);
         if (status != ZS_EXIT_OK)
@@ -346,8 +344,7 @@ static int check_groups(const struct zs_command *command, const struct names *na
     return ZS_EXIT_OK;
 }
 
-int zs_cli_check_metric_groups(const struct zs_command *command,
-                               const struct zs_string_list *groups)
+int zs_cli_check_metric_groups(const struct zs_string_list *groups)
 {
     enum { TIMEOUT_MS = 30 * 1000 };
     struct zs_buf told = {0};
@@ -357,7 +354,7 @@ int zs_cli_check_metric_groups(const struct zs_command *command,
     bool whole = asked.asked && !asked.timed_out && !asked.cut && !asked.status && !told.error &&
                  split_lines(&told, &names);
     /* a driver that does not tell, or has none: what the recording finds out is said at its end */
-    int status = whole && names.count ? check_groups(command, &names, groups) : ZS_EXIT_OK;
+    int status = whole && names.count ? check_groups(&names, groups) : ZS_EXIT_OK;
     free(names.items);
     zs_buf_fini(&told);
     return status;

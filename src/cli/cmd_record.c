@@ -784,7 +784,7 @@ static int run_record(void *options, int operand_count, char **operands)
     if (status == ZS_EXIT_OK && o->device)
         status = zs_cli_use_software_gpu(&zs_command_record, o->device, NULL);
     if (status == ZS_EXIT_OK && o->metrics.count)
-        status = zs_cli_check_metric_groups(&zs_command_record, &o->metrics);
+        status = zs_cli_check_metric_groups(&o->metrics);
     if (status) {
         free(l);
         return status;

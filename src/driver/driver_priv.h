@@ -111,8 +111,8 @@ struct zs_ze_driver {
     uint32_t owned_count;
     struct zs_ze_device **owned; /* all but the sub-devices, which their root devices own */
     bool check;                  /* ZESCOPE_CHECK=1: all memory checks, see report.h */
-    bool dumps;    /* ZESCOPE_EU=dump: what kernels become, to stderr */
-    bool compiles; /* ZESCOPE_EU=compiled: kernels to code of the host */
+    bool dumps;                  /* ZESCOPE_EU=dump: what kernels become, to stderr */
+    bool compiles;               /* ZESCOPE_EU=compiled: kernels to code of the host */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     enum zs_driver_timing timing;  /* ZESCOPE_TIMING */
     _Atomic uint64_t next_code_va; /* of kernels, for metrics by address */

@@ -9,7 +9,8 @@
 
 /* What the environment says of it; starts nothing yet. NULL: no memory. */
 struct zs_compiler *zs_compile_start(void);
-/* Code of the host for a kernel's, as struct zs_gpu_kernel_desc asks for it; context: the driver. */
+/* Code of the host for a kernel's, as struct zs_gpu_kernel_desc asks for it; context: the driver.
+ */
 bool zs_compile_for_host(void *context, struct zs_span request, struct zs_buf *ret_blob);
 
 struct zs_compile_unit {

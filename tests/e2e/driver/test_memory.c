@@ -236,9 +236,8 @@ static void test_file_limit(void **state)
     ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
                                       .flags = ZE_EVENT_POOL_FLAG_IPC,
                                       .count = EVENTS};
-    ze_physical_mem_desc_t physical_desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
-                                            .pNext = &export_desc,
-                                            .size = SIZE_B};
+    ze_physical_mem_desc_t physical_desc = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = &export_desc, .size = SIZE_B};
     struct rlimit before, small;
     ze_ipc_mem_handle_t memory;
     ze_event_pool_handle_t pool;
