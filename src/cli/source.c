@@ -114,7 +114,8 @@ static int tell_failure(const struct compile *c, const struct zs_asked *asked,
         return zs_cli_fail("%s: ocloc took more than %d s and was stopped", c->path,
                            COMPILE_MAX_MS / 1000);
     print_log(log);
-    return zs_cli_fail("%s cannot be compiled for %s", c->path, c->device);
+    return zs_cli_fail("%s (%s) cannot be compiled for %s", c->path,
+                       is_spirv(c->path) ? "SPIR-V" : "OpenCL C", c->device);
 }
 
 int zs_cli_compile(const char *path, const char *device, const char *options,

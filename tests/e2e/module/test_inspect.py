@@ -419,7 +419,7 @@ class Inspect(unittest.TestCase):
         with open(self.files['atomics', 'skl', 'tokens'], 'rb') as f:
             data = f.read()
         for contents, text in ((b'', 'not a module'), (data[:1000], 'lies outside the ELF'),
-                               (struct.pack('<I', 0x07230203) + bytes(100), 'SPIR-V')):
+                               (struct.pack('<6I', 0x07230203, 0x10000, 0, 8, 0, 0xffffffff), '(SPIR-V) cannot be compiled')):
             with open(path, 'wb') as f:
                 f.write(contents)
             result = run(ZESCOPE, 'inspect', path)
