@@ -59,7 +59,7 @@ static const struct zs_option options[] = {
     {"types", 0, ZS_OPTION_FLAG, AT(types), NULL,
      "put the members of variables' structures into the JSON"},
     {"html", 0, ZS_OPTION_STRING, AT(html), "OUT", "write one self-contained HTML file"},
-    {"watch", 'w', ZS_OPTION_FLAG, AT(watch), NULL,
+    {"watch", 0, ZS_OPTION_FLAG, AT(watch), NULL,
      "show it anew whenever one of the files was written, until Ctrl-C"},
 };
 #undef AT

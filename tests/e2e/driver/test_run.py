@@ -25,8 +25,8 @@ class Run(unittest.TestCase):
 
     def test_no_app(self):
         self.assertEqual(run(app=[]).returncode, 2)
-        self.assertEqual(run(app=['/no/such/program']).returncode, 1)
-        self.assertEqual(run('--check', app=['/no/such/program']).returncode, 1)
+        self.assertEqual(run(app=['/no/such/program']).returncode, 127)
+        self.assertEqual(run('--check', app=['/no/such/program']).returncode, 127)
 
     def test_limit_of_files(self):
         """What zescope cannot write is an error, not its end; the application has the signal as it was."""
