@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const groups_by_address[] = {"ZscopeMemoryByAddress", "ZscopeStallSampling"};
+static const char *const groups_by_address[] = {"ZscopeMemoryByAddress", "ZscopeStallSampling",
+                                                "EuStallSampling"};
 
 static bool is_of(const struct zs_profiles *t, const struct zs_profile *p,
                   const struct zs_metric_place *place)

@@ -57,6 +57,33 @@ static const struct zs_act_kernel *before(const struct zs_metrics *m, uint64_t p
     return k && k->process == process ? k : NULL;
 }
 
+/*
+ * Intel's stall sampling reports addresses in units of 8 bytes, of which 29 bits are kept (NEO,
+ * metric_ip_sampling_source.cpp): the low 32 bits of an address. The kernel is the one that begins
+ * right before it, whatever stands above; *ret_address is the whole address then.
+ */
+static bool is_in_units_of_8(const struct zs_metric_group *group)
+{
+    return !strcmp(group->name, "EuStallSampling");
+}
+
+static const struct zs_act_kernel *before_low(const struct zs_metrics *m, uint64_t process,
+                                              uint32_t units, uint64_t *ret_address)
+{
+    const struct zs_act_kernel *best = NULL;
+    uint32_t least_B = UINT32_MAX;
+    for (size_t i = 0; i < m->bases.count; i++) {
+        const struct zs_act_kernel *k = m->bases.items[i];
+        uint32_t away_B = (units << 3) - (uint32_t)k->base;
+        if (k->process != process || away_B >= least_B)
+            continue;
+        best = k;
+        least_B = away_B;
+    }
+    *ret_address = best ? best->base + least_B : 0;
+    return best;
+}
+
 /* A launch's own kernel, of which several objects may be: functions that it calls may stand before
  * its code. */
 static const struct zs_act_kernel *
@@ -86,9 +113,13 @@ bool zs_metrics_place(const struct zs_metrics *m, const struct zs_metric_report 
     if (ip == group->metric_count || report->run != 1)
         return false;
     uint64_t address = zs_metrics_values(m, report)[ip].u64;
-    const struct zs_act_kernel *k = group->is_time_based
-                                        ? before(m, report->process, address)
-                                        : of_launch(m, &m->launches.items[report->launch], address);
+    const struct zs_act_kernel *k;
+    if (is_in_units_of_8(group))
+        k = before_low(m, report->process, (uint32_t)address, &address);
+    else if (group->is_time_based)
+        k = before(m, report->process, address);
+    else
+        k = of_launch(m, &m->launches.items[report->launch], address);
     int64_t offset_B;
     if (!k || k->is_rewritten || !is_near(k, address, &offset_B))
         return false;

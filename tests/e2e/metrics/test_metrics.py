@@ -432,6 +432,23 @@ class Metrics(unittest.TestCase):
         columns = {c['name']: c for c in kernel['columns']}
         self.assertEqual(sum(v for v in columns['Active']['values'] if v is not None), totals['ZscopeStalls']['Active'])
 
+    def test_stalls_by_address_as_intel_has_them(self):
+        """Addresses in units of 8 bytes, of which 29 bits are kept, lead to the same instructions."""
+        os.mkdir(os.path.join(self.folder, 'pvc'))
+        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', 'pvc', '-options', '-g', '-output', 'loop',
+            '-out_dir', 'pvc', cwd=self.folder)
+        binary = glob.glob(os.path.join(self.folder, 'pvc', 'loop*.bin'))[0]
+        seen = {}
+        for group in ('ZscopeStallSampling', 'EuStallSampling'):
+            path = os.path.join(self.folder, 'pvc-' + group)
+            run(ZESCOPE, 'record', '--no-last', '-d', 'pvc', '--metrics', group, '--metrics-period', '200us', '-o', path, '--',
+                PROGRAM, binary, 'immediate', '3', check=9)
+            kernel = json.loads(run(ZESCOPE, 'annotate', '--json', path).stdout)['devices'][0]['kernels'][0]
+            seen[group] = {c['name']: c['values'] for c in kernel['columns']}
+        for reason in ('Active', 'ControlStall', 'SendStall', 'SbidStall'):
+            self.assertEqual(seen['EuStallSampling'][reason], seen['ZscopeStallSampling'][reason], reason)
+        self.assertGreater(sum(v for v in seen['EuStallSampling']['Active'] if v), 0)
+
     def test_names_of_generations(self):
         """Each generation has its own groups and metrics, as Intel's driver names them there."""
         gen9 = {'ComputeBasic', 'ComputeExtended', 'ComputeL3Cache', 'MemoryReads', 'MemoryWrites', 'L3_1', 'L3_2', 'L3_3', 'TestOa',
