@@ -472,8 +472,7 @@ static int run_metrics(void *opaque, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_metrics, "list takes no %s", operands[1]);
     if (o->timeout_s == 0 || o->timeout_s > TIMEOUT_MAX_S)
         return zs_cli_usage(&zs_command_metrics, "--timeout: 1 to %d seconds", TIMEOUT_MAX_S);
-    int status =
-        o->device ? zs_cli_use_software_gpu(&zs_command_metrics, o->device, NULL) : ZS_EXIT_OK;
+    int status = o->device ? zs_cli_use_software_gpu(&zs_command_metrics, o->device) : ZS_EXIT_OK;
     if (status)
         return status;
     return is_list ? ask_and_show(o) : zs_cli_metrics(o, operand_count, operands);

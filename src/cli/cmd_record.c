@@ -782,7 +782,7 @@ static int run_record(void *options, int operand_count, char **operands)
     l->live_fd = -1;
     int status = check_options(o, l);
     if (status == ZS_EXIT_OK && o->device)
-        status = zs_cli_use_software_gpu(&zs_command_record, o->device, NULL);
+        status = zs_cli_use_software_gpu(&zs_command_record, o->device);
     if (status == ZS_EXIT_OK && o->metrics.count)
         status = zs_cli_check_metric_groups(&o->metrics);
     if (status) {

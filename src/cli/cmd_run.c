@@ -235,7 +235,7 @@ static int run_run(void *options, int operand_count, char **operands)
         return run_intel(o, operands);
     if (o->batches)
         return zs_cli_usage(&zs_command_run, "--batches needs --intel");
-    int status = zs_cli_use_software_gpu(&zs_command_run, o->device, NULL);
+    int status = zs_cli_use_software_gpu(&zs_command_run, o->device);
     if (status != ZS_EXIT_OK)
         return status;
     if (o->kernel_timeout && setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1))

@@ -88,7 +88,7 @@ int zs_cli_find_driver(char ret_driver[PATH_MAX])
                        "with ZESCOPE_DRIVER");
 }
 
-int zs_cli_use_software_gpu(const struct zs_command *command, const char *devices, char *ret_driver)
+int zs_cli_use_software_gpu(const struct zs_command *command, const char *devices)
 {
     char driver[PATH_MAX], why[1024];
     const char *asked = devices ? devices : getenv("ZESCOPE_DEVICES");
@@ -100,7 +100,5 @@ int zs_cli_use_software_gpu(const struct zs_command *command, const char *device
     if (setenv("ZE_ENABLE_ALT_DRIVERS", driver, 1) ||
         (devices && setenv("ZESCOPE_DEVICES", devices, 1)))
         return zs_cli_fail("out of memory");
-    if (ret_driver)
-        memcpy(ret_driver, driver, sizeof(driver));
     return ZS_EXIT_OK;
 }

@@ -33,12 +33,10 @@ bool zs_cli_check_devices(const char *driver, const char *list, char *ret_why, s
 
 /*
  * Let the applications that are started find zescope's driver alone, with these devices (NULL: what
- * the environment says). ret_driver (PATH_MAX bytes, or NULL): where it is. An exit status, after
- * a message for `command`.
+ * the environment says). An exit status, after a message for `command`.
  */
 struct zs_command;
-int zs_cli_use_software_gpu(const struct zs_command *command, const char *devices,
-                            char *ret_driver);
+int zs_cli_use_software_gpu(const struct zs_command *command, const char *devices);
 /* Where the driver is, for those who tell it to somebody else. An exit status after a message. */
 int zs_cli_find_driver(char ret_driver[PATH_MAX]);
 
