@@ -18,6 +18,7 @@
 
 #include "base/diag.h"
 #include "dataport/surface.h"
+#include "isa/generation.h"
 
 enum zs_port_fault_kind {
     ZS_PORT_FAULT_NONE,
@@ -171,12 +172,9 @@ struct zs_port_message {
 struct zs_port_send {
     uint32_t sfid, desc, ex_desc;
     uint32_t mlen, xlen, rlen; /* registers of src0, src1, and the response */
-    uint32_t grf_B;            /* bytes of a register */
     uint32_t exec_size;
-    bool has_lsc; /* the platform has load/store cache messages */
-    bool
-        has_sampler_handles; /* ... headers whose sampler state pointer may be a handle: Gen11 on */
-    bool is_surface_offset;  /* the extended descriptor is one ("ExBSO") */
+    const struct zs_isa_generation *generation;
+    bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
 };
 
 /*

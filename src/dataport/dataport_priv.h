@@ -249,13 +249,7 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
 #include "dataport/message.def"
 
 /* lsc_form.c: which forms of load/store cache messages there are */
-enum {
-    ZS_PORT_SFID_UGML = 1,
-    ZS_PORT_SFID_SLM = 14,
-    ZS_PORT_SFID_UGM = 15,
-    ZS_PORT_SFID_TGM = 18,
-    ZS_PORT_LSC_FENCE = 0x1f
-};
+enum { ZS_PORT_LSC_FENCE = 0x1f };
 struct zs_port_lsc_size {
     uint8_t element_B; /* 0: there is no such size */
     uint8_t slot_B;    /* in a register */

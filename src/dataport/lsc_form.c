@@ -34,7 +34,8 @@ enum { UNCACHED_WRITE_BACK = 2 }; /* bits 19:17: 0 default, 1 uncached, 2 so in 
 
 /* A message in plain numbers. */
 struct form {
-    uint32_t opcode, lanes, grf_B, caching;
+    const struct zs_isa_generation *g;
+    uint32_t opcode, lanes, caching;
     uint32_t surface, index, offset; /* kind of surface, which, what all addresses are moved by */
     uint32_t address_B, element_B, slot_B, elements, channels;
     bool is_local, is_typed, is_remote, is_scratch; /* the last: the surface of scratch memory */
@@ -111,12 +112,12 @@ static void read_form(struct form *f, const struct zs_port_send *send)
     uint32_t address = zs_port_bits(send->desc, 8, 7);
     *f = (struct form){.opcode = zs_port_bits(send->desc, 5, 0),
                        .lanes = send->exec_size,
-                       .grf_B = send->grf_B,
+                       .g = send->generation,
                        .caching = zs_port_bits(send->desc, 19, 17),
                        .address_B = address ? 1u << address : 0,
-                       .is_local = send->sfid == ZS_PORT_SFID_SLM,
-                       .is_typed = send->sfid == ZS_PORT_SFID_TGM,
-                       .is_remote = send->sfid == ZS_PORT_SFID_UGML};
+                       .is_local = send->sfid == ZS_SFID_SLM,
+                       .is_typed = send->sfid == ZS_SFID_TGM,
+                       .is_remote = send->sfid == ZS_SFID_UGML};
     read_surface(f, send);
     read_data(f, send->desc);
 }
@@ -128,7 +129,7 @@ static void read_form(struct form *f, const struct zs_port_send *send)
 static uint32_t data_registers(const struct form *f)
 {
     uint32_t size_B = f->slot_B * (f->is_transposed ? f->elements : f->lanes);
-    uint32_t registers = ZS_MAX(size_B / f->grf_B, 1u);
+    uint32_t registers = ZS_MAX(size_B / f->g->grf_B, 1u);
     return f->is_transposed ? registers : registers * f->elements;
 }
 

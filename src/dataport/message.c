@@ -127,12 +127,12 @@ static const char *const sfid_names[16] = {
     "SLM",     "UGM",
 };
 
-/* UGML, global memory of another tile, came with XeHPC: registers of 64 bytes. */
 static bool is_lsc(const struct zs_port_send *send)
 {
-    return send->has_lsc && (send->sfid == ZS_PORT_SFID_UGM || send->sfid == ZS_PORT_SFID_SLM ||
-                             send->sfid == ZS_PORT_SFID_TGM ||
-                             (send->sfid == ZS_PORT_SFID_UGML && send->grf_B > GRF_B));
+    const struct zs_isa_generation *g = send->generation;
+    return g->has_lsc &&
+           (send->sfid == ZS_SFID_UGM || send->sfid == ZS_SFID_SLM || send->sfid == ZS_SFID_TGM ||
+            (send->sfid == ZS_SFID_UGML && g->has_remote));
 }
 
 static uint32_t message_type(uint32_t sfid, uint32_t desc)
@@ -167,14 +167,14 @@ static const struct zs_port_message_row *find_opcode(const struct zs_port_messag
 static const struct zs_port_message_row *find_lsc_row(const struct zs_port_send *send)
 {
     uint32_t opcode = zs_port_bits(send->desc, 5, 0);
-    if (send->sfid == ZS_PORT_SFID_TGM)
+    if (send->sfid == ZS_SFID_TGM)
         return find_opcode(lsc_typed_rows, ZS_ARRAY_LEN(lsc_typed_rows), opcode);
     return find_opcode(lsc_rows, ZS_ARRAY_LEN(lsc_rows), opcode);
 }
 
 static const char *sfid_name(uint32_t sfid)
 {
-    return sfid == ZS_PORT_SFID_TGM ? "TGM" : sfid_names[sfid & 15];
+    return sfid == ZS_SFID_TGM ? "TGM" : sfid_names[sfid & 15];
 }
 
 /* Index 252 says that the extended descriptor has the surface state's offset in its heap, in units
@@ -185,12 +185,13 @@ static bool has_surface(const struct zs_port_message_row *row, uint32_t sfid)
            row->shape != ZS_PORT_SHAPE_ADDRESSES && row->shape != ZS_PORT_SHAPE_A64_BLOCK;
 }
 
-/* NULL: nothing. Rows of eight dwords are padded there, which the units do not know. */
-static const char *lacks_of_xehpc(const struct zs_port_message *m)
+/* NULL: nothing. Rows of fewer lanes are padded, which the units do not know. */
+static const char *lacks(const struct zs_isa_generation *g, const struct zs_port_message *m)
 {
-    if (m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_SAMPLER)
+    bool is_image = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_SAMPLER;
+    if (is_image && !g->has_images)
         return "XeHPC has no images";
-    return m->lanes == 8 ? "XeHPC's have sixteen lanes" : NULL;
+    return m->lanes && m->lanes < g->payload_lanes ? "XeHPC's have sixteen lanes" : NULL;
 }
 
 static int decode_legacy(struct zs_port_message *m, const struct zs_port_message_row *row,
@@ -209,17 +210,17 @@ static int decode_legacy(struct zs_port_message *m, const struct zs_port_message
         if (m->bti == BTI_SLM)
             m->space = ZS_PORT_SPACE_SLM;
         else if (m->bti == BTI_STATELESS || m->bti == BTI_STATELESS_NON_COHERENT)
-            m->space = send->has_lsc ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_SCRATCH;
+            m->space = send->generation->has_lsc ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_SCRATCH;
     }
-    m->may_be_handle = send->has_sampler_handles;
+    m->may_be_handle = send->generation->has_sampler_handles;
     int error = row->decode(m, send->desc);
-    if (!error && row->is_atomic && !send->has_lsc && zs_port_atomic_is_later(m))
+    if (!error && row->is_atomic && !send->generation->has_more_atomics &&
+        zs_port_atomic_is_later(m))
         return -ENOTSUP; /* no message of that platform */
     bool by_index = m->space == ZS_PORT_SPACE_TYPED || m->space == ZS_PORT_SPACE_GLOBAL;
     if (!error && by_index && m->bti >= BTI_SCRATCH_SURFACE && m->bti <= BTI_BINDLESS)
-        return -ENOTSUP;     /* what stands for something else */
-    if (send->grf_B > GRF_B) /* whatever its lengths are */
-        *ret_why = lacks_of_xehpc(m);
+        return -ENOTSUP;                   /* what stands for something else */
+    *ret_why = lacks(send->generation, m); /* whatever its lengths are */
     return *ret_why ? -ENOTSUP : error;
 }
 
@@ -256,7 +257,7 @@ static int refuse(const struct zs_port_send *send, const char *name, int error, 
 int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag)
 {
-    uint32_t units = send->grf_B / GRF_B;
+    uint32_t units = send->generation->grf_B / GRF_B;
     bool lsc = is_lsc(send);
     uint32_t type = lsc ? zs_port_bits(send->desc, 5, 0) : message_type(send->sfid, send->desc);
     const struct zs_port_message_row *row = lsc ? find_lsc_row(send) : find_row(send->sfid, type);
@@ -275,7 +276,7 @@ int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_messa
                                 .rlen = (uint8_t)(send->rlen * units),
                                 .shape = row->shape,
                                 .space = ZS_PORT_SPACE_GLOBAL,
-                                .component_B = (uint16_t)send->grf_B}; /* for decode */
+                                .component_B = (uint16_t)send->generation->grf_B}; /* for decode */
     error = lsc ? decode_lsc(&m, &row, send) : decode_legacy(&m, row, send, &why);
     if (error)
         return refuse(send, row->name, error, why, diag);

@@ -559,11 +559,11 @@ static void call_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
 {
     const struct zs_eu_send *send = &op->send->send;
     const struct zs_eu_send_desc *d = &send->d;
-    uint32_t dst_B = d->has_dst ? d->rlen * (uint32_t)d->grf_B : 0;
+    uint32_t dst_B = d->has_dst ? d->rlen * (uint32_t)d->generation->grf_B : 0;
     unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
-    for_cells(e, d->src0_B, d->mlen * (uint32_t)d->grf_B, spill_cell, true);
-    for_cells(e, d->src1_B, d->xlen * (uint32_t)d->grf_B, spill_cell, true);
+    for_cells(e, d->src0_B, d->mlen * (uint32_t)d->generation->grf_B, spill_cell, true);
+    for_cells(e, d->src1_B, d->xlen * (uint32_t)d->generation->grf_B, spill_cell, true);
     for_cells(e, d->dst_B, dst_B, spill_cell, true);
     unsigned fn = helper(e, ZS_EU_TIER_SEND, "i32 (i8*, i32, i32)");
     unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u)", fn, index, active);

@@ -26,6 +26,7 @@
 #include "base/diag.h"
 #include "base/span.h"
 #include "eu/scoreboard.h"
+#include "isa/generation.h"
 
 #include <zescope/isa.h>
 
@@ -131,12 +132,10 @@ struct zs_eu_send_desc {
     bool eot;
     bool no_mask;
     bool conditional;               /* sendc/sendsc */
-    bool has_lsc;                   /* the platform has load/store cache messages */
-    bool has_sampler_handles;       /* ... and headers that say that they have one */
     bool is_surface_offset;         /* the extended descriptor is one (ExBSO) */
-    uint8_t grf_B;                  /* bytes of a register */
     bool has_dst;                   /* false: dst is null, the response is dropped */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
+    const struct zs_isa_generation *generation;
 };
 
 /*

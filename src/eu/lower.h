@@ -25,14 +25,12 @@ struct zs_eu_platform {
     bool mach_is_high;     /* mach gives the high half whatever AccWrEn says, else only with it; */
     bool mach_writes_acc;  /* ... there is no AccWrEn: mach writes acc, and macl is an opcode */
     bool macros_in_align1; /* of division and square root: there is no Align16 */
-    bool has_lsc;          /* load/store cache messages */
-    bool has_sampler_handles; /* bit 0 of the sampler state pointer in headers */
-    bool has_named_barriers;  /* sync.bar with a number */
-    bool sfid_in_exdesc;      /* of an extended descriptor in a register */
-    bool one_pipe;            /* of instructions that end in order */
-    bool jumps_from_itself;   /* jmpi counts from its own place, not from behind it */
-    bool has_math_pipe;       /* math ends in order */
-    bool doubles_are_long;    /* the long pipe is that of results in doubles alone */
+    bool has_named_barriers; /* sync.bar with a number */
+    bool sfid_in_exdesc;     /* of an extended descriptor in a register */
+    bool one_pipe;           /* of instructions that end in order */
+    bool jumps_from_itself;  /* jmpi counts from its own place, not from behind it */
+    bool has_math_pipe;      /* math ends in order */
+    bool doubles_are_long;   /* the long pipe is that of results in doubles alone */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };
 /* NULL: threads of it are not modelled. */

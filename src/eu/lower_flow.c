@@ -297,7 +297,7 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
     if (d->src0_B + d->mlen * grf_B > file_B || (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
-    if (d->has_lsc && may_be_one_more(d->sfid, d->desc, d->rlen) &&
+    if (d->generation->has_blocks2d && may_be_one_more(d->sfid, d->desc, d->rlen) &&
         (!d->has_dst || d->dst_B + (d->rlen + 1u) * grf_B <= file_B))
         d->rlen++;
     return 0;
@@ -324,9 +324,7 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .chan_offset = inst->channel_offset,
         .eot = eot,
         .no_mask = (inst->flags & ZS_INST_NOMASK),
-        .grf_B = (uint8_t)grf_B,
-        .has_lsc = l->platform->has_lsc,
-        .has_sampler_handles = l->platform->has_sampler_handles,
+        .generation = zs_isa_generation(l->model->platform),
         .is_surface_offset = inst->flags & ZS_INST_EXBSO,
         .xlen = inst->source_count == 2 ? inst->src[1].grf_count : 0,
         .xlen_known = inst->source_count == 2 &&

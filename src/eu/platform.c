@@ -2,8 +2,7 @@
 /*
  * What generations have of their own: the register file of a thread, and rules of instructions.
  * Sources: registers.def of src/isa; intel-graphics-compiler, visa/HWCaps.inc (gotoJumpOnTrue,
- * hasMacMacl, encodeAccWrEn, getNumFlagRegisters, predCtrlHasWidth), getSamplerHeader() of
- * visa/VisaToG4/TranslateSendMedia.cpp; volume 2 of the PRMs.
+ * hasMacMacl, encodeAccWrEn, getNumFlagRegisters, predCtrlHasWidth); volume 2 of the PRMs.
  */
 #include "eu/lower.h"
 
@@ -19,14 +18,12 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_GEN11,
         .last = ZS_ISA_GEN11,
-        .has_sampler_handles = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 2, .a0_count = 16},
         .sfid_in_exdesc = true,
     },
     {
         .first = ZS_ISA_XE_LP,
         .last = ZS_ISA_XE_LP,
-        .has_sampler_handles = true,
         .jumps_from_itself = true,
         .one_pipe = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
@@ -35,23 +32,19 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_XE_HPG,
         .last = ZS_ISA_XE_HPG,
-        .has_sampler_handles = true,
         .jumps_from_itself = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
-        .has_lsc = true,
         .macros_in_align1 = true,
     },
     {
         .first = ZS_ISA_XE_HPC,
         .last = ZS_ISA_XE_HPC,
-        .has_sampler_handles = true,
         .jumps_from_itself = true,
         .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 16},
         .mach_writes_acc = true,
         .has_math_pipe = true,
         .doubles_are_long = true,
         .has_named_barriers = true,
-        .has_lsc = true,
         .macros_in_align1 = true,
     },
 };

@@ -97,10 +97,8 @@ void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *r
                                  .mlen = d->mlen,
                                  .xlen = d->xlen,
                                  .rlen = d->rlen,
-                                 .grf_B = d->grf_B,
                                  .exec_size = d->exec_size,
-                                 .has_lsc = d->has_lsc,
-                                 .has_sampler_handles = d->has_sampler_handles,
+                                 .generation = d->generation,
                                  .is_surface_offset = d->is_surface_offset};
 }
 

@@ -4,6 +4,7 @@
 #define ZS_ISA_PRIV_H
 
 #include "base/vec.h"
+#include "isa/generation.h"
 #include "isa/inst.h"
 #include "isa/isa.h"
 
@@ -80,9 +81,6 @@ void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_i
 int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst);
 
 /* message.c: fields of load/store cache messages. */
-struct zs_lsc_caching {
-    uint8_t l1, l3; /* enum zs_isa_cache */
-};
 struct zs_lsc_caching zs_lsc_caching(enum zs_isa_platform platform, uint32_t desc, bool load);
 /* From Xe2 on; of a 2D block x and y, of others bytes. */
 struct zs_lsc_offset {
@@ -91,9 +89,6 @@ struct zs_lsc_offset {
 struct zs_lsc_offset zs_lsc_offset(enum zs_isa_platform platform, uint32_t desc,
                                    bool exdesc_in_register, uint32_t exdesc,
                                    uint32_t exdesc_offset);
-
-/* Operations that have come with Xe2. */
-enum { ZS_LSC_XE2_FIRST = 0x28 };
 
 /* How the descriptor of a load/store cache message continues: column of lsc.def. */
 enum zs_lsc_shape {

@@ -301,28 +301,8 @@ static void set_lsc_surface(struct zs_isa_message *m)
 
 struct zs_lsc_caching zs_lsc_caching(enum zs_isa_platform platform, uint32_t desc, bool load)
 {
-    enum {
-        DF = ZS_CACHE_DEFAULT,
-        UC = ZS_CACHE_UNCACHED,
-        CA = ZS_CACHE_CACHED,
-        WB = ZS_CACHE_WRITE_BACK,
-        WT = ZS_CACHE_WRITE_THROUGH,
-        ST = ZS_CACHE_STREAMING,
-        RI = ZS_CACHE_READ_INVALIDATE,
-        CC = ZS_CACHE_CONSTANT,
-    };
-    /* by bits 19:17 */
-    static const struct zs_lsc_caching rows[2][8] = {
-        {{DF, DF}, {UC, UC}, {UC, WB}, {WT, UC}, {WT, WB}, {ST, UC}, {ST, WB}, {WB, WB}},
-        {{DF, DF}, {UC, UC}, {UC, CA}, {CA, UC}, {CA, CA}, {ST, UC}, {ST, CA}, {RI, CA}},
-    };
-    /* loads by bits 19:16 from Xe2 on, where that differs */
-    static const struct zs_lsc_caching xe2_loads[16] = {
-        [0x5] = {UC, CC}, [0x9] = {CA, CC}, [0xe] = {RI, RI}};
-    uint32_t code = bits(desc, 16, 4);
-    if (platform >= ZS_ISA_XE2 && load && xe2_loads[code].l1)
-        return xe2_loads[code];
-    return rows[load][code >> 1];
+    const struct zs_isa_generation *generation = zs_isa_generation(platform);
+    return (load ? generation->loads : generation->stores)[bits(desc, 16, 4)];
 }
 
 static int32_t sign_extend(uint32_t value, uint32_t count)
@@ -338,7 +318,7 @@ struct zs_lsc_offset zs_lsc_offset(enum zs_isa_platform platform, uint32_t desc,
     uint32_t surface = bits(desc, 29, 2), word = exdesc_in_register ? exdesc_offset : exdesc;
     uint8_t shape = zs_lsc_row(platform, desc)->shape;
     struct zs_lsc_offset offset = {0};
-    if (platform < ZS_ISA_XE2)
+    if (!zs_isa_generation(platform)->has_offsets)
         return offset;
     if (surface == FLAT && shape == ZS_LSC_BLOCK2D) {
         offset.x = sign_extend(bits(word, 12, 10), 10);
@@ -563,7 +543,7 @@ void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_i
         decode_gateway(&d);
     } else if (m->sfid == ZS_SFID_RC) {
         decode_render(&d);
-    } else if (zs_isa_platform_info(platform)->has_lsc && zs_is_lsc(platform, m->sfid)) {
+    } else if (zs_isa_generation(platform)->has_lsc && zs_is_lsc(platform, m->sfid)) {
         decode_lsc(&d);
     } else if (m->sfid == ZS_SFID_URB) {
         decode_urb(&d);

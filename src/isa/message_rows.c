@@ -44,7 +44,8 @@ const struct zs_lsc_row *zs_lsc_row(enum zs_isa_platform platform, uint32_t desc
 {
     static const struct zs_lsc_row unknown = {0};
     uint32_t operation = desc & 63;
-    return operation >= ZS_LSC_XE2_FIRST && platform < ZS_ISA_XE2 ? &unknown : &lsc_rows[operation];
+    bool is_known = operation < zs_isa_generation(platform)->lsc_operations;
+    return is_known ? &lsc_rows[operation] : &unknown;
 }
 
 const struct zs_sampler_row *zs_sampler_row(enum zs_isa_platform platform, uint32_t desc)
@@ -56,5 +57,5 @@ const struct zs_sampler_row *zs_sampler_row(enum zs_isa_platform platform, uint3
 bool zs_is_lsc(enum zs_isa_platform platform, uint32_t sfid)
 {
     return sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML || sfid == ZS_SFID_SLM ||
-           sfid == ZS_SFID_TGM || (sfid == ZS_SFID_URB && platform >= ZS_ISA_XE2);
+           sfid == ZS_SFID_TGM || (sfid == ZS_SFID_URB && zs_isa_generation(platform)->urb_is_lsc);
 }

@@ -88,7 +88,11 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
     memcpy(&desc, bytes, 4);
     memcpy(&mask, bytes + 4, 4);
     uint32_t mlen = bytes[9] & 15, xlen = bytes[10] & 15, rlen = bytes[11] & 31;
-    uint32_t grf_B = bytes[8] & 0x20 ? 64 : 32, grfs = FILE_B / grf_B;
+    bool wide = bytes[8] & 0x20;
+    enum zs_isa_platform platform = wide                ? ZS_ISA_XE_HPC
+                                    : (bytes[8] & 0x80) ? ZS_ISA_XE_HPG
+                                                        : ZS_ISA_GEN9;
+    uint32_t grf_B = wide ? 64 : 32, grfs = FILE_B / grf_B;
     uint32_t dst = bytes[12] % grfs, src0 = bytes[13] % grfs, src1 = bytes[14] % grfs;
     if (dst + rlen > grfs || src0 + mlen > grfs || src1 + xlen > grfs)
         return;
@@ -103,9 +107,8 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
                                       .mlen = mlen,
                                       .xlen = xlen,
                                       .rlen = rlen,
-                                      .grf_B = grf_B,
+                                      .generation = zs_isa_generation(platform),
                                       .exec_size = 1u << (bytes[9] >> 4) % 6,
-                                      .has_lsc = bytes[8] & 0x80,
                                       .is_surface_offset = bytes[8] & 0x40};
     if (zs_port_message_decode(&send, &message, &row, &diag))
         return;

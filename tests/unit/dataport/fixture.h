@@ -23,8 +23,7 @@ struct fixture {
     uint8_t src0[16 * GRF_B], src1[16 * GRF_B], dst[32 * GRF_B];
     struct zs_port_message message;
     const struct zs_port_message_row *row;
-    bool has_lsc;             /* a platform from XeHPG on */
-    bool has_sampler_handles; /* ... from Gen11 on */
+    enum zs_isa_platform platform; /* NONE: Gen9 */
 };
 
 /* Where messages find the memory: elsewhere than the host in a second build of the tests. */
@@ -88,18 +87,23 @@ static inline void fixture_unbias(struct fixture *f)
     f->node.range.bias = 0;
 }
 
+/* The first platform from XeHPG on that has such registers. */
+static inline const struct zs_isa_generation *later(uint32_t grf_B)
+{
+    return zs_isa_generation(grf_B == 32 ? ZS_ISA_XE_HPG : ZS_ISA_XE_HPC);
+}
+
 static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32_t mlen,
                          uint32_t xlen, uint32_t rlen)
 {
     struct zs_diag diag = {0};
-    const struct zs_port_send send = {.sfid = sfid,
-                                      .desc = desc,
-                                      .mlen = mlen,
-                                      .xlen = xlen,
-                                      .rlen = rlen,
-                                      .grf_B = 32,
-                                      .has_lsc = f->has_lsc,
-                                      .has_sampler_handles = f->has_sampler_handles};
+    const struct zs_port_send send = {
+        .sfid = sfid,
+        .desc = desc,
+        .mlen = mlen,
+        .xlen = xlen,
+        .rlen = rlen,
+        .generation = zs_isa_generation(f->platform ? f->platform : ZS_ISA_GEN9)};
     int error = zs_port_message_decode(&send, &f->message, &f->row, &diag);
     if (error)
         assert_true(diag.text[0] != '\0');

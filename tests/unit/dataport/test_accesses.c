@@ -112,13 +112,13 @@ static void random_lengths(struct trial *t, struct zs_port_send *s)
     s->mlen = 1 + below(t, 2) * below(t, 8);
     s->xlen = length(t);
     s->rlen = length(t);
-    s->has_lsc = true;
 }
 
 static struct zs_port_send legacy_form(struct trial *t, uint32_t sfid, uint32_t type)
 {
     static const uint8_t bti[] = {BUFFER_BTI, BUFFER_BTI, IMAGE_BTI, SLM_BTI, STATELESS_BTI};
-    struct zs_port_send s = {.sfid = sfid, .grf_B = 32u << below(t, 2), .exec_size = 16};
+    struct zs_port_send s = {
+        .sfid = sfid, .generation = later(32u << below(t, 2)), .exec_size = 16};
     uint32_t control = random_u32(&t->seed) & 0x3f00, header = below(t, 2) << 19;
     s.desc = header | control | bti[below(t, ZS_ARRAY_LEN(bti))];
     if (sfid == SAMPLER)
@@ -136,7 +136,8 @@ static struct zs_port_send legacy_form(struct trial *t, uint32_t sfid, uint32_t 
 static struct zs_port_send lsc_form(struct trial *t, uint32_t opcode)
 {
     static const uint8_t sizes[] = {1, 8, 16, 32};
-    struct zs_port_send s = {.sfid = below(t, 3) ? UGM : SLM_SFID, .grf_B = 32u << below(t, 2)};
+    struct zs_port_send s = {.sfid = below(t, 3) ? UGM : SLM_SFID,
+                             .generation = later(32u << below(t, 2))};
     static const uint8_t kinds[] = {0, LSC_SURFACE_STATE, LSC_TABLE};
     uint32_t kind = s.sfid == UGM ? kinds[below(t, ZS_ARRAY_LEN(kinds))] : 0;
     s.exec_size = sizes[below(t, ZS_ARRAY_LEN(sizes))];
@@ -583,7 +584,8 @@ static void typed_cache_messages(void **state)
         int error = 0;
         init(&t);
         for (uint32_t n = 0; n < TRIES && rounds < ROUNDS && error <= 0; n++) {
-            struct zs_port_send send = {.sfid = TGM, .grf_B = 32, .exec_size = 1u << below(&t, 4)};
+            struct zs_port_send send = {
+                .sfid = TGM, .generation = later(32), .exec_size = 1u << below(&t, 4)};
             random_lengths(&t, &send);
             send.desc =
                 opcode | A32 << 7 | D32 << 9 | below(&t, 16) << 12 | (uint32_t)LSC_TABLE << 29;

@@ -306,16 +306,18 @@ static void samplers_by_handle(void **state)
 {
     enum { POINTER_DW = 3, HANDLE = 0x40 | 1 };
     static const struct {
-        bool has_handles;
+        enum zs_isa_platform platform;
         uint32_t pointer;
         bool is_refused;
-    } rows[] = {{false, HANDLE, false}, {true, HANDLE, true}, {true, HANDLE & ~1, false}};
+    } rows[] = {{ZS_ISA_GEN9, HANDLE, false},
+                {ZS_ISA_GEN11, HANDLE, true},
+                {ZS_ISA_GEN11, HANDLE & ~1, false}};
     uint64_t seed = 21;
     static struct fixture f;
     fixture_init(&f, &seed);
     bind_image(&f, 2, false);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        f.has_sampler_handles = rows[i].has_handles;
+        f.platform = rows[i].platform;
         memset(f.src0, 0, sizeof(f.src0));
         memcpy(f.src0 + POINTER_DW * 4, &rows[i].pointer, 4);
         memset(&f.port.fault, 0, sizeof(f.port.fault));
@@ -423,9 +425,8 @@ static void decode_typed(struct fixture *f, enum form form, enum operation opera
                                 .mlen = coordinates,
                                 .xlen = length[0],
                                 .rlen = length[1],
-                                .grf_B = 32,
-                                .exec_size = 8,
-                                .has_lsc = true};
+                                .generation = later(32),
+                                .exec_size = 8};
     assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), 0);
     send.exec_size = 16; /* eight lanes, no more */
     assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), -EINVAL);

@@ -117,9 +117,8 @@ static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32
             s->operation == LOAD_STRIDED ? 1 : registers(payload_lanes(s) * address_B(s), s->grf_B),
         .xlen = data * operands,
         .rlen = response ? data : 0,
-        .grf_B = s->grf_B,
+        .generation = later(s->grf_B),
         .exec_size = s->lanes,
-        .has_lsc = true,
         .is_surface_offset = s->where == SCRATCH || s->where == BY_HANDLE,
     };
     return zs_port_message_decode(&send, &f->message, &f->row, &diag);
@@ -475,9 +474,8 @@ static int prepare_2d(struct fixture *f, const struct block *b, uint32_t op, uin
         .mlen = 1,
         .xlen = op == STORE_2D ? data : 0,
         .rlen = op == LOAD_2D ? data : 0,
-        .grf_B = 64,
+        .generation = later(64),
         .exec_size = 16,
-        .has_lsc = true,
     };
     return zs_port_message_decode(&send, &f->message, &f->row, &diag);
 }

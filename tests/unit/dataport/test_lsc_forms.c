@@ -169,9 +169,8 @@ static struct zs_port_send send_of(const struct form *f)
         .mlen = mlen,
         .xlen = xlen,
         .rlen = has_response ? rlen : 0,
-        .grf_B = f->grf_B,
+        .generation = later(f->grf_B),
         .exec_size = f->lanes,
-        .has_lsc = true,
         .is_surface_offset = f->is_surface_offset,
     };
 }
@@ -199,7 +198,7 @@ static void execute(struct fixture *f, const struct zs_port_send *send, uint64_t
     static _Alignas(64) uint8_t src0[REGISTERS_B], src1[REGISTERS_B];
     static struct zs_port_footprint touch;
     static struct zs_port_accesses reach;
-    size_t size_B = (size_t)send->rlen * send->grf_B;
+    size_t size_B = (size_t)send->rlen * send->generation->grf_B;
     uint8_t *dst = malloc(size_B + 64);
     uint32_t mask = f->message.lanes ? UINT32_MAX >> (32 - f->message.lanes) : UINT32_MAX;
     plant(f, src0, f->message.address_B, seed);
@@ -234,7 +233,8 @@ static void any_descriptor(void **state)
         bool good = verdict == 0 ? legal && modelled : verdict == 1 ? !legal : !modelled;
         if (!good)
             fail_msg("SFID %u, 0x%08x, 0x%08x, %u lanes, registers of %u: %d, %s", send.sfid,
-                     send.desc, send.ex_desc, send.exec_size, send.grf_B, error, diag.text);
+                     send.desc, send.ex_desc, send.exec_size, send.generation->grf_B, error,
+                     diag.text);
         if (error && !strstr(diag.text, verdicts[verdict]))
             fail_msg("0x%08x: %s", send.desc, diag.text);
         assert_true(strlen(diag.text) < 150); /* it has room in a thread's fault */
@@ -277,9 +277,8 @@ static void surfaces(void **state)
                                           .ex_desc = rows[i].ex_desc,
                                           .mlen = (rows[i].desc & A64) == A64 ? 4 : 2,
                                           .rlen = 2,
-                                          .grf_B = 32,
+                                          .generation = later(32),
                                           .exec_size = 16,
-                                          .has_lsc = true,
                                           .is_surface_offset = rows[i].is_surface_offset};
         assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), rows[i].error);
         assert_true(!rows[i].why || strstr(diag.text, rows[i].why));
@@ -328,9 +327,8 @@ static void refusals_of_xehpc(void **state)
                                           .mlen = is_block ? 1 : 4,
                                           .xlen = is_store || !is_block ? 8 : 0,
                                           .rlen = is_store ? 0 : 4,
-                                          .grf_B = 64,
-                                          .exec_size = is_block ? 1 : 8,
-                                          .has_lsc = true};
+                                          .generation = later(64),
+                                          .exec_size = is_block ? 1 : 8};
         int error = zs_port_message_decode(&send, &f->message, &f->row, &diag);
         if (error != rows[i].error || (error && !strstr(diag.text, rows[i].why)))
             fail_msg("row %zu: %d, %s", i, error, diag.text);
@@ -351,9 +349,8 @@ static void must_decode(struct fixture *f, uint32_t desc, uint32_t lanes, uint32
                                       .mlen = lanes * ((desc & BY_64) == BY_64 ? 8 : 4) / 32,
                                       .xlen = is_store ? lanes * 4 / 32 : 0,
                                       .rlen = is_store ? 0 : rlen,
-                                      .grf_B = 32,
-                                      .exec_size = lanes,
-                                      .has_lsc = true};
+                                      .generation = later(32),
+                                      .exec_size = lanes};
     if (zs_port_message_decode(&send, &f->message, &f->row, &diag))
         fail_msg("0x%08x: %s", desc, diag.text);
 }

@@ -242,7 +242,7 @@ static void check_atomic(uint32_t op, bool a64, uint32_t size_B, uint32_t lanes,
 {
     struct fixture *f = malloc(sizeof(*f));
     fixture_init(f, seed);
-    f->has_lsc = size_B == 2;
+    f->platform = size_B == 2 ? ZS_ISA_XE_HPG : ZS_ISA_GEN9;
     uint32_t operands = op == 5 || op == 6 || op == 15 ? 0 : op == 14 ? 2 : 1;
     uint32_t slot_B = size_B == 8 ? 8 : 4, data_grf = lanes * slot_B / GRF_B;
     uint32_t is_16 = size_B == 2 ? 1 : 0;
@@ -345,7 +345,7 @@ static void float_additions(void **state)
         uint32_t op = ops[variant & 3], size_B = variant & 4 ? 2 : 4;
         bool local = variant & 8;
         fixture_init(&f, &seed);
-        f.has_lsc = true;
+        f.platform = ZS_ISA_XE_HPG;
         uint8_t *memory = local ? f.slm : f.memory;
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t at = i * 4;
