@@ -2,7 +2,7 @@
 """Generate the driver's dispatch tables from the installed Level Zero headers.
 
 usage: gen_ddi.py --out ddi.c HEADER... -- SOURCE...     the tables, and a stub per missing function
-       gen_ddi.py --table HEADER... -- SOURCE...         Markdown: which functions work
+       gen_ddi.py --table HEADER... -- SOURCE...         Markdown: which functions do not work
        gen_ddi.py --check DOC HEADER... -- SOURCE...     exit 1 unless DOC holds that table
 
 Every function that a table of {ze,zet,zes}_ddi.h names gets an entry: the driver's own definition
@@ -239,19 +239,21 @@ def table_name(table):
 
 
 def markdown(headers, have):
-    """One row per table of the API; a function that works stands in the second column."""
-    rows = ['| table | works | `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE` |', '|---|---|---|']
-    later_names = {name for _, later in LATER.values() for _, name in later}
+    """What does not work, by table of the API; of a table that is not named all functions work."""
+    rows = ['| table | refused with `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE` |', '|---|---|']
+    nothing_works = []
     for table, members in headers.tables + [(t, []) for t in later_tables(headers)]:
         prefix, name = table_name(table)
-        short = {True: [], False: []}
         names = [function_of(pfn) for _, pfn in members]
-        names += [n for _, n in LATER.get(table, (0, []))[1] if n in later_names and n not in names]
-        for function in names:
-            if function:
-                short[function in have].append(function[len(prefix):])
-        works, not_yet = (', '.join(short[k]) or '-' for k in (True, False))
-        rows.append(f'| {prefix} {name} | {works} | {not_yet} |')
+        names += [n for _, n in LATER.get(table, (0, []))[1] if n and n not in names]
+        works = [n[len(prefix):] for n in names if n in have]
+        missing = [n[len(prefix):] for n in names if n not in have]
+        if not works:
+            nothing_works.append(f'{prefix} {name}')
+        elif missing:
+            few = ', '.join(missing) if len(missing) <= len(works) else 'all but ' + ', '.join(works)
+            rows.append(f'| {prefix} {name} | {few} |')
+    rows.append(f'| {", ".join(nothing_works)} | all |')
     return '\n'.join(rows) + '\n'
 
 
