@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Formulas over quantities, with units: docs/metrics-formulas.md has the language.
+ * Formulas over quantities, with units: docs/formulas.md has the language.
  *
  * A text is parsed (syntax), bound to a set of names (which there are, and their units; here units
  * are checked), and evaluated as often as wanted. Nothing that the text says makes any of them slow
