@@ -11,7 +11,7 @@
  *
  * A command that is not known or not modelled ends the batch with -ENOTSUP and a sentence that
  * names it and its place. Threads: one at a time for each streamer. Addresses are canonical or not:
- * both are taken, ops are asked for the 48 bits that count.
+ * both are taken, ops make them what they want: up to 57 bits count.
  */
 #ifndef ZS_CS_CS_H
 #define ZS_CS_CS_H

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { DEPTH_MAX = 8, LENGTH_MAX = 1024, REGISTER_PAGE_B = 0x1000 };
-#define ZS_CS_ADDRESS_BITS ((1ull << 48) - 1)
+#define ZS_CS_ADDRESS_BITS ((1ull << 57) - 1)
 
 /* A command in execution: its dwords, copied out of memory that others may write. */
 typedef int zs_cs_handler(struct zs_cs *cs, const uint32_t *dw, uint32_t count,

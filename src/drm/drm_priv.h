@@ -7,9 +7,12 @@
  *     paths.c     the files and folders of /dev/dri and /sys that drivers look at
  *     node.c      devices, open files of nodes and their memory
  *     object.c    memory objects and where they are bound
+ *     vm.c        addresses of GPUs, and what is bound there
  *     engine.c    contexts, and a thread for each engine that is used: batches in their order
  *     walk.c      what the command streamer hands over, for src/gpu
- *     i915*.c     the interface of that kernel driver, one file for each family of calls
+ *     calls.c     ioctl(): handlers by number
+ *     i915_*.c    the interface of that kernel driver, one file for each family of calls
+ *     xe_*.c      and of that one
  *
  * A node's descriptor is a memory file: mmap(), dup(), poll(), close() and fork() are the kernel's
  * work on it, and objects are parts of that file. It is known by its inode.
@@ -50,8 +53,23 @@ int zs_drm_real_fstat(int fd, struct stat *ret);
 
 enum { ZS_DRM_NODES_MAX = 8, ZS_DRM_MAJOR = 226, ZS_DRM_RENDER_MINOR = 128 };
 
+/* Kernel drivers, as bits. */
+enum zs_drm_interface { ZS_DRM_I915 = 1, ZS_DRM_XE = 2 };
+/* A row of device.def. */
+struct zs_drm_device {
+    const char *name; /* of a model; NULL: all of the platform */
+    enum zs_isa_platform platform;
+    uint32_t interfaces; /* that know it */
+    uint32_t address_bits;
+    uint16_t ip[3];
+    uint8_t render, copy, compute; /* engines */
+    uint8_t l3_banks, hbm_stacks;
+    bool wide_eus; /* topology counts EUs of 16 lanes */
+};
 struct zs_drm_node {
     const struct zs_gpu_model *model;
+    const struct zs_drm_device *says;
+    enum zs_drm_interface interface;
     uint32_t index;
     char bdf[16]; /* "0000:00:02.0" */
     pthread_mutex_t lock;
@@ -60,6 +78,13 @@ struct zs_drm_node {
 };
 uint32_t zs_drm_node_count(void);
 struct zs_drm_node *zs_drm_node(uint32_t index);
+struct zs_drm_engine {
+    uint16_t class, instance; /* as both interfaces number them */
+};
+enum { ZS_DRM_ENGINES_MAX = 16 };
+uint32_t zs_drm_engines(const struct zs_drm_node *node,
+                        struct zs_drm_engine ret[ZS_DRM_ENGINES_MAX]);
+bool zs_drm_has_engine(const struct zs_drm_node *node, struct zs_drm_engine engine);
 /* A descriptor, or -errno. */
 int zs_drm_open(struct zs_drm_node *node, int flags);
 /* The open file behind a descriptor; NULL: it is none of ours. */
@@ -73,9 +98,22 @@ struct zs_gpu_device *zs_drm_node_device(struct zs_drm_node *node);
 /* ---- object.c ----------------------------------------------------------------------------------
  */
 
+struct zs_drm_object;
+/* A part of an object, or of the user's memory, at an address: what xe calls a binding. */
+struct zs_drm_mapping {
+    uint64_t gpu_va, size_B;
+    uint8_t *host;
+    struct zs_drm_object *object; /* one reference; NULL: the user's memory */
+    bool read_only;
+};
 struct zs_drm_vm {
     uint32_t references;
+    uint32_t address_bits;
     struct zs_gpu_memory *memory;
+    struct {
+        struct zs_drm_mapping *items; /* by address */
+        size_t count, capacity;
+    } mappings;
 };
 struct zs_drm_binding {
     struct zs_drm_vm *vm;
@@ -138,21 +176,31 @@ void zs_drm_object_put(struct zs_drm_object *object);
 /* At an address of a VM, where it stays until it is closed or bound elsewhere. What is there goes.
  */
 int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint64_t gpu_va);
-struct zs_drm_vm *zs_drm_vm_create(void);
+
+/* ---- vm.c --------------------------------------------------------------------------------------
+ * With file->lock held.
+ */
+
+struct zs_drm_vm *zs_drm_vm_create(const struct zs_drm_node *node);
 void zs_drm_vm_put(struct zs_drm_vm *vm);
-/* Addresses have 48 bits; bit 47 is repeated above. */
-static inline uint64_t zs_drm_canonical(uint64_t gpu_va)
+/* By number. add() takes the reference, which may be NULL: no memory. */
+struct zs_drm_vm *zs_drm_vm(const struct zs_drm_file *file, uint64_t id);
+int zs_drm_vm_add(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32_t *ret_id);
+int zs_drm_vm_remove(struct zs_drm_file *file, uint32_t id);
+/* What is there goes, whole or in part. map() takes a reference of the object. */
+int zs_drm_vm_map(struct zs_drm_vm *vm, const struct zs_drm_mapping *mapping);
+int zs_drm_vm_unmap(struct zs_drm_vm *vm, uint64_t gpu_va, uint64_t size_B);
+void zs_drm_vm_unmap_object(struct zs_drm_vm *vm, const struct zs_drm_object *object);
+/* The highest bit of an address is repeated above. */
+static inline uint64_t zs_drm_canonical(const struct zs_drm_vm *vm, uint64_t gpu_va)
 {
-    return (uint64_t)((int64_t)(gpu_va << 16) >> 16);
+    uint32_t above = 64 - vm->address_bits;
+    return (uint64_t)((int64_t)(gpu_va << above) >> above);
 }
 
 /* ---- engine.c ----------------------------------------------------------------------------------
  */
 
-enum { ZS_DRM_ENGINES_MAX = 16 };
-struct zs_drm_engine {
-    uint16_t class, instance; /* as i915 numbers them */
-};
 struct zs_drm_queue;
 struct zs_drm_context {
     struct zs_drm_file *file;
@@ -168,9 +216,19 @@ struct zs_drm_context {
 int zs_drm_context_create(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32_t *ret_id);
 struct zs_drm_context *zs_drm_context(struct zs_drm_file *file, uint32_t id); /* or NULL */
 int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id);
-/* Takes the array and a reference of each object. -EIO: the context is banned. */
-int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, uint64_t batch_va,
-                  struct zs_drm_object **objects, uint32_t object_count);
+/* What is stored when a batch is done: of the VM's memory. */
+struct zs_drm_fence {
+    uint64_t gpu_va, value;
+};
+struct zs_drm_batch {
+    uint64_t va; /* 0: none, fences alone */
+    struct zs_drm_object **objects;
+    struct zs_drm_fence *fences;
+    uint32_t object_count, fence_count;
+};
+/* Takes the arrays and a reference of each object. -EIO: the context is banned. */
+int zs_drm_submit(struct zs_drm_context *context, uint32_t engine,
+                  const struct zs_drm_batch *batch);
 /* Until no batch uses it. deadline: of CLOCK_MONOTONIC, NULL: none. -ETIME */
 int zs_drm_wait(struct zs_drm_object *object, const struct timespec *deadline);
 
@@ -178,9 +236,9 @@ int zs_drm_wait(struct zs_drm_object *object, const struct timespec *deadline);
  */
 
 /* The pin of memory is given up while it runs; `cancel` ends it. */
-int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
-                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel, struct zs_gpu_pin *pin,
-                struct zs_cs_ran *ret, struct zs_diag *diag);
+int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
+                const _Atomic(bool) *cancel, struct zs_gpu_pin *pin, struct zs_cs_ran *ret,
+                struct zs_diag *diag);
 void zs_drm_kernels_free(struct zs_drm_kernels *kernels);
 
 /* ---- paths.c -----------------------------------------------------------------------------------
@@ -208,9 +266,10 @@ int zs_drm_copy_in(void *to, uint64_t user, size_t size_B);
 int zs_drm_copy_out(uint64_t user, const void *from, size_t size_B);
 bool zs_drm_is_mapped(uint64_t user, uint64_t size_B);
 
-/* ---- the interface: i915.c ---------------------------------------------------------------------
+/* ---- calls.c -----------------------------------------------------------------------------------
  */
 
+typedef int zs_drm_handler(struct zs_drm_file *file, void *argument);
 /* 0 or -errno. */
 int zs_drm_ioctl(struct zs_drm_file *file, unsigned long request, uint64_t argument);
 

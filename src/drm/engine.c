@@ -16,9 +16,7 @@
 
 struct job {
     struct job *next;
-    uint64_t batch_va;
-    struct zs_drm_object **objects;
-    uint32_t object_count;
+    struct zs_drm_batch batch;
 };
 
 struct zs_drm_queue {
@@ -37,7 +35,8 @@ struct zs_drm_queue {
 static uint8_t *find_memory(void *ctx, uint64_t gpu_va, uint64_t size_B, bool is_write)
 {
     const struct zs_drm_queue *q = ctx;
-    return zs_gpu_memory_host(q->context->vm->memory, zs_drm_canonical(gpu_va), size_B, is_write);
+    const struct zs_drm_vm *vm = q->context->vm;
+    return zs_gpu_memory_host(vm->memory, zs_drm_canonical(vm, gpu_va), size_B, is_write);
 }
 
 static uint64_t read_ticks(void *ctx)
@@ -51,8 +50,8 @@ static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *
                     struct zs_diag *diag)
 {
     struct zs_drm_queue *q = ctx;
-    return zs_drm_walk(q->context->file->node, q->context->vm->memory, walk, &q->cancel, &q->pin,
-                       ret, diag);
+    return zs_drm_walk(q->context->file->node, q->context->vm, walk, &q->cancel, &q->pin, ret,
+                       diag);
 }
 
 /* Others may be waiting for memory that is pinned. */
@@ -75,12 +74,14 @@ static const struct zs_cs_ops streamer_ops = {find_memory, read_ticks, run_walk,
 
 static void end_job(struct zs_drm_file *file, struct job *job)
 {
-    for (uint32_t i = 0; i < job->object_count; i++) {
-        job->objects[i]->busy--;
-        zs_drm_object_put(job->objects[i]);
+    const struct zs_drm_batch *batch = &job->batch;
+    for (uint32_t i = 0; i < batch->object_count; i++) {
+        batch->objects[i]->busy--;
+        zs_drm_object_put(batch->objects[i]);
     }
     pthread_cond_broadcast(&file->idle);
-    free(job->objects);
+    free(batch->objects);
+    free(batch->fences);
     free(job);
 }
 
@@ -105,24 +106,39 @@ static void ban(struct zs_drm_queue *q, const struct zs_diag *diag)
  * its object ends. */
 static void dump_batch(const struct zs_drm_queue *q, uint64_t batch_va, uint32_t number)
 {
+    const struct zs_drm_vm *vm = q->context->vm;
+    uint64_t gpu_va = zs_drm_canonical(vm, batch_va);
     enum { DUMP_MAX_B = 1 << 20 };
     const char *folder = secure_getenv("ZESCOPE_BATCHES");
     struct zs_gpu_allocation a;
     char path[PATH_MAX];
-    if (!folder || !*folder ||
-        !zs_gpu_memory_find(q->context->vm->memory, zs_drm_canonical(batch_va), &a))
+    if (!folder || !*folder || !zs_gpu_memory_find(vm->memory, gpu_va, &a))
         return;
     snprintf(path, sizeof(path), "%s/batch-%d-%u-%04u-0x%" PRIx64, folder, (int)getpid(),
              (unsigned)q->context->file->inode, number, batch_va);
     FILE *file = fopen(path, "we");
-    uint64_t left_B = a.gpu_va + a.size_B - zs_drm_canonical(batch_va);
+    uint64_t left_B = a.gpu_va + a.size_B - gpu_va;
     if (!file) {
         zs_drm_log(ZS_DRM_WARN, "%s: %s", path, strerror(errno));
         return;
     }
-    fwrite((const void *)(uintptr_t)(zs_drm_canonical(batch_va) + a.bias), 1,
-           ZS_MIN(left_B, (uint64_t)DUMP_MAX_B), file);
+    fwrite((const void *)(uintptr_t)(gpu_va + a.bias), 1, ZS_MIN(left_B, (uint64_t)DUMP_MAX_B),
+           file);
     fclose(file);
+}
+
+static int signal_fences(struct zs_drm_queue *q, const struct zs_drm_batch *batch,
+                         struct zs_diag *diag)
+{
+    for (uint32_t i = 0; i < batch->fence_count; i++) {
+        uint8_t *host = find_memory(q, batch->fences[i].gpu_va, 8, true);
+        if (!host)
+            return zs_diag_set(diag, -EFAULT, ZS_DIAG_NO_OFFSET,
+                               "the fence at 0x%" PRIx64 ": nothing is there",
+                               batch->fences[i].gpu_va);
+        __atomic_store_n((uint64_t *)(void *)host, batch->fences[i].value, __ATOMIC_RELEASE);
+    }
+    return 0;
 }
 
 static void run_job(struct zs_drm_queue *q, struct job *job)
@@ -134,8 +150,12 @@ static void run_job(struct zs_drm_queue *q, struct job *job)
         uint32_t number = context->file->batches++;
         pthread_mutex_unlock(&context->file->lock);
         zs_gpu_memory_pin(context->vm->memory, &q->pin);
-        dump_batch(q, job->batch_va, number);
-        error = zs_cs_run(q->cs, job->batch_va, &diag);
+        if (job->batch.va) {
+            dump_batch(q, job->batch.va, number);
+            error = zs_cs_run(q->cs, job->batch.va, &diag);
+        }
+        if (!error)
+            error = signal_fences(q, &job->batch, &diag);
         zs_gpu_memory_unpin(context->vm->memory, &q->pin);
         pthread_mutex_lock(&context->file->lock);
         if (error && !(error == -ECANCELED && context->closed))
@@ -242,9 +262,11 @@ struct zs_drm_context *zs_drm_context(struct zs_drm_file *file, uint32_t id)
     return id < file->contexts.count ? file->contexts.items[id] : NULL;
 }
 
-/* What was submitted goes on, as contexts of i915 are persistent; nobody waits for a semaphore. */
+/* Of i915 what was submitted goes on, as its contexts are persistent; nobody waits for a semaphore.
+ * Queues of xe are killed. */
 int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id)
 {
+    bool is_persistent = file->node->interface == ZS_DRM_I915;
     struct zs_drm_context *context = zs_drm_context(file, id);
     if (!context || id == 0)
         return -ENOENT;
@@ -255,7 +277,7 @@ int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id)
         if (!q)
             continue;
         q->closing = true;
-        if (!q->first)
+        if (!q->first || !is_persistent)
             atomic_store(&q->cancel, true);
         pthread_cond_signal(&q->work);
     }
@@ -263,8 +285,7 @@ int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id)
     return 0;
 }
 
-int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, uint64_t batch_va,
-                  struct zs_drm_object **objects, uint32_t object_count)
+int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, const struct zs_drm_batch *batch)
 {
     struct job *job = calloc(1, sizeof(*job));
     int error = context->banned ? -EIO : !job ? -ENOMEM : 0;
@@ -272,14 +293,15 @@ int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, uint64_t batc
         error = queue_create(context, &context->queues[engine]);
     if (error) {
         free(job);
-        free(objects);
+        free(batch->objects);
+        free(batch->fences);
         return error;
     }
     struct zs_drm_queue *q = context->queues[engine];
-    *job = (struct job){.batch_va = batch_va, .objects = objects, .object_count = object_count};
-    for (uint32_t i = 0; i < object_count; i++) {
-        objects[i]->references++;
-        objects[i]->busy++;
+    job->batch = *batch;
+    for (uint32_t i = 0; i < batch->object_count; i++) {
+        batch->objects[i]->references++;
+        batch->objects[i]->busy++;
     }
     *q->last = job;
     q->last = &job->next;

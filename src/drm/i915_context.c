@@ -6,52 +6,20 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-static struct zs_drm_vm *find_vm(const struct zs_drm_file *file, uint64_t id)
-{
-    return id && id <= file->vms.count ? file->vms.items[id - 1] : NULL;
-}
-
-static int add_vm(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32_t *ret_id)
-{
-    if (!vm || !ZS_VEC_RESERVE(&file->vms, 1)) {
-        zs_drm_vm_put(vm);
-        return -ENOMEM;
-    }
-    file->vms.items[file->vms.count++] = vm;
-    *ret_id = (uint32_t)file->vms.count;
-    return 0;
-}
-
 int zs_drm_vm_create_call(struct zs_drm_file *file, void *argument)
 {
     struct drm_i915_gem_vm_control *v = argument;
-    return v->extensions || v->flags ? -EINVAL : add_vm(file, zs_drm_vm_create(), &v->vm_id);
+    return v->extensions || v->flags ? -EINVAL
+                                     : zs_drm_vm_add(file, zs_drm_vm_create(file->node), &v->vm_id);
 }
 
 int zs_drm_vm_destroy(struct zs_drm_file *file, void *argument)
 {
-    uint32_t id = ((struct drm_i915_gem_vm_control *)argument)->vm_id;
-    struct zs_drm_vm *vm = find_vm(file, id);
-    if (!vm)
-        return -ENOENT;
-    file->vms.items[id - 1] = NULL;
-    zs_drm_vm_put(vm);
-    return 0;
+    return zs_drm_vm_remove(file, ((struct drm_i915_gem_vm_control *)argument)->vm_id);
 }
 
 /* ---- parameters --------------------------------------------------------------------------------
  */
-
-static bool has_engine(const struct zs_drm_node *node, struct zs_drm_engine engine)
-{
-    struct zs_drm_engine engines[ZS_DRM_ENGINES_MAX];
-    uint32_t count = zs_drm_engines(node, engines);
-    for (uint32_t i = 0; i < count; i++) {
-        if (engines[i].class == engine.class && engines[i].instance == engine.instance)
-            return true;
-    }
-    return false;
-}
 
 static int set_engines(struct zs_drm_context *context, const struct drm_i915_gem_context_param *p)
 {
@@ -75,7 +43,7 @@ static int set_engines(struct zs_drm_context *context, const struct drm_i915_gem
     for (uint32_t i = 0; i < count && !error; i++) {
         context->engines[i] =
             (struct zs_drm_engine){map.engines[i].engine_class, map.engines[i].engine_instance};
-        error = has_engine(context->file->node, context->engines[i]) ? 0 : -ENOENT;
+        error = zs_drm_has_engine(context->file->node, context->engines[i]) ? 0 : -ENOENT;
     }
     context->engine_count = error ? 0 : count;
     return error;
@@ -83,7 +51,7 @@ static int set_engines(struct zs_drm_context *context, const struct drm_i915_gem
 
 static int set_vm(struct zs_drm_context *context, uint64_t id)
 {
-    struct zs_drm_vm *vm = find_vm(context->file, id);
+    struct zs_drm_vm *vm = zs_drm_vm(context->file, id);
     if (!vm)
         return -ENOENT;
     for (uint32_t i = 0; i < ZS_DRM_ENGINES_MAX; i++) {
@@ -158,7 +126,7 @@ int zs_drm_context_getparam(struct zs_drm_file *file, void *argument)
         break;
     case I915_CONTEXT_PARAM_VM:
         context->vm->references++;
-        error = add_vm(file, context->vm, &id);
+        error = zs_drm_vm_add(file, context->vm, &id);
         p->value = id;
         break;
     case I915_CONTEXT_PARAM_SSEU:
@@ -197,7 +165,7 @@ int zs_drm_context_create_call(struct zs_drm_file *file, void *argument)
     struct drm_i915_gem_context_create_ext *c = argument;
     const uint32_t known =
         I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS | I915_CONTEXT_CREATE_FLAGS_SINGLE_TIMELINE;
-    struct zs_drm_vm *vm = c->flags & ~known ? NULL : zs_drm_vm_create();
+    struct zs_drm_vm *vm = c->flags & ~known ? NULL : zs_drm_vm_create(file->node);
     if (!vm)
         return c->flags & ~known ? -EINVAL : -ENOMEM;
     int error = zs_drm_context_create(file, vm, &c->ctx_id);

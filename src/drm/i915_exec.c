@@ -85,5 +85,7 @@ int zs_drm_execbuffer(struct zs_drm_file *file, void *argument)
         free(objects);
         return error;
     }
-    return zs_drm_submit(context, engine, batch_va, objects, e->buffer_count);
+    const struct zs_drm_batch batch = {
+        .va = batch_va, .objects = objects, .object_count = e->buffer_count};
+    return zs_drm_submit(context, engine, &batch);
 }

@@ -47,11 +47,6 @@ int zs_drm_gem_userptr(struct zs_drm_file *file, void *argument)
                               &u->handle);
 }
 
-int zs_drm_gem_close(struct zs_drm_file *file, void *argument)
-{
-    return zs_drm_object_close(file, ((struct drm_gem_close *)argument)->handle);
-}
-
 int zs_drm_gem_mmap_offset(struct zs_drm_file *file, void *argument)
 {
     struct drm_i915_gem_mmap_offset *m = argument;

@@ -7,27 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int zs_drm_version(struct zs_drm_file *file, void *argument)
-{
-    static const char name[] = "i915";
-    struct drm_version *v = argument;
-    v->version_major = 1;
-    v->version_minor = 6;
-    v->version_patchlevel = 0;
-    size_t room_B = v->name_len;
-    v->name_len = sizeof(name) - 1;
-    v->date_len = v->desc_len = 0;
-    return v->name ? zs_drm_copy_out((uintptr_t)v->name, name, ZS_MIN(room_B, sizeof(name) - 1))
-                   : 0;
-}
-
-int zs_drm_get_cap(struct zs_drm_file *file, void *argument)
-{
-    struct drm_get_cap *cap = argument;
-    cap->value = 0;
-    return cap->capability == DRM_CAP_TIMESTAMP_MONOTONIC ? (cap->value = 1, 0) : -EINVAL;
-}
-
 int zs_drm_getparam(struct zs_drm_file *file, void *argument)
 {
     const struct zs_gpu_model *model = file->node->model;
@@ -88,18 +67,6 @@ int zs_drm_reset_stats(struct zs_drm_file *file, void *argument)
 
 /* ---- queries -----------------------------------------------------------------------------------
  */
-
-uint32_t zs_drm_engines(const struct zs_drm_node *node,
-                        struct zs_drm_engine ret[ZS_DRM_ENGINES_MAX])
-{
-    enum { CLASS_COMPUTE = 4 };
-    uint32_t count = 0;
-    ret[count++] = (struct zs_drm_engine){I915_ENGINE_CLASS_RENDER, 0};
-    ret[count++] = (struct zs_drm_engine){I915_ENGINE_CLASS_COPY, 0};
-    if (node->model->loads_payload)
-        ret[count++] = (struct zs_drm_engine){CLASS_COMPUTE, 0};
-    return count;
-}
 
 static size_t put_engines(const struct zs_drm_node *node, uint8_t *to)
 {

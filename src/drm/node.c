@@ -26,17 +26,43 @@ static struct {
 /* ---- devices -----------------------------------------------------------------------------------
  */
 
-/* What Debian 12's drivers know, and their interface has. */
+static const struct zs_drm_device devices[] = {
+#define ZS_DRM_DEVICE(...) {__VA_ARGS__},
+#include "drm/device.def"
+#undef ZS_DRM_DEVICE
+};
+
+static const struct zs_drm_device *find_device(const struct zs_gpu_model *model)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(devices); i++) {
+        const struct zs_drm_device *d = &devices[i];
+        if (d->name ? !strcmp(d->name, model->name) : d->platform == model->platform)
+            return d;
+    }
+    return NULL;
+}
+
+/* ZESCOPE_DRM_INTERFACE, else i915 as long as it knows the device. 0: neither. */
+static enum zs_drm_interface choose_interface(const struct zs_drm_device *device)
+{
+    const char *text = secure_getenv("ZESCOPE_DRM_INTERFACE");
+    uint32_t wanted = !text || !*text         ? ZS_DRM_I915 | ZS_DRM_XE
+                      : !strcmp(text, "xe")   ? ZS_DRM_XE
+                      : !strcmp(text, "i915") ? ZS_DRM_I915
+                                              : 0;
+    wanted &= device->interfaces;
+    return wanted & ZS_DRM_I915 ? ZS_DRM_I915 : wanted & ZS_DRM_XE ? ZS_DRM_XE : 0;
+}
+
 static const char *why_not(const struct zs_gpu_model *model)
 {
     if (!model)
         return "is not known";
     if (!model->runnable)
         return "cannot run kernels";
-    if (model->platform == ZS_ISA_XE_HPC)
-        return "needs an interface of i915 that upstream kernels do not have";
-    return model->platform > ZS_ISA_XE_HPG ? "needs the interface of xe, which is not there yet"
-                                           : NULL;
+    if (!find_device(model))
+        return "is of no kernel driver that is emulated";
+    return choose_interface(find_device(model)) ? NULL : "is not in this ZESCOPE_DRM_INTERFACE";
 }
 
 static void add_node(const char *name)
@@ -51,11 +77,38 @@ static void add_node(const char *name)
     }
     struct zs_drm_node *node = &all.nodes[all.count];
     node->model = model;
+    node->says = find_device(model);
+    node->interface = choose_interface(node->says);
     node->index = all.count;
     pthread_mutex_init(&node->lock, NULL);
     snprintf(node->bdf, sizeof(node->bdf), "0000:%02x:%02x.0",
              all.count ? 2 + (unsigned)all.count : 0, all.count ? 0 : 2);
     all.count++;
+}
+
+uint32_t zs_drm_engines(const struct zs_drm_node *node,
+                        struct zs_drm_engine ret[ZS_DRM_ENGINES_MAX])
+{
+    enum { RENDER, COPY, COMPUTE = 4 };
+    const uint32_t counts[][2] = {
+        {RENDER, node->says->render}, {COPY, node->says->copy}, {COMPUTE, node->says->compute}};
+    uint32_t count = 0;
+    for (size_t c = 0; c < ZS_ARRAY_LEN(counts); c++) {
+        for (uint32_t i = 0; i < counts[c][1] && count < ZS_DRM_ENGINES_MAX; i++)
+            ret[count++] = (struct zs_drm_engine){(uint16_t)counts[c][0], (uint16_t)i};
+    }
+    return count;
+}
+
+bool zs_drm_has_engine(const struct zs_drm_node *node, struct zs_drm_engine engine)
+{
+    struct zs_drm_engine engines[ZS_DRM_ENGINES_MAX];
+    uint32_t count = zs_drm_engines(node, engines);
+    for (uint32_t i = 0; i < count; i++) {
+        if (engines[i].class == engine.class && engines[i].instance == engine.instance)
+            return true;
+    }
+    return false;
 }
 
 /* The list of this process's parent may be in any state: it is left alone. */
@@ -125,7 +178,7 @@ static struct zs_drm_file *file_create(struct zs_drm_node *node, int fd)
     file->device = st.st_dev;
     file->inode = st.st_ino;
     file->memory_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    struct zs_drm_vm *vm = zs_drm_vm_create();
+    struct zs_drm_vm *vm = zs_drm_vm_create(node);
     if (vm && !zs_drm_context_create(file, vm, &id)) { /* the one that is always there: number 0 */
         zs_drm_vm_put(vm);
         return file;

@@ -188,7 +188,7 @@ static void evict(struct zs_drm_file *file, const struct zs_drm_vm *vm, uint64_t
 
 int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint64_t gpu_va)
 {
-    gpu_va = zs_drm_canonical(gpu_va);
+    gpu_va = zs_drm_canonical(vm, gpu_va);
     for (size_t i = 0; i < object->bindings.count; i++) {
         if (object->bindings.items[i].vm != vm)
             continue;
@@ -219,24 +219,4 @@ int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint6
     vm->references++;
     object->bindings.items[object->bindings.count++] = (struct zs_drm_binding){vm, gpu_va};
     return 0;
-}
-
-struct zs_drm_vm *zs_drm_vm_create(void)
-{
-    struct zs_drm_vm *vm = calloc(1, sizeof(*vm));
-    if (vm && zs_gpu_memory_create(&vm->memory)) {
-        free(vm);
-        return NULL;
-    }
-    if (vm)
-        vm->references = 1;
-    return vm;
-}
-
-void zs_drm_vm_put(struct zs_drm_vm *vm)
-{
-    if (!vm || --vm->references)
-        return;
-    zs_gpu_memory_destroy(vm->memory);
-    free(vm);
 }

@@ -90,12 +90,13 @@ static void give_kernel(struct zs_drm_kernels *all, struct kept *kept)
 /* ---- state -------------------------------------------------------------------------------------
  */
 
-static const uint8_t *find(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B)
+static const uint8_t *find(const struct zs_drm_vm *vm, uint64_t gpu_va, uint64_t size_B)
 {
-    return zs_gpu_memory_host(memory, zs_drm_canonical(gpu_va), size_B, false);
+    return zs_gpu_memory_host(vm->memory, zs_drm_canonical(vm, gpu_va), size_B, false);
 }
 
-static bool image_of(const struct zs_cs_surface *s, struct zs_gpu_image *ret)
+static bool image_of(const struct zs_drm_vm *vm, const struct zs_cs_surface *s,
+                     struct zs_gpu_image *ret)
 {
     static const enum zs_gpu_image_type types[4][2] = {
         [1] = {ZS_GPU_IMAGE_1D, ZS_GPU_IMAGE_1D_ARRAY},
@@ -106,7 +107,7 @@ static bool image_of(const struct zs_cs_surface *s, struct zs_gpu_image *ret)
     *ret = (struct zs_gpu_image){
         .type = s->is_buffer ? ZS_GPU_IMAGE_BUFFER : types[s->dimensions][s->is_array],
         .format = zs_gpu_format_find(s->format),
-        .gpu_va = zs_drm_canonical(s->gpu_va),
+        .gpu_va = zs_drm_canonical(vm, s->gpu_va),
         .width = s->width,
         .height = s->dimensions > 1 ? s->height : 1,
         .depth = is_3d ? s->depth : 1,
@@ -126,14 +127,14 @@ static bool image_of(const struct zs_cs_surface *s, struct zs_gpu_image *ret)
 }
 
 /* What cannot be had is a surface without memory: whoever touches it faults. */
-static void read_surface(struct zs_gpu_memory *memory, const struct zs_cs_walk *walk,
-                         uint32_t index, bool has_tile4, struct zs_gpu_walk_surface *ret)
+static void read_surface(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk, uint32_t index,
+                         bool has_tile4, struct zs_gpu_walk_surface *ret)
 {
     struct zs_cs_surface s;
     struct zs_diag diag = {0};
-    const uint8_t *entry = find(memory, walk->table_va + index * 4ull, 4);
+    const uint8_t *entry = find(vm, walk->table_va + index * 4ull, 4);
     uint64_t at = entry ? walk->surface_base_va + (zs_load_u32(entry) & ~63u) : 0;
-    const uint8_t *state = entry ? find(memory, at, ZS_CS_SURFACE_STATE_B) : NULL;
+    const uint8_t *state = entry ? find(vm, at, ZS_CS_SURFACE_STATE_B) : NULL;
     *ret = (struct zs_gpu_walk_surface){.size_B = 0};
     if (!state)
         return;
@@ -142,7 +143,7 @@ static void read_surface(struct zs_gpu_memory *memory, const struct zs_cs_walk *
         return;
     ret->size_B = 1;
     if (!error && s.kind == ZS_CS_SURFACE_BUFFER) {
-        ret->gpu_va = zs_drm_canonical(s.gpu_va);
+        ret->gpu_va = zs_drm_canonical(vm, s.gpu_va);
         ret->size_B = s.size_B;
         return;
     }
@@ -153,7 +154,7 @@ static void read_surface(struct zs_gpu_memory *memory, const struct zs_cs_walk *
                    ", slices of %" PRIu32 " rows, tiling %d",
                    index, s.gpu_va, s.dimensions, s.is_array ? ", array" : "", s.width, s.height,
                    s.depth, s.format, s.row_pitch_B, s.slice_rows, (int)s.tiling);
-    if (!error && image_of(&s, &ret->image)) {
+    if (!error && image_of(vm, &s, &ret->image)) {
         ret->is_image = true;
         ret->gpu_va = ret->image.gpu_va;
         return;
@@ -162,29 +163,29 @@ static void read_surface(struct zs_gpu_memory *memory, const struct zs_cs_walk *
                error ? diag.text : "its format is not modelled");
 }
 
-static struct zs_gpu_walk_surface *read_surfaces(struct zs_gpu_memory *memory,
+static struct zs_gpu_walk_surface *read_surfaces(const struct zs_drm_vm *vm,
                                                  const struct zs_cs_walk *walk, bool has_tile4,
                                                  uint32_t count)
 {
     struct zs_gpu_walk_surface *surfaces = calloc(count + 1u, sizeof(*surfaces));
     for (uint32_t i = 0; surfaces && walk->table_va && i < count; i++)
-        read_surface(memory, walk, i, has_tile4, &surfaces[i]);
+        read_surface(vm, walk, i, has_tile4, &surfaces[i]);
     return surfaces;
 }
 
-static struct zs_gpu_walk_sampler *read_samplers(struct zs_gpu_memory *memory,
+static struct zs_gpu_walk_sampler *read_samplers(const struct zs_drm_vm *vm,
                                                  const struct zs_cs_walk *walk, uint32_t count)
 {
     struct zs_gpu_walk_sampler *samplers = calloc(count + 1u, sizeof(*samplers));
     for (uint32_t i = 0; samplers && walk->sampler_va && i < count; i++) {
         struct zs_gpu_walk_sampler *to = &samplers[i];
         const uint8_t *from =
-            find(memory, walk->sampler_va + i * (uint64_t)sizeof(to->state), sizeof(to->state));
+            find(vm, walk->sampler_va + i * (uint64_t)sizeof(to->state), sizeof(to->state));
         if (!from)
             break;
         memcpy(to->state, from, sizeof(to->state));
         uint32_t border_B = zs_load_u32(to->state + 8) & 0xffffc0u;
-        const uint8_t *border = find(memory, walk->dynamic_base_va + border_B, sizeof(to->border));
+        const uint8_t *border = find(vm, walk->dynamic_base_va + border_B, sizeof(to->border));
         if (border)
             memcpy(to->border, border, sizeof(to->border));
     }
@@ -219,12 +220,12 @@ static int copy_payload(const struct zs_cs_walk *walk, struct work *work)
 }
 
 static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
-                   struct zs_gpu_memory *memory, const struct zs_cs_walk *walk, struct work *work,
+                   const struct zs_drm_vm *vm, const struct zs_cs_walk *walk, struct work *work,
                    struct zs_diag *diag)
 {
     struct zs_gpu_allocation a;
-    uint64_t kernel_va = zs_drm_canonical(walk->kernel_va);
-    if (!zs_gpu_memory_find(memory, kernel_va, &a))
+    uint64_t kernel_va = zs_drm_canonical(vm, walk->kernel_va);
+    if (!zs_gpu_memory_find(vm->memory, kernel_va, &a))
         return zs_diag_set(diag, -EFAULT, ZS_DIAG_NO_OFFSET, "no kernel is at 0x%" PRIx64,
                            kernel_va);
     struct zs_gpu_walk_code code = {
@@ -247,9 +248,9 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
     work->walk.kernel = work->kept->kernel;
     work->walk.surface_count = zs_gpu_walk_kernel_surfaces(work->walk.kernel);
     work->walk.surfaces = work->surfaces =
-        read_surfaces(memory, walk, node->model->loads_payload, work->walk.surface_count);
+        read_surfaces(vm, walk, node->model->loads_payload, work->walk.surface_count);
     work->walk.samplers = work->samplers =
-        read_samplers(memory, walk, zs_gpu_walk_kernel_samplers(work->walk.kernel));
+        read_samplers(vm, walk, zs_gpu_walk_kernel_samplers(work->walk.kernel));
     error = work->surfaces && work->samplers ? copy_payload(walk, work) : -ENOMEM;
     return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory") : 0;
 }
@@ -296,11 +297,11 @@ static int run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk, str
     return error;
 }
 
-int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
-                const struct zs_cs_walk *walk, const _Atomic(bool) *cancel, struct zs_gpu_pin *pin,
-                struct zs_cs_ran *ret, struct zs_diag *diag)
+int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
+                const _Atomic(bool) *cancel, struct zs_gpu_pin *pin, struct zs_cs_ran *ret,
+                struct zs_diag *diag)
 {
-    struct work work = {.walk = {.memory = memory, .cancel = cancel}};
+    struct work work = {.walk = {.memory = vm->memory, .cancel = cancel}};
     struct zs_gpu_device *device = zs_drm_node_device(node);
     if (!device)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "the device cannot be made");
@@ -313,11 +314,11 @@ int zs_drm_walk(struct zs_drm_node *node, struct zs_gpu_memory *memory,
                walk->slm_B);
     int error = set_size(walk, &work.walk, diag);
     if (!error)
-        error = prepare(node, device, memory, walk, &work, diag);
-    zs_gpu_memory_unpin(memory, pin);
+        error = prepare(node, device, vm, walk, &work, diag);
+    zs_gpu_memory_unpin(vm->memory, pin);
     if (!error)
         error = run(device, &work.walk, ret, diag);
-    zs_gpu_memory_pin(memory, pin);
+    zs_gpu_memory_pin(vm->memory, pin);
     if (work.kept)
         give_kernel(node->kernels, work.kept);
     free(work.payload);
