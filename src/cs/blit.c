@@ -134,3 +134,21 @@ int zs_cs_memory_copy(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
     }
     return 0;
 }
+
+int zs_cs_memory_set(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
+{
+    enum { LINEAR, MATRIX };
+    uint32_t type = zs_cs_bits(dw[0], 18, 17), height = (dw[2] & 0x3ffff) + 1;
+    uint64_t width_B = (dw[1] & (type == MATRIX ? 0x3ffff : 0xffffff)) + 1;
+    uint64_t pitch_B = (dw[3] & 0x3ffff) + 1;
+    if (count < 7 || type > MATRIX)
+        return zs_cs_refuse(cs, dw, count, diag);
+    for (uint32_t row = 0; row < (type == MATRIX ? height : 1); row++) {
+        uint8_t *target =
+            zs_cs_memory(cs, zs_cs_qword(dw + 4) + row * pitch_B, width_B, true, diag);
+        if (!target)
+            return -EFAULT;
+        memset(target, (int)(dw[6] >> 24), width_B);
+    }
+    return 0;
+}

@@ -78,6 +78,7 @@ struct zs_cs_walk {
     bool large_grf;
     uint64_t table_va;        /* binding table; 0: none */
     uint64_t surface_base_va; /* what its entries count from */
+    uint64_t bindless_va;     /* what handles of surfaces count from; 0: there are none */
     uint64_t sampler_va;      /* 0: none */
     uint64_t dynamic_base_va; /* border colours */
 };
@@ -97,7 +98,8 @@ struct zs_cs_ops {
     bool (*pause)(void *ctx, uint32_t turn);
 };
 struct zs_cs_params {
-    bool is_xe_hpg; /* COMPUTE_WALKER's threads load their payload; tiles of order 4 */
+    bool is_xe_hpg; /* and later: COMPUTE_WALKER's threads load their payload; tiles of order 4 */
+    bool is_xe2;    /* and later: COMPUTE_WALKER is longer, its times have 64 bits */
     uint32_t timestamp_bits;
 };
 

@@ -40,7 +40,8 @@ struct zs_cs {
     /* registers of an engine, from its base on; general ones from 0x600 */
     uint32_t registers[REGISTER_PAGE_B / 4];
     /* state */
-    uint64_t general_va, surface_va, dynamic_va, indirect_va, instruction_va, table_pool_va;
+    uint64_t general_va, surface_va, dynamic_va, indirect_va, instruction_va, table_pool_va,
+        bindless_va;
     uint32_t descriptors_offset_B, curbe_offset_B, curbe_B;
     uint32_t scratch_B;
     bool large_grf;

@@ -14,11 +14,8 @@ int zs_cs_base_address(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
     const struct {
         uint32_t at;
         uint64_t *base;
-    } fields[] = {{1, &cs->general_va},
-                  {4, &cs->surface_va},
-                  {6, &cs->dynamic_va},
-                  {8, &cs->indirect_va},
-                  {10, &cs->instruction_va}};
+    } fields[] = {{1, &cs->general_va},  {4, &cs->surface_va},      {6, &cs->dynamic_va},
+                  {8, &cs->indirect_va}, {10, &cs->instruction_va}, {16, &cs->bindless_va}};
     for (size_t i = 0; i < ZS_ARRAY_LEN(fields); i++) {
         if (fields[i].at + 1 < count && dw[fields[i].at] & 1) /* it is to be changed */
             *fields[i].base = zs_cs_qword(dw + fields[i].at) & ~0xfffull;
@@ -85,7 +82,7 @@ enum { DISPATCH_X = 0x500, DESCRIPTOR_B = 32 };
 static int descriptor(struct zs_cs *cs, const uint32_t idd[8], struct zs_cs_walk *walk,
                       struct zs_diag *diag)
 {
-    static const uint32_t slm_KB[] = {0, 1, 2, 4, 8, 16, 32, 64, 24, 48, 96, 128};
+    static const uint32_t slm_KB[] = {0, 1, 2, 4, 8, 16, 32, 64, 24, 48, 96, 128, 192, 256, 384};
     uint32_t slm = zs_cs_bits(idd[cs->params.is_xe_hpg ? 5 : 6], 20, 16);
     uint64_t offset = ((uint64_t)(idd[1] & 0xffff) << 32) | (idd[0] & ~63u);
     walk->kernel_va = (cs->instruction_va + offset) & ZS_CS_ADDRESS_BITS;
@@ -93,6 +90,7 @@ static int descriptor(struct zs_cs *cs, const uint32_t idd[8], struct zs_cs_walk
     walk->sampler_va = sampler ? cs->dynamic_va + sampler : 0;
     walk->dynamic_base_va = cs->dynamic_va;
     walk->surface_base_va = cs->surface_va;
+    walk->bindless_va = cs->bindless_va;
     walk->table_va = table ? (cs->table_pool_va ? cs->table_pool_va : cs->surface_va) + table : 0;
     walk->scratch_B = cs->scratch_B;
     walk->large_grf = cs->large_grf;
@@ -201,7 +199,8 @@ static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, const struct z
     const uint64_t times[4] = {ran->start_ticks, ran->start_ticks, ran->end_ticks, ran->end_ticks};
     int error = 0;
     for (uint32_t i = 0; i < 4 && !error; i++)
-        error = zs_cs_store32(cs, to + i * 4, (uint32_t)times[i], diag);
+        error = cs->params.is_xe2 ? zs_cs_store64(cs, to + i * 8, times[i], diag)
+                                  : zs_cs_store32(cs, to + i * 4, (uint32_t)times[i], diag);
     return error;
 }
 
@@ -213,13 +212,20 @@ static void walk_order(uint32_t code, uint8_t order[3])
 }
 
 /* From XeHPG on: the descriptor is in the command, and so are the first bytes of the payload; local
- * ids are made by the walker. */
+ * ids are made by the walker. On Xe2 there is a dword more in front of the descriptor. */
 int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    enum { DESCRIPTOR_AT = 18, POST_SYNC_AT = 26, INLINE_AT = 31, LENGTH = 39 };
-    if (count != LENGTH || dw[0] >> 8 & 1)
+    enum {
+        DESCRIPTOR_AT = 18,
+        POST_SYNC_AT = 26,
+        INLINE_AT = 31,
+        LENGTH = 39,
+        PREDICATED = 3 << 8
+    };
+    uint32_t more = cs->params.is_xe2;
+    if (count != LENGTH + more || dw[0] & PREDICATED) /* or cut into partitions for tiles */
         return zs_cs_refuse(cs, dw, count, diag);
-    const uint32_t *idd = dw + DESCRIPTOR_AT;
+    const uint32_t *idd = dw + DESCRIPTOR_AT + more;
     struct zs_cs_walk walk = {.simd = 8u << (dw[4] >> 30),
                               .threads = idd[5] & 0x3ff,
                               .last_mask = dw[5],
@@ -232,7 +238,7 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
     struct zs_cs_ran ran;
     walk_order(zs_cs_bits(dw[4], 24, 22), walk.order);
     if (dw[4] >> 25 & 1) {
-        walk.inline_data = (const uint8_t *)(dw + INLINE_AT);
+        walk.inline_data = (const uint8_t *)(dw + INLINE_AT + more);
         walk.inline_B = (LENGTH - INLINE_AT) * 4;
     }
     if (dw[0] >> 10 & 1)
@@ -245,5 +251,5 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
     }
     if (!error)
         error = launch(cs, &walk, &ran, diag);
-    return error ? error : walker_post_sync(cs, dw + POST_SYNC_AT, &ran, diag);
+    return error ? error : walker_post_sync(cs, dw + POST_SYNC_AT + more, &ran, diag);
 }

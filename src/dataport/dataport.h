@@ -100,6 +100,10 @@ struct zs_port {
     uint32_t launch_range_count;
     const struct zs_port_surface *surfaces; /* by binding table index, or number of a handle */
     uint32_t surface_count;
+    /* Handles that a driver which is not ours gave to surfaces: states' numbers in their heap, of
+     * which the first has surface handle_base. NULL: handles are indices themselves. */
+    const uint32_t *handles;
+    uint32_t handle_count, handle_base;
     const struct zs_port_sampler *samplers;
     uint32_t sampler_count;
     uint32_t flags; /* ZS_PORT_* */
@@ -176,6 +180,12 @@ struct zs_port_send {
     const struct zs_isa_generation *generation;
     bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
 };
+
+/* A message whose extended descriptor has a handle gets the index of its surface there, or one that
+ * is none. Others stay as they are. */
+void zs_port_send_place_handle(const struct zs_port *port, struct zs_port_send *send);
+/* Whether it names its surface by a handle. */
+bool zs_port_send_has_handle(const struct zs_port_send *send);
 
 /*
  * Of a row of message.def, or of lsc_rows: run() returns false when the access was refused:

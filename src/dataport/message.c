@@ -185,6 +185,34 @@ static bool has_surface(const struct zs_port_message_row *row, uint32_t sfid)
            row->shape != ZS_PORT_SHAPE_ADDRESSES && row->shape != ZS_PORT_SHAPE_A64_BLOCK;
 }
 
+bool zs_port_send_has_handle(const struct zs_port_send *send)
+{
+    enum { BINDLESS = 1 };
+    if (is_lsc(send))
+        return zs_port_bits(send->desc, 30, 29) == BINDLESS;
+    const struct zs_port_message_row *row =
+        find_row(send->sfid, message_type(send->sfid, send->desc));
+    return row && zs_port_bits(send->desc, 7, 0) == BTI_BINDLESS && has_surface(row, send->sfid);
+}
+
+/* Where the state's number begins: as the decoders take it. */
+void zs_port_send_place_handle(const struct zs_port *port, struct zs_port_send *send)
+{
+    enum { OFFSET_BIT = 6, STATE_BIT = 12 };
+    if (!port->handles || !zs_port_send_has_handle(send))
+        return;
+    bool is_offset = send->is_surface_offset || is_lsc(send);
+    uint32_t low_bit = is_offset ? OFFSET_BIT : STATE_BIT;
+    uint32_t below = (1u << low_bit) - 1, state = send->ex_desc >> low_bit, i = 0;
+    if (is_lsc(send) && !send->is_surface_offset)
+        state &= ~31u;
+    while (i < port->handle_count && port->handles[i] != state)
+        i++;
+    uint32_t index = i < port->handle_count ? port->handle_base + i : UINT32_MAX >> low_bit;
+    send->ex_desc = (send->ex_desc & below) | index << low_bit;
+    send->is_surface_offset = is_offset;
+}
+
 /* NULL: nothing. Rows of fewer lanes are padded, which the units do not know. */
 static const char *lacks(const struct zs_isa_generation *g, const struct zs_port_message *m)
 {

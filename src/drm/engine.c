@@ -209,6 +209,7 @@ static int queue_create(struct zs_drm_context *context, struct zs_drm_queue **re
 {
     const struct zs_gpu_model *model = context->file->node->model;
     struct zs_cs_params params = {.is_xe_hpg = model->loads_payload,
+                                  .is_xe2 = model->platform >= ZS_ISA_XE2,
                                   .timestamp_bits = model->timestamp_bits};
     struct zs_drm_queue *q = calloc(1, sizeof(*q));
     if (!q)

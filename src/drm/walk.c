@@ -126,51 +126,102 @@ static bool image_of(const struct zs_drm_vm *vm, const struct zs_cs_surface *s,
     return true;
 }
 
-/* What cannot be had is a surface without memory: whoever touches it faults. */
-static void read_surface(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk, uint32_t index,
-                         bool has_tile4, struct zs_gpu_walk_surface *ret)
+/* All that the launch needs of memory that is pinned only until it begins. */
+struct work {
+    struct kept *kept;
+    uint8_t *payload;                     /* what all threads get, then rows */
+    struct zs_gpu_walk_surface *surfaces; /* of the binding table, then of handles */
+    uint32_t *handles;
+    struct zs_gpu_walk_sampler *samplers;
+    struct zs_gpu_walk walk;
+};
+
+/* What cannot be had is a surface without memory: whoever touches it faults. false: a null surface,
+ * or nothing is there. */
+static bool read_state(const struct zs_drm_vm *vm, uint64_t state_va, bool has_tile4,
+                       struct zs_gpu_walk_surface *ret)
 {
     struct zs_cs_surface s;
     struct zs_diag diag = {0};
-    const uint8_t *entry = find(vm, walk->table_va + index * 4ull, 4);
-    uint64_t at = entry ? walk->surface_base_va + (zs_load_u32(entry) & ~63u) : 0;
-    const uint8_t *state = entry ? find(vm, at, ZS_CS_SURFACE_STATE_B) : NULL;
+    const uint8_t *state = find(vm, state_va, ZS_CS_SURFACE_STATE_B);
     *ret = (struct zs_gpu_walk_surface){.size_B = 0};
-    if (!state)
-        return;
-    int error = zs_cs_surface_decode(state, has_tile4, &s, &diag);
-    if (!error && s.kind == ZS_CS_SURFACE_NULL)
-        return;
+    int error = state ? zs_cs_surface_decode(state, has_tile4, &s, &diag) : 0;
+    if (!state || (!error && s.kind == ZS_CS_SURFACE_NULL))
+        return false;
     ret->size_B = 1;
     if (!error && s.kind == ZS_CS_SURFACE_BUFFER) {
         ret->gpu_va = zs_drm_canonical(vm, s.gpu_va);
         ret->size_B = s.size_B;
-        return;
+        return true;
     }
     if (!error && s.kind == ZS_CS_SURFACE_IMAGE)
         zs_drm_log(ZS_DRM_DEBUG,
-                   "surface %" PRIu32 ": image at 0x%" PRIx64 ", %" PRIu32 " dimensions%s, %" PRIu32
-                   " x %" PRIu32 " x %" PRIu32 ", format 0x%" PRIx32 ", pitch %" PRIu32
-                   ", slices of %" PRIu32 " rows, tiling %d",
-                   index, s.gpu_va, s.dimensions, s.is_array ? ", array" : "", s.width, s.height,
+                   "surface state at 0x%" PRIx64 ": image at 0x%" PRIx64 ", %" PRIu32
+                   " dimensions%s, %" PRIu32 " x %" PRIu32 " x %" PRIu32 ", format 0x%" PRIx32
+                   ", pitch %" PRIu32 ", slices of %" PRIu32 " rows, tiling %d",
+                   state_va, s.gpu_va, s.dimensions, s.is_array ? ", array" : "", s.width, s.height,
                    s.depth, s.format, s.row_pitch_B, s.slice_rows, (int)s.tiling);
     if (!error && image_of(vm, &s, &ret->image)) {
         ret->is_image = true;
         ret->gpu_va = ret->image.gpu_va;
-        return;
+        return true;
     }
-    zs_drm_log(ZS_DRM_DEBUG, "surface %" PRIu32 " of the binding table: %s", index,
+    zs_drm_log(ZS_DRM_DEBUG, "surface state at 0x%" PRIx64 ": %s", state_va,
                error ? diag.text : "its format is not modelled");
+    return true;
 }
 
-static struct zs_gpu_walk_surface *read_surfaces(const struct zs_drm_vm *vm,
-                                                 const struct zs_cs_walk *walk, bool has_tile4,
-                                                 uint32_t count)
+/* All data that threads get: what the command has, then what is in memory. */
+static uint32_t payload_dword(const struct zs_cs_walk *walk, uint32_t index)
 {
-    struct zs_gpu_walk_surface *surfaces = calloc(count + 1u, sizeof(*surfaces));
-    for (uint32_t i = 0; surfaces && walk->table_va && i < count; i++)
-        read_surface(vm, walk, i, has_tile4, &surfaces[i]);
-    return surfaces;
+    uint32_t of_command = walk->inline_B / 4;
+    return index < of_command ? zs_load_u32(walk->inline_data + index * 4ull)
+                              : zs_load_u32(walk->payload + (index - of_command) * 4ull);
+}
+
+/* Handles are values of the payload, and nothing says which: each that leads to a surface state is
+ * taken for one. Those that threads read elsewhere are refused. */
+static uint32_t read_handles(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
+                             bool has_tile4, struct work *work)
+{
+    enum { STATE_SHIFT = 6, OLD_SHIFT = 12 };
+    uint32_t shift = has_tile4 ? STATE_SHIFT : OLD_SHIFT, count = 0;
+    uint32_t room = zs_gpu_walk_kernel_handles(work->walk.kernel);
+    struct zs_gpu_walk_surface *to = work->surfaces + work->walk.surface_count;
+    for (uint32_t i = 0; i < (walk->inline_B + walk->cross_B) / 4 && count < room; i++) {
+        uint32_t value = payload_dword(walk, i), state = value >> shift, k = 0;
+        while (k < count && work->handles[k] != state)
+            k++;
+        if (value & ((1u << shift) - 1) || k < count ||
+            !read_state(vm, walk->bindless_va + state * 64ull, has_tile4, &to[count]))
+            continue;
+        work->handles[count++] = state;
+    }
+    return count;
+}
+
+static int read_surfaces(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk, bool has_tile4,
+                         struct work *work)
+{
+    uint32_t table = zs_gpu_walk_kernel_surfaces(work->walk.kernel);
+    uint32_t handles = zs_gpu_walk_kernel_handles(work->walk.kernel);
+    work->surfaces = calloc(table + handles + 1u, sizeof(*work->surfaces));
+    work->handles = calloc(handles + 1u, sizeof(*work->handles));
+    if (!work->surfaces || !work->handles)
+        return -ENOMEM;
+    for (uint32_t i = 0; walk->table_va && i < table; i++) {
+        const uint8_t *entry = find(vm, walk->table_va + i * 4ull, 4);
+        if (entry)
+            read_state(vm, walk->surface_base_va + (zs_load_u32(entry) & ~63u), has_tile4,
+                       &work->surfaces[i]);
+    }
+    work->walk.surface_count = table;
+    if (handles && walk->bindless_va)
+        work->walk.handle_count = read_handles(vm, walk, has_tile4, work);
+    work->walk.surface_count += work->walk.handle_count;
+    work->walk.surfaces = work->surfaces;
+    work->walk.handles = work->handles;
+    return 0;
 }
 
 static struct zs_gpu_walk_sampler *read_samplers(const struct zs_drm_vm *vm,
@@ -194,15 +245,6 @@ static struct zs_gpu_walk_sampler *read_samplers(const struct zs_drm_vm *vm,
 
 /* ---- the walk ----------------------------------------------------------------------------------
  */
-
-/* All that the launch needs of memory that is pinned only until it begins. */
-struct work {
-    struct kept *kept;
-    uint8_t *payload; /* what all threads get, then rows */
-    struct zs_gpu_walk_surface *surfaces;
-    struct zs_gpu_walk_sampler *samplers;
-    struct zs_gpu_walk walk;
-};
 
 static int copy_payload(const struct zs_cs_walk *walk, struct work *work)
 {
@@ -246,12 +288,11 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
     if (error)
         return error;
     work->walk.kernel = work->kept->kernel;
-    work->walk.surface_count = zs_gpu_walk_kernel_surfaces(work->walk.kernel);
-    work->walk.surfaces = work->surfaces =
-        read_surfaces(vm, walk, node->model->loads_payload, work->walk.surface_count);
+    error = read_surfaces(vm, walk, node->model->loads_payload, work);
     work->walk.samplers = work->samplers =
         read_samplers(vm, walk, zs_gpu_walk_kernel_samplers(work->walk.kernel));
-    error = work->surfaces && work->samplers ? copy_payload(walk, work) : -ENOMEM;
+    if (!error)
+        error = work->samplers ? copy_payload(walk, work) : -ENOMEM;
     return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory") : 0;
 }
 
@@ -323,6 +364,7 @@ int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const stru
         give_kernel(node->kernels, work.kept);
     free(work.payload);
     free(work.surfaces);
+    free(work.handles);
     free(work.samplers);
     return error;
 }

@@ -587,7 +587,8 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
         return NULL;
     }
     zs_diag_clear(&diag);
-    int error = t->program->send_lower(&send, &diag);
+    int error = t->program->has_handles ? zs_eu_send_lower_handle(t, &send, &diag)
+                                        : t->program->send_lower(&send, &diag);
     if (error < 0) {
         zs_eu_fault_set(t, zs_eu_send_fault_kind(error), "%s", diag.text);
         return NULL;

@@ -203,6 +203,8 @@ enum {
     /* each instruction has an operation: threads can stand at all of them, and go on in another
      * program of the same code (zs_eu_thread_switch) */
     ZS_EU_LOWER_PLACES = 1u << 8,
+    /* env is a struct zs_port, whose handles are not indices of surfaces */
+    ZS_EU_LOWER_HANDLES = 1u << 9,
     /* hooks look at no registers but the payloads of messages: threads begin as they do without */
     ZS_EU_LOWER_HOOKS_BLIND = 1u << 9,
 };

@@ -834,6 +834,7 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     else
         zs_eu_registers_of(platform_of(params), 128, &l.program->regs);
     l.program->simd_mask = params->simd == 32 ? UINT32_MAX : (1u << params->simd) - 1;
+    l.program->has_handles = params->flags & ZS_EU_LOWER_HANDLES;
     l.program->send_lower = params->send_lower ? params->send_lower : zs_eu_send_lower;
     error = copy_segments(params, l.program)
                 ? zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory")

@@ -102,13 +102,11 @@ void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *r
                                  .is_surface_offset = d->is_surface_offset};
 }
 
-int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
+static int lower(struct zs_eu_send *ret, const struct zs_port_send *send, struct zs_diag *diag)
 {
     struct zs_port_message message;
     const struct zs_port_message_row *row = NULL;
-    struct zs_port_send send;
-    zs_eu_send_describe(&ret->d, &send);
-    int error = zs_port_message_decode(&send, &message, &row, diag);
+    int error = zs_port_message_decode(send, &message, &row, diag);
     if (error)
         return error;
     message.cache_slot = (uint8_t)(ret->d.inst % ZS_PORT_CACHE);
@@ -127,6 +125,22 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
     bool in_registers = !message.gather && (ret->d.has_dst || message.rlen == 0);
     ret->exec = each && in_registers ? exec_direct : exec;
     return 0;
+}
+
+int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
+{
+    struct zs_port_send send;
+    zs_eu_send_describe(&ret->d, &send);
+    return lower(ret, &send, diag);
+}
+
+int zs_eu_send_lower_handle(const struct zs_eu_thread *t, struct zs_eu_send *send,
+                            struct zs_diag *diag)
+{
+    struct zs_port_send described;
+    zs_eu_send_describe(&send->d, &described);
+    zs_port_send_place_handle(t->env, &described);
+    return lower(send, &described, diag);
 }
 
 void zs_eu_send_place_in_cache(struct zs_eu_send *send, unsigned place)

@@ -10,6 +10,9 @@
 bool zs_eu_send_is_direct(const struct zs_eu_send *send);
 /* Where the message remembers what it hit last: any number. */
 void zs_eu_send_place_in_cache(struct zs_eu_send *send, unsigned place);
+/* Lowered as for zs_eu_send_lower(), with the surface that its handle names for this thread. */
+int zs_eu_send_lower_handle(const struct zs_eu_thread *t, struct zs_eu_send *send,
+                            struct zs_diag *diag);
 /* After send->run has returned false. */
 enum zs_eu_status zs_eu_send_failed(struct zs_eu_thread *t, const struct zs_eu_send *send);
 /* control.c: in place of zs_eu_op_send_full for one that is direct. */

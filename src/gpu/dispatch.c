@@ -193,6 +193,9 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     memcpy(port->launch_ranges, run->ranges, sizeof(run->ranges));
     port->surfaces = w->surfaces;
     port->surface_count = run->kernel->surface_count;
+    port->handles = run->launch->handles;
+    port->handle_count = run->launch->handle_count;
+    port->handle_base = run->launch->handle_base;
     port->samplers = run->samplers;
     port->sampler_count = run->kernel->sampler_count;
     uint32_t flags = run->launch->flags;

@@ -507,6 +507,9 @@ struct zs_gpu_launch {
     uint32_t group_size[3];   /* product within the device's limit */
     uint32_t group_start[3];  /* the first group's id */
     const uint8_t *local_ids; /* rows of threads, when they are not to be made; only read */
+    /* Of walk.h: states that handles name, and the surface of the first. NULL: none. */
+    const uint32_t *handles;
+    uint32_t handle_count, handle_base;
     uint32_t global_offset[3];
     uint32_t flags;
     /* Printf buffer, when the kernel uses printf: initialise and drain it with zs_gpu_printf_*. */

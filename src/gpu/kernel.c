@@ -221,6 +221,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .flags = (desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0u : ZS_EU_LOWER_COUNTS) |
                  (desc->flags & ZS_GPU_KERNEL_SCOREBOARD ? ZS_EU_LOWER_SCOREBOARD : 0u) |
                  (kernel->device->model->long_integers ? ZS_EU_LOWER_LONG_INTEGERS : 0u) |
+                 (desc->flags & ZS_GPU_KERNEL_WALKED ? ZS_EU_LOWER_HANDLES : 0u) |
                  (kernel->device->debug ? ZS_EU_LOWER_PLACES : 0u),
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
         .platform = kernel->device->model->platform,

@@ -13,6 +13,7 @@ enum {
     CHUNK_B = 16 << 10, /* of code that is looked at for its end, at first */
     CODE_MAX_B = 16 << 20,
     SURFACES_UNKNOWN = 64, /* that messages name whose descriptors are in registers */
+    HANDLES = 128,         /* surfaces that handles name */
     SAMPLERS = 16,
 };
 
@@ -22,6 +23,7 @@ struct zs_gpu_walk_kernel {
     struct zs_gpu_walk_code code; /* its span is `bytes` */
     uint8_t *bytes;
     char name[40];
+    uint32_t table_count, handle_count;
 };
 
 /* ---- the end of code ---------------------------------------------------------------------------
@@ -104,10 +106,12 @@ static void describe(struct zs_gpu_walk_kernel *k, const struct zs_gpu_model *mo
     m->binding_table_offset_B = ZS_NONE;
 }
 
-/* Entries of the binding table that messages name. */
-static uint32_t count_surfaces(const struct zs_gpu_kernel *kernel)
+/* Entries of the binding table that messages name, and of handles. */
+static void count_surfaces(struct zs_gpu_walk_kernel *k)
 {
+    const struct zs_gpu_kernel *kernel = k->kernel;
     uint32_t count = 0;
+    bool has_handles = false;
     for (uint32_t i = 0; i < kernel->instruction_count; i++) {
         struct zs_eu_inst_info info;
         struct zs_port_send send;
@@ -117,12 +121,15 @@ static uint32_t count_surfaces(const struct zs_gpu_kernel *kernel)
         if (!zs_eu_program_inst(kernel->program, i, &info) || !info.is_send || info.send.eot)
             continue;
         zs_eu_send_describe(&info.send, &send);
+        has_handles |= zs_port_send_has_handle(&send);
         if (zs_port_message_decode(&send, &message, &row, &diag))
             count = ZS_MAX(count, (uint32_t)SURFACES_UNKNOWN);
         else if (message.bti < ZS_PORT_SURFACES_MAX)
             count = ZS_MAX(count, message.bti + 1u);
     }
-    return count;
+    k->table_count = count;
+    k->handle_count = has_handles ? ZS_MIN(ZS_PORT_SURFACES_MAX - count, (uint32_t)HANDLES) : 0;
+    k->kernel->surface_count = k->table_count + k->handle_count;
 }
 
 static int create_kernel(struct zs_gpu_walk_kernel *k, struct zs_gpu_device *device,
@@ -137,7 +144,7 @@ static int create_kernel(struct zs_gpu_walk_kernel *k, struct zs_gpu_device *dev
     free(k->kernel->samplers);
     k->kernel->sampler_count = SAMPLERS;
     k->kernel->samplers = calloc(SAMPLERS, sizeof(*k->kernel->samplers));
-    k->kernel->surface_count = count_surfaces(k->kernel);
+    count_surfaces(k);
     return k->kernel->samplers ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
 }
 
@@ -198,7 +205,12 @@ bool zs_gpu_walk_kernel_is(const struct zs_gpu_walk_kernel *kernel,
 
 uint32_t zs_gpu_walk_kernel_surfaces(const struct zs_gpu_walk_kernel *kernel)
 {
-    return kernel->kernel->surface_count;
+    return kernel->table_count;
+}
+
+uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel)
+{
+    return kernel->handle_count;
 }
 
 uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel)
@@ -258,6 +270,9 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .args = args,
         .memory = walk->memory,
         .local_ids = walk->rows,
+        .handles = walk->handles,
+        .handle_count = walk->handle_count,
+        .handle_base = walk->kernel->table_count,
         .flags = ZS_GPU_LAUNCH_PIN_ALL,
         .cancel = walk->cancel,
         .counters = walk->counters,

@@ -41,6 +41,8 @@ bool zs_gpu_walk_kernel_is(const struct zs_gpu_walk_kernel *kernel,
 /* How many entries of the binding table, and samplers, its messages may name. */
 uint32_t zs_gpu_walk_kernel_surfaces(const struct zs_gpu_walk_kernel *kernel);
 uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel);
+/* How many surfaces may be named by handles besides: their entries stand behind the table's. */
+uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel);
 /* For counters and faults. */
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel);
 
@@ -65,6 +67,8 @@ struct zs_gpu_walk {
     const struct zs_gpu_walk_surface *surfaces;
     const struct zs_gpu_walk_sampler *samplers; /* as many as zs_gpu_walk_kernel_samplers() */
     uint32_t surface_count;
+    const uint32_t *handles; /* numbers of states, by their entry behind the table's */
+    uint32_t handle_count;
     const _Atomic(bool) *cancel;
     struct zs_gpu_counters *counters;
 };
