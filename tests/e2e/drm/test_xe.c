@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* The interface of xe, as programs see it that have the library preloaded. */
+#include "drm/xe.h"
+
+#include "../../unit/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VA UINT64_C(0x800100000000) /* no address of the host's */
+enum { PAGE = 4096, OBJECT_B = 4 * PAGE };
+
+static int call(int fd, uint32_t number, void *argument, size_t size_B)
+{
+    return ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, 'd', number, size_B), argument);
+}
+#define CALL(fd, number, argument) call(fd, number, &(argument), sizeof(argument))
+
+static int open_node(void)
+{
+    int fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static uint32_t create(int fd, void **ret_map)
+{
+    struct zs_xe_gem_create c = {.size_B = OBJECT_B, .placement = 1, .caching = 1};
+    assert_int_equal(CALL(fd, ZS_XE_GEM_CREATE, c), 0);
+    struct zs_xe_mmap_offset m = {.handle = c.handle};
+    assert_int_equal(CALL(fd, ZS_XE_GEM_MMAP_OFFSET, m), 0);
+    *ret_map = mmap(NULL, OBJECT_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)m.offset);
+    assert_true(*ret_map != MAP_FAILED);
+    return c.handle;
+}
+
+static uint32_t new_vm(int fd)
+{
+    struct zs_xe_vm_create v = {.flags = ZS_XE_VM_LONG_RUNNING};
+    assert_int_equal(CALL(fd, ZS_XE_VM_CREATE, v), 0);
+    return v.id;
+}
+
+static uint32_t new_queue(int fd, uint32_t vm)
+{
+    struct zs_xe_engine engine = {.class = ZS_XE_CLASS_COMPUTE};
+    struct zs_xe_queue_create q = {
+        .width = 1, .placements = 1, .vm = vm, .engines = (uintptr_t)&engine};
+    assert_int_equal(CALL(fd, ZS_XE_EXEC_QUEUE_CREATE, q), 0);
+    return q.id;
+}
+
+/* Of an object, of the user's memory (handle 0), or nothing any more. */
+static int bind(int fd, uint32_t vm, enum zs_xe_bind_what what, uint32_t handle, uint64_t offset_B,
+                uint64_t gpu_va, uint64_t size_B)
+{
+    uint64_t fence = 0;
+    struct zs_xe_sync sync = {.type = ZS_XE_SYNC_USER_FENCE,
+                              .flags = ZS_XE_SYNC_SIGNAL,
+                              .address = (uintptr_t)&fence,
+                              .value = 5};
+    struct zs_xe_vm_bind b = {.vm = vm, .count = 1, .sync_count = 1, .syncs = (uintptr_t)&sync};
+    b.op = (struct zs_xe_bind_op){.what = (uint32_t)what,
+                                  .handle = handle,
+                                  .offset_B = offset_B,
+                                  .size_B = size_B,
+                                  .gpu_va = gpu_va};
+    int ret = CALL(fd, ZS_XE_VM_BIND, b);
+    assert_int_equal(fence, ret ? 0 : 5);
+    return ret;
+}
+
+static int submit(int fd, uint32_t queue, uint64_t batch_va, uint64_t fence_va, uint64_t value)
+{
+    struct zs_xe_sync sync = {.type = ZS_XE_SYNC_USER_FENCE,
+                              .flags = ZS_XE_SYNC_SIGNAL,
+                              .address = fence_va,
+                              .value = value};
+    struct zs_xe_exec e = {.queue = queue,
+                           .sync_count = 1,
+                           .syncs = (uintptr_t)&sync,
+                           .batch_va = batch_va,
+                           .batches = 1};
+    return CALL(fd, ZS_XE_EXEC, e);
+}
+
+static int wait_for(int fd, uint32_t queue, const uint64_t *at, uint64_t value, int64_t timeout_ns)
+{
+    struct zs_xe_wait w = {.address = (uintptr_t)at,
+                           .compare = 3,
+                           .value = value,
+                           .mask = UINT64_MAX,
+                           .timeout_ns = timeout_ns,
+                           .queue = queue};
+    return CALL(fd, ZS_XE_WAIT_USER_FENCE, w);
+}
+
+/* MI_STORE_DATA_IMM, and the batch's end. */
+static void put_store(uint32_t *at, uint64_t to, uint32_t value)
+{
+    const uint32_t batch[] = {0x20u << 23 | 2, (uint32_t)to, (uint32_t)(to >> 32), value,
+                              0x0au << 23};
+    memcpy(at, batch, sizeof(batch));
+}
+
+static void queries(void **state)
+{
+    int fd = open_node();
+    char name[8] = "";
+    struct drm_version v = {.name = name, .name_len = sizeof(name)};
+    assert_int_equal(CALL(fd, 0, v), 0);
+    assert_string_equal(name, "xe");
+    for (uint32_t id = ZS_XE_QUERY_ENGINES; id <= ZS_XE_QUERY_GT_TOPOLOGY; id++) {
+        uint8_t data[4096];
+        struct zs_xe_query q = {.query = id, .data = (uintptr_t)data};
+        assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), 0);
+        assert_in_range(q.size_B, 8, sizeof(data));
+        assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), 0);
+        if (id == ZS_XE_QUERY_CONFIG)
+            assert_int_equal(((struct zs_xe_config *)(data + 8))->device_and_revision & 0xffff,
+                             0x56a0);
+        q.size_B--;
+        assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), -1);
+        q.size_B++;
+        q.data = 64;
+        assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), -1);
+        assert_int_equal(errno, EFAULT);
+    }
+    struct zs_xe_query unknown = {.query = 77};
+    assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, unknown), -1);
+    close(fd);
+}
+
+/* Bindings of parts of objects and of user memory; what is bound over others cuts them. */
+static void bindings(void **state)
+{
+    int fd = open_node();
+    uint32_t vm = new_vm(fd), queue = new_queue(fd, vm), *code, *data;
+    uint32_t code_handle = create(fd, (void **)&code), handle = create(fd, (void **)&data);
+    uint64_t *user = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t target = VA + 0x100000, fence = 0;
+    volatile uint64_t *fences = (uint64_t *)data + PAGE / 8 * 3;
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, code_handle, 0, VA, OBJECT_B), 0);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, target, OBJECT_B), 0);
+    put_store(code, target + 2 * PAGE, 11);
+    assert_int_equal(submit(fd, queue, VA, target + 3 * PAGE, ++fence), 0);
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)fences, fence, -1), 0);
+    assert_int_equal(data[2 * PAGE / 4], 11);
+    /* the user's memory in the middle; what is left and right of it stays */
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP_USERS, 0, (uintptr_t)user, target + PAGE, PAGE),
+                     0);
+    for (uint32_t page = 0; page < 3; page++) {
+        put_store(code, target + page * PAGE + 8, 20 + page);
+        assert_int_equal(submit(fd, queue, VA, target + 3 * PAGE, ++fence), 0);
+        assert_int_equal(wait_for(fd, queue, (uint64_t *)fences, fence, -1), 0);
+    }
+    assert_int_equal(data[2], 20);
+    assert_int_equal(user[1], 21);
+    assert_int_equal(data[2 * PAGE / 4 + 2], 22);
+    /* a closed object lives as long as it is bound, and nobody has its memory */
+    struct drm_gem_close c = {.handle = handle};
+    assert_int_equal(CALL(fd, 0x09, c), 0);
+    void *other;
+    create(fd, &other);
+    assert_int_equal(((uint32_t *)other)[2], 0);
+    put_store(code, target + 8, 30);
+    assert_int_equal(submit(fd, queue, VA, target + 3 * PAGE, ++fence), 0);
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)fences, fence, -1), 0);
+    assert_int_equal(data[2], 30);
+    /* what is not bound any more is not there: the queue is banned, others go on */
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_UNMAP, 0, 0, target, 2 * PAGE), 0);
+    assert_int_equal(submit(fd, queue, VA, target + 3 * PAGE, ++fence), 0);
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)fences, fence, -1), -1);
+    assert_int_equal(errno, EIO);
+    struct zs_xe_queue_property p = {.id = queue, .property = ZS_XE_PROPERTY_BAN};
+    assert_int_equal(CALL(fd, ZS_XE_EXEC_QUEUE_GET_PROPERTY, p), 0);
+    assert_int_equal(p.value, 1);
+    assert_int_equal(submit(fd, queue, VA, target + 3 * PAGE, fence), -1);
+    queue = new_queue(fd, vm);
+    put_store(code, target + 2 * PAGE, 12);
+    assert_int_equal(submit(fd, queue, VA, target + 3 * PAGE, fence), 0);
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)fences, fence, -1), 0);
+    assert_int_equal(data[2 * PAGE / 4], 12);
+    close(fd);
+}
+
+/* A ring that waits for the host, as direct submission does: it is told to go on, or killed. */
+static void rings(void **state)
+{
+    int fd = open_node();
+    uint32_t vm = new_vm(fd), queue = new_queue(fd, vm), *code;
+    uint32_t handle = create(fd, (void **)&code);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA, OBJECT_B), 0);
+    volatile uint32_t *semaphore = code + 1024;
+    const uint32_t wait[] = {0x1cu << 23 | 2 | 1u << 15 | 1u << 12, 7, (uint32_t)VA + 4096,
+                             VA >> 32};
+    memcpy(code, wait, sizeof(wait));
+    put_store(code + 4, VA + 4100, 99);
+    assert_int_equal(submit(fd, queue, VA, VA + 8192, 3), 0);
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)code + 1024, 3, 1000000), -1);
+    assert_int_equal(errno, ETIME);
+    /* bindings change while it waits */
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA + 0x10000, OBJECT_B), 0);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_UNMAP, 0, 0, VA + 0x10000, OBJECT_B), 0);
+    *semaphore = 7;
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)code + 1024, 3, -1), 0);
+    assert_int_equal(code[1025], 99);
+    *semaphore = 0;
+    assert_int_equal(submit(fd, queue, VA, VA + 8192, 4), 0);
+    struct zs_xe_queue_destroy d = {.id = queue};
+    assert_int_equal(CALL(fd, ZS_XE_EXEC_QUEUE_DESTROY, d), 0);
+    assert_int_equal(CALL(fd, ZS_XE_EXEC_QUEUE_DESTROY, d), -1);
+    struct zs_xe_vm_destroy v = {.id = vm};
+    assert_int_equal(CALL(fd, ZS_XE_VM_DESTROY, v), 0);
+    close(fd);
+}
+
+/* Any bytes for any call; what they point to ends at a page that is not there. */
+static void hostile(void **state)
+{
+    int fd = open_node();
+    uint64_t seed = 0x9e3779b97f4a7c15ull, argument[32];
+    void *map;
+    uint32_t vm = new_vm(fd), handle = create(fd, &map);
+    new_queue(fd, vm);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, PAGE, VA, OBJECT_B), -1);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA + 1, PAGE), -1);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, UINT64_MAX & ~4095ull, PAGE), -1);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP_USERS, 0, PAGE, VA, PAGE), -1);
+    char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
+    for (uint32_t i = 0; i < 20000; i++) {
+        for (uint32_t w = 0; w < 32; w++) {
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+            argument[w] = seed & 1   ? seed >> 32 & 15
+                          : seed & 2 ? seed
+                          : seed & 4 ? VA + (seed >> 32 & 7) * PAGE
+                                     : (uintptr_t)page + 3840;
+        }
+        uint32_t number = ZS_XE_DEVICE_QUERY + (seed >> 40) % 0x20;
+        if (number != ZS_XE_WAIT_USER_FENCE) /* might rightly wait for ever */
+            call(fd, number, argument, seed >> 50 & 127);
+    }
+    close(fd);
+}
+
+static void forks(void **state)
+{
+    int fd = open_node();
+    new_queue(fd, new_vm(fd));
+    for (uint32_t i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            rings(NULL);
+            _exit(0);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queries), cmocka_unit_test(bindings), cmocka_unit_test(rings),
+        cmocka_unit_test(hostile), cmocka_unit_test(forks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
