@@ -43,7 +43,7 @@ struct zs_cs {
     uint64_t general_va, surface_va, dynamic_va, indirect_va, instruction_va, table_pool_va,
         bindless_va;
     uint32_t descriptors_offset_B, curbe_offset_B, curbe_B;
-    uint32_t scratch_B;
+    uint32_t scratch_B, scratch_offset_B;
     bool large_grf;
 };
 

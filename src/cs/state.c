@@ -38,18 +38,9 @@ int zs_cs_media_state(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
     return 0;
 }
 
-/* Scratch memory is a surface, whose pitch is what a thread has of it. */
 int zs_cs_front_end(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    uint32_t offset_B = dw[1] >> 10 << 6;
-    cs->scratch_B = 0;
-    if (!offset_B)
-        return 0;
-    const uint8_t *state =
-        zs_cs_memory(cs, cs->surface_va + offset_B, ZS_CS_SURFACE_STATE_B, false, diag);
-    if (!state)
-        return -EFAULT;
-    cs->scratch_B = (zs_load_u32(state + 12) & 0x3ffff) + 1;
+    cs->scratch_offset_B = dw[1] >> 10 << 6;
     return 0;
 }
 
@@ -78,6 +69,21 @@ int zs_cs_descriptors(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
 
 enum { DISPATCH_X = 0x500, DESCRIPTOR_B = 32 };
 
+/* From XeHPG on scratch memory is a surface, whose pitch is what a thread has of it. Its state may
+ * be written, and its base set, after the command that names it. */
+static int scratch(struct zs_cs *cs, struct zs_cs_walk *walk, struct zs_diag *diag)
+{
+    walk->scratch_B = cs->scratch_B;
+    if (!cs->params.is_xe_hpg || !cs->scratch_offset_B)
+        return 0;
+    const uint8_t *state =
+        zs_cs_memory(cs, cs->surface_va + cs->scratch_offset_B, ZS_CS_SURFACE_STATE_B, false, diag);
+    if (!state)
+        return -EFAULT;
+    walk->scratch_B = (zs_load_u32(state + 12) & 0x3ffff) + 1;
+    return 0;
+}
+
 /* INTERFACE_DESCRIPTOR_DATA: what both walkers' have in the same bits. */
 static int descriptor(struct zs_cs *cs, const uint32_t idd[8], struct zs_cs_walk *walk,
                       struct zs_diag *diag)
@@ -92,13 +98,12 @@ static int descriptor(struct zs_cs *cs, const uint32_t idd[8], struct zs_cs_walk
     walk->surface_base_va = cs->surface_va;
     walk->bindless_va = cs->bindless_va;
     walk->table_va = table ? (cs->table_pool_va ? cs->table_pool_va : cs->surface_va) + table : 0;
-    walk->scratch_B = cs->scratch_B;
     walk->large_grf = cs->large_grf;
     if (slm >= ZS_ARRAY_LEN(slm_KB))
         return zs_cs_fail(cs, diag, -ENOTSUP, "local memory of code %" PRIu32 " is not modelled",
                           slm);
     walk->slm_B = slm_KB[slm] << 10;
-    return 0;
+    return scratch(cs, walk, diag);
 }
 
 static int launch(struct zs_cs *cs, const struct zs_cs_walk *walk, struct zs_cs_ran *ran,
@@ -139,7 +144,9 @@ static int curbe_or_indirect(struct zs_cs *cs, const uint32_t *dw, const uint32_
     walk->cross_B = (idd[7] & 0xff) * 32;
     walk->row_B = (idd[5] >> 16) * 32;
     uint64_t wanted_B = walk->cross_B + (uint64_t)walk->row_B * walk->threads;
-    if (offset_B + wanted_B > size_B)
+    /* Drivers ask for a row of each thread that has none, too: it is what stands behind the data.
+     */
+    if (offset_B + walk->cross_B > size_B)
         return zs_cs_fail(cs, diag, -EINVAL,
                           "GPGPU_WALKER: threads want %" PRIu64
                           " bytes of data, there are %" PRIu32,
@@ -204,6 +211,24 @@ static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, const struct z
     return error;
 }
 
+/* The length says what is fetched ahead; threads may read on: implicit arguments stand in front of
+ * what it counts. So there is some more, as far as memory goes. */
+static int indirect_data(struct zs_cs *cs, const uint32_t *dw, struct zs_cs_walk *walk,
+                         struct zs_diag *diag)
+{
+    enum { MORE_B = 1024 };
+    uint64_t at_va = cs->general_va + (dw[3] & ~63u);
+    uint32_t size_B = dw[2] & 0x1ffff;
+    if (!size_B)
+        return 0;
+    walk->payload = zs_cs_memory(cs, at_va, size_B, false, diag);
+    walk->cross_B = size_B;
+    struct zs_diag none = {0};
+    if (walk->payload && zs_cs_memory(cs, at_va, size_B + MORE_B, false, &none))
+        walk->cross_B += MORE_B;
+    return walk->payload ? 0 : -EFAULT;
+}
+
 static void walk_order(uint32_t code, uint8_t order[3])
 {
     static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
@@ -243,12 +268,9 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
     }
     if (dw[0] >> 10 & 1)
         indirect_counts(cs, walk.groups);
-    walk.cross_B = dw[2] & 0x1ffff;
     int error = descriptor(cs, idd, &walk, diag);
-    if (!error && walk.cross_B) {
-        walk.payload = zs_cs_memory(cs, cs->general_va + (dw[3] & ~63u), walk.cross_B, false, diag);
-        error = walk.payload ? 0 : -EFAULT;
-    }
+    if (!error)
+        error = indirect_data(cs, dw, &walk, diag);
     if (!error)
         error = launch(cs, &walk, &ran, diag);
     return error ? error : walker_post_sync(cs, dw + POST_SYNC_AT + more, &ran, diag);

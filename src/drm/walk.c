@@ -349,10 +349,11 @@ int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const stru
     zs_drm_log(ZS_DRM_DEBUG,
                "kernel at 0x%" PRIx64 ": %" PRIu32 " x %" PRIu32 " x %" PRIu32 " groups of %" PRIu32
                " threads of SIMD%" PRIu32 " (the last 0x%" PRIx32 "), %" PRIu32
-               " bytes for all, %" PRIu32 " for each, local memory %" PRIu32,
+               " bytes for all, %" PRIu32 " for each, local memory %" PRIu32
+               ", scratch memory %" PRIu32,
                walk->kernel_va, walk->groups[0], walk->groups[1], walk->groups[2], walk->threads,
                walk->simd, walk->last_mask, walk->inline_B + walk->cross_B, walk->row_B,
-               walk->slm_B);
+               walk->slm_B, walk->scratch_B);
     int error = set_size(walk, &work.walk, diag);
     if (!error)
         error = prepare(node, device, vm, walk, &work, diag);
