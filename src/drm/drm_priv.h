@@ -7,6 +7,7 @@
  *     paths.c     the files and folders of /dev/dri and /sys that drivers look at
  *     node.c      devices, open files of nodes and their memory
  *     object.c    memory objects and where they are bound
+ *     prime.c     objects that several devices share
  *     vm.c        addresses of GPUs, and what is bound there
  *     engine.c    contexts, and a thread for each engine that is used: batches in their order
  *     walk.c      what the command streamer hands over, for src/gpu
@@ -99,6 +100,7 @@ struct zs_gpu_device *zs_drm_node_device(struct zs_drm_node *node);
  */
 
 struct zs_drm_object;
+struct zs_drm_pages;
 /* A part of an object, or of the user's memory, at an address: what xe calls a binding. */
 struct zs_drm_mapping {
     uint64_t gpu_va, size_B;
@@ -125,7 +127,8 @@ struct zs_drm_object {
     uint32_t busy;       /* batches that are not done */
     uint64_t size_B;
     uint8_t *host;
-    uint64_t offset_B; /* in the file, unless it is the user's own memory */
+    uint64_t offset_B;          /* in the file, unless it is the user's own memory */
+    struct zs_drm_pages *pages; /* shared with other objects; NULL: its own, or the user's */
     bool is_users, read_only;
     uint32_t tiling, stride_B;
     struct {
@@ -176,6 +179,11 @@ void zs_drm_object_put(struct zs_drm_object *object);
 /* At an address of a VM, where it stays until it is closed or bound elsewhere. What is there goes.
  */
 int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint64_t gpu_va);
+
+/* ---- prime.c -----------------------------------------------------------------------------------
+ */
+
+void zs_drm_pages_put(struct zs_drm_pages *pages);
 
 /* ---- vm.c --------------------------------------------------------------------------------------
  * With file->lock held.

@@ -138,7 +138,9 @@ void zs_drm_object_put(struct zs_drm_object *object)
 {
     if (--object->references)
         return;
-    if (!object->is_users)
+    if (object->pages)
+        zs_drm_pages_put(object->pages);
+    else if (!object->is_users)
         give_part(object->file, object->offset_B, zs_align_up(object->size_B, BLOCK_B));
     free(object->bindings.items);
     free(object);

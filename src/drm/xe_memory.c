@@ -30,6 +30,8 @@ int zs_drm_xe_mmap_offset(struct zs_drm_file *file, void *argument)
         return m->handle ? -EINVAL : (m->offset = PAGE_B, 0);
     if (!object)
         return -ENOENT;
+    if (object->is_users) /* of another device */
+        return -ENODEV;
     m->offset = object->offset_B;
     return 0;
 }

@@ -221,6 +221,38 @@ static void rings(void **state)
     close(fd);
 }
 
+/* Memory of one device's object in another's, as contexts of several devices want it. */
+static void shares(void **state)
+{
+    int fd = open_node(), other = open_node();
+    uint32_t *data, *code, vm = new_vm(other), queue = new_queue(other, vm);
+    uint32_t handle = create(fd, (void **)&data), code_handle = create(other, (void **)&code);
+    struct drm_prime_handle p = {.handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR};
+    assert_int_equal(CALL(fd, 0x2d, p), 0);
+    assert_int_equal(lseek(p.fd, 0, SEEK_END), OBJECT_B);
+    struct drm_prime_handle q = {.fd = p.fd}, again = {.fd = p.fd}, none = {.fd = fd};
+    assert_int_equal(CALL(other, 0x2e, q), 0);
+    assert_int_equal(CALL(other, 0x2e, again), 0);
+    assert_int_equal(again.handle, q.handle);
+    assert_int_equal(CALL(other, 0x2e, none), -1);
+    close(p.fd);
+    assert_int_equal(bind(other, vm, ZS_XE_BIND_MAP, q.handle, 0, VA, OBJECT_B), 0);
+    assert_int_equal(bind(other, vm, ZS_XE_BIND_MAP, code_handle, 0, VA + 0x10000, OBJECT_B), 0);
+    /* whoever is closed first, the other has it */
+    struct drm_gem_close c = {.handle = handle};
+    assert_int_equal(CALL(fd, 0x09, c), 0);
+    put_store(code, VA + 8, 77);
+    assert_int_equal(submit(other, queue, VA + 0x10000, VA + PAGE, 1), 0);
+    assert_int_equal(wait_for(other, queue, (uint64_t *)data + PAGE / 8, 1, -1), 0);
+    assert_int_equal(data[2], 77);
+    c.handle = q.handle;
+    assert_int_equal(CALL(other, 0x09, c), 0);
+    assert_int_equal(bind(other, vm, ZS_XE_BIND_UNMAP, 0, 0, VA, OBJECT_B), 0);
+    assert_int_equal(data[2], 0); /* its pages are gone */
+    close(fd);
+    close(other);
+}
+
 /* Any bytes for any call; what they point to ends at a page that is not there. */
 static void hostile(void **state)
 {
@@ -271,7 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries), cmocka_unit_test(bindings), cmocka_unit_test(rings),
-        cmocka_unit_test(hostile), cmocka_unit_test(forks),
+        cmocka_unit_test(shares),  cmocka_unit_test(hostile),  cmocka_unit_test(forks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
