@@ -10,7 +10,7 @@ HEADERS = [('ze', 'ze_api.h', 'ze_ddi.h'), ('zet', 'zet_api.h', 'zet_ddi.h'),
            ('zes', 'zes_api.h', 'zes_ddi.h')]
 SCALARS = {'uint8_t': 'U8', 'uint16_t': 'U16', 'uint32_t': 'U32', 'uint64_t': 'U64',
            'int32_t': 'I32', 'int64_t': 'I64', 'size_t': 'SIZE', 'float': 'F32', 'double': 'F64',
-           'ze_bool_t': 'BOOL', 'zet_bool_t': 'BOOL', 'zes_bool_t': 'BOOL', 'char': 'I8', 'int': 'I32',
+           'ze_bool_t': 'BOOL', 'cl_bool': 'BOOL', 'zet_bool_t': 'BOOL', 'zes_bool_t': 'BOOL', 'char': 'I8', 'int': 'I32',
            'uintptr_t': 'U64'}
 
 # The headers do not say which parameter counts these.
@@ -74,6 +74,7 @@ class Table:
 class Api:
     def __init__(self):
         self.enums, self.flags, self.structs, self.functions = {}, {}, {}, {}
+        self.bits = {}  # flags of types that are named otherwise
         self.handles, self.aliases, self.callbacks, self.unions = set(), {}, set(), set()
         self.tables, self.base = [], (1, 4)
         self.forward, self.later = [], []  # declarations of what the headers lack
@@ -288,7 +289,7 @@ class Api:
                 return 'HANDLE'
             if base in self.enums:
                 return 'ENUM'
-            if base.endswith('_flags_t'):
+            if base.endswith('_flags_t') or base in self.bits:
                 return 'FLAGS'
             if base in self.structs:
                 return 'STRUCT'

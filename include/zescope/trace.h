@@ -50,7 +50,8 @@ struct zs_api_event {
     bool is_exit;
     uint32_t param_count;
     void **params;   /* params[i] points to parameter i; the layout of ze_*_params_t */
-    int32_t *result; /* ze_result_t of the call on exit, may be changed; NULL on enter */
+    int32_t *result; /* ze_result_t or OpenCL's error code on exit, may be changed;
+                        NULL on enter */
     void *internal;  /* the library's, for zs_api_event_format; NULL in an event that you make */
 };
 
@@ -138,12 +139,16 @@ struct zs_api_param {
     enum zs_api_flow flow; /* of what is pointed to: INOUT are counts and structures, which have a
                               value before the call */
     uint32_t size_B;       /* of the parameter */
-    int range;             /* index of the parameter that counts what this one points to, or -1 */
+    int range;             /* index of the parameter that counts what this one points to, or -1;
+                              of OpenCL's more: internal */
     int sub;               /* internal: which structure or number is pointed to */
 };
 /* Parameter i of a call; false beyond the last. */
 ZS_API bool zs_api_call_param(uint32_t call, uint32_t i, struct zs_api_param *ret_param);
 
+/* What a call returned, "ZE_RESULT_NOT_READY" or "CL_INVALID_VALUE"; NULL when that is not known.
+ * call may be NULL: what is negative is OpenCL's. */
+ZS_API const char *zs_api_result_name(const char *call, int32_t result);
 /* The enumerator of a value, "ZE_RESULT_SUCCESS"; NULL when the enum type or value is unknown. */
 ZS_API const char *zs_api_enum_name(const char *type, int64_t value);
 

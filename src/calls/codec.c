@@ -285,12 +285,41 @@ static uint64_t room_on_enter(const struct zs_api_event *event, const struct zs_
     return counts && slot < ZS_TRACE_COUNTS_MAX ? counts[slot] : UINT64_MAX;
 }
 
+/* Names and values in turn, and a zero for a name at the end, as OpenCL has them: with the zero. */
+static uint64_t list_count(const void *first)
+{
+    uint64_t count = 0;
+    while (first && count < ZS_CODEC_ELEMENTS_MAX &&
+           load_bits((const char *)first + (size_t)count * 8, 8))
+        count += 2;
+    return count + 1;
+}
+
+/* Ranges that OpenCL has: see describe.h. */
+static uint64_t other_count(const struct zs_api_event *event, const struct zs_api_param *params,
+                            uint32_t i)
+{
+    int range = params[i].range;
+    if (range == ZS_API_RANGE_LIST)
+        return list_count((const void *)(uintptr_t)load_bits(event->params[i], 8));
+    if (range < 0)
+        return (uint64_t)-range;
+    uint32_t first = (uint32_t)range & ZS_API_RANGE_INDEX;
+    uint32_t second = ((uint32_t)range >> ZS_API_RANGE_LIMIT_SHIFT) - 1;
+    uint64_t room = load_count(event, &params[first], first);
+    if (!load_bits(event->params[second], params[second].size_B))
+        return ZS_MIN(room, UINT64_C(1)); /* how many there are was not asked for: one at least */
+    return ZS_MIN(room, load_count(event, &params[second], second));
+}
+
 /* How many elements parameter i points to: its range parameter's value, or 1; texts without one end
  * with a NUL. */
 static uint64_t element_count(const struct zs_api_event *event, const struct zs_api_param *params,
                               uint32_t i)
 {
     int range = params[i].range;
+    if (range < -1 || range > ZS_API_RANGE_INDEX)
+        return other_count(event, params, i);
     if (range < 0 || (uint32_t)range >= event->param_count)
         return params[i].kind == ZS_API_KIND_STRING ? UINT64_MAX : 1;
     const struct zs_api_param *p = &params[range];

@@ -132,6 +132,12 @@ const char *zs_api_enum_name(const char *type, int64_t value)
     return NULL;
 }
 
+const char *zs_api_result_name(const char *call, int32_t result)
+{
+    bool is_cl = result < 0 || (call && !strncmp(call, "cl", 2));
+    return zs_api_enum_name(is_cl ? "cl_result" : "ze_result_t", result);
+}
+
 struct zs_api_shape zs_api_call_shape(uint32_t call)
 {
     return (struct zs_api_shape){.params = params + calls[call].first_param,

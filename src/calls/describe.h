@@ -33,6 +33,10 @@ struct zs_api_struct {
     uint32_t field_count;
 };
 
+/* What a parameter's `range` is beside an index: -n are n elements, a list goes in pairs up to a
+ * zero, and bits above the index name the parameter, + 1, that points to another limit. */
+enum { ZS_API_RANGE_LIST = -64, ZS_API_RANGE_LIMIT_SHIFT = 8, ZS_API_RANGE_INDEX = 0xff };
+
 /*
  * The shape of a call: how its arguments are written. A recording holds the shape of every call in
  * it, so that a reader that was built with other headers, or does not know the call, still reads

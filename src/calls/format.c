@@ -188,7 +188,7 @@ size_t zs_api_event_format(const struct zs_api_event *event, char *ret_text, siz
             zs_api_format_call(&out, event->name, &values);
     }
     if (event->is_exit) {
-        const char *name = zs_api_enum_name("ze_result_t", result);
+        const char *name = zs_api_result_name(event->name, result);
         if (name)
             zs_buf_printf(&out, " = %s", name);
         else

@@ -109,6 +109,18 @@ static bool is_ours(const struct launch *l, const char *entry)
     return false;
 }
 
+/* The last of OpenCL's layers is the one that the application calls. */
+static bool put_opencl_layer(struct launch *l)
+{
+    const char *given = getenv("OPENCL_LAYERS");
+    char *layers;
+    if (asprintf(&layers, "%s%s%s", given ? given : "", given && given[0] ? ":" : "", l->layer) < 0)
+        return false;
+    bool ok = put_variable(l, "OPENCL_LAYERS", layers);
+    free(layers);
+    return ok;
+}
+
 /* API calls pass our layer, which the loader takes for its validation layer. The real one stays in
  * the chain when the application asked for it. */
 static bool put_trace_variables(struct launch *l)
@@ -116,7 +128,7 @@ static bool put_trace_variables(struct launch *l)
     const char *asked = getenv("ZE_ENABLE_VALIDATION_LAYER");
     return put_variable(l, ZS_ENV_COLLECT_LAYER, l->layer) &&
            (!asked || strcmp(asked, "1") != 0 || put_variable(l, "ZESCOPE_NEXT_LAYER", "1")) &&
-           put_variable(l, "ZE_ENABLE_VALIDATION_LAYER", "1");
+           put_variable(l, "ZE_ENABLE_VALIDATION_LAYER", "1") && put_opencl_layer(l);
 }
 
 /* Expressions as lines of one variable. */
@@ -461,7 +473,7 @@ static void print_summary(const struct record_options *o, const char *path)
             "disk is full)",
             (unsigned long long)info->drops.packets);
     if (!process_count)
-        zs_cli_note(common, "the application did not use Level Zero: nothing was recorded");
+        zs_cli_note(common, "the application used neither Level Zero nor OpenCL: nothing was recorded");
     else if (!o->device && found_no_device(recording, build_count))
         zs_cli_note(common, "no Level Zero driver here has a device: on the software GPU it is "
                             "zescope record -d skl -- ...; zescope doctor says what is installed");

@@ -234,10 +234,17 @@ static void *trace_layer(void)
     return collector.dir[0] && path && path[0] ? run(bring_layer, path, NULL) : NULL;
 }
 
+/* OpenCL's loader opens our layer by its path, which OPENCL_LAYERS says. */
+static bool is_layer(const char *file)
+{
+    const char *path = getenv(ZS_ENV_COLLECT_LAYER);
+    return path && !strcmp(file, path);
+}
+
 /* What has to happen before `file` is opened; a handle that is to be given instead, or NULL. */
 __attribute__((noinline)) static void *before_open(const char *file, const void *caller)
 {
-    void *layer = !strcmp(file, VALIDATION_NAME) ? trace_layer() : NULL;
+    void *layer = !strcmp(file, VALIDATION_NAME) || is_layer(file) ? trace_layer() : NULL;
     if (!layer && strstr(file, "libze_tracing_layer"))
         install_for_caller(caller, file);
     return layer;
@@ -280,7 +287,7 @@ __attribute__((noinline)) static void *open_deepbound(const char *file, int flag
 ZS_API void *dlopen(const char *file, int flags)
 {
     void *instead =
-        file && strstr(file, "libze_") ? before_open(file, __builtin_return_address(0)) : NULL;
+        file && strstr(file, "libze") ? before_open(file, __builtin_return_address(0)) : NULL;
     if (instead)
         return instead;
     if (ZS_UNLIKELY(flags & RTLD_DEEPBIND) && file && before_deepbound(file))

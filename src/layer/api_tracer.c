@@ -64,6 +64,7 @@ static void zel_exit(uint32_t call, uint32_t param_count, void *params, int32_t 
 }
 
 /* Only ze calls can be had from the loader: the other domains' rows expand to nothing. */
+#define ZEL_cl(...)
 #define ZEL_ze(...) __VA_ARGS__
 #define ZEL_zet(...)
 #define ZEL_zes(...)

@@ -71,8 +71,13 @@ ze_result_t zs_layer_get_table(const struct zs_layer_table *t, const void *calle
     if (result != ZE_RESULT_SUCCESS || is_moved(t, version))
         return result;
     wrap(t, version, table);
-    atomic_store(&layer_active, true);
+    zs_layer_set_active();
     return result;
+}
+
+void zs_layer_set_active(void)
+{
+    atomic_store(&layer_active, true);
 }
 
 void *zs_layer_next(uint32_t call)

@@ -32,6 +32,24 @@ struct zs_layer_table {
 ze_result_t zs_layer_get_table(const struct zs_layer_table *t, const void *caller,
                                ze_api_version_t version, void *table);
 
+/* Generated from src/calls/opencl.def: places in the ICD loader's table, and extensions, each with
+ * a function for each driver whose own it wraps. */
+struct zs_layer_extension {
+    const char *name;
+    void *wrappers[ZS_CL_DRIVERS];
+    void *next; /* as many pointers to functions */
+};
+extern const struct zs_layer_slot zs_layer_cl_slots[];
+extern const size_t zs_layer_cl_slot_count;
+extern const struct zs_layer_extension zs_layer_extensions[];
+extern const size_t zs_layer_extension_count;
+
+/* What the application gets for an extension function that a driver gave: ours around it, or where
+ * it is not known, or no function of ours is left, the driver's. */
+void *zs_layer_extension(const char *name, void *function);
+/* A loader has taken our functions. */
+void zs_layer_set_active(void);
+
 /* Generated: by call, where the pointer to the next layer's or driver's function is kept. */
 extern void *const zs_layer_next_functions[];
 

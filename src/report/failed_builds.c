@@ -13,7 +13,7 @@ static bool has_failed(const struct zs_record_build *b)
 
 static const char *result_name(const struct zs_record_build *b, char ret_number[24])
 {
-    const char *name = zs_api_enum_name("ze_result_t", b->result);
+    const char *name = zs_api_result_name(NULL, b->result);
     snprintf(ret_number, 24, "0x%x", (unsigned)b->result);
     return name ? name : ret_number;
 }

@@ -629,7 +629,7 @@ void zs_html_timeline_json(struct zs_html_timeline *t, const struct zs_activitie
         /* each once: those that are no success are few */
         const struct item *item = &t->calls.items[i];
         char key[16];
-        const char *name = item->result ? zs_api_enum_name("ze_result_t", item->result) : NULL;
+        const char *name = item->result ? zs_api_result_name(NULL, item->result) : NULL;
         if (!name || zs_id_map_get(&t->numbers, (uint32_t)item->result, 0))
             continue;
         snprintf(key, sizeof(key), "%" PRId32, item->result);

@@ -29,7 +29,8 @@ static bool wants(const struct log *log, const struct zs_call *call)
     return zs_filter_matches_span(&log->filter, call->name);
 }
 
-static void put_result(const struct log *log, const struct zs_call *call, struct zs_buf *out)
+static void put_result(const struct log *log, const struct zs_call *call, const char *name_of_call,
+                       struct zs_buf *out)
 {
     const char *red = log->options->color ? "\033[31m" : "";
     const char *plain = log->options->color ? "\033[0m" : "";
@@ -37,7 +38,7 @@ static void put_result(const struct log *log, const struct zs_call *call, struct
         zs_buf_printf(out, " %s(never returned)%s", red, plain);
         return;
     }
-    const char *name = zs_api_enum_name("ze_result_t", call->result);
+    const char *name = zs_api_result_name(name_of_call, call->result);
     if (call->result == 0 || call->result == 1)
         red = "";
     if (name)
@@ -63,7 +64,7 @@ static void put_line(struct log *log, const struct zs_calls *calls, const struct
                   (unsigned)(ns % 1000000000), calls->tid, plain);
     zs_buf_pad(out, ' ', (size_t)call->depth * 2);
     zs_api_format_call(out, name, &calls->values);
-    put_result(log, call, out);
+    put_result(log, call, name, out);
     zs_buf_putc(out, '\n');
 }
 

@@ -227,7 +227,7 @@ static bool is_failure(int32_t result)
 
 static const char *result_name(struct zs_report *r, bool finished, int32_t result)
 {
-    const char *name = zs_api_enum_name("ze_result_t", result);
+    const char *name = zs_api_result_name(NULL, result);
     char number[24];
     if (!finished)
         return "(never returned)";

@@ -294,7 +294,7 @@ static void put_triple(struct zs_buf *out, const uint32_t *triple)
 static void put_results(struct zs_buf *out, const struct zs_results *results)
 {
     for (uint32_t i = 0; i < results->count; i++) {
-        const char *name = zs_api_enum_name("ze_result_t", results->items[i].result);
+        const char *name = zs_api_result_name(NULL, results->items[i].result);
         zs_buf_printf(out, "%s%s x%" PRIu64, i ? ", " : "", name ? name : "unknown result",
                       results->items[i].count);
     }
@@ -519,7 +519,7 @@ static void json_results(struct zs_json *json, const char *key, const struct zs_
 {
     zs_json_object(json, key);
     for (uint32_t i = 0; i < results->count; i++) {
-        const char *name = zs_api_enum_name("ze_result_t", results->items[i].result);
+        const char *name = zs_api_result_name(NULL, results->items[i].result);
         char number[16];
         snprintf(number, sizeof(number), "0x%x", (unsigned)results->items[i].result);
         zs_json_u64(json, name ? name : number, results->items[i].count);

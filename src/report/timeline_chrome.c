@@ -68,7 +68,7 @@ static int put_call(void *user, const struct zs_calls *calls, const struct zs_ca
     zs_buf_puts(&t->out, ",\"cat\":\"api\"");
     put_time(t, "ts", call->start_ns);
     if (call->finished) {
-        const char *result = zs_api_enum_name("ze_result_t", call->result);
+        const char *result = zs_api_result_name(name, call->result);
         put_time(t, "dur", call->duration_ns);
         zs_buf_puts(&t->out, ",\"args\":{");
         put_string(t, "result", result ? result : "unknown");

@@ -329,7 +329,7 @@ class RecordTest(unittest.TestCase):
         done = self.record([NO_LEVEL_ZERO])
         self.assertEqual((done.returncode, done.stdout), (7, b'out\n'))
         self.assertTrue(done.stderr.startswith(b'err\n'))
-        self.assertIn(b'did not use Level Zero', done.stderr)
+        self.assertIn(b'used neither Level Zero nor OpenCL', done.stderr)
         self.assertEqual(Recording(self.out).processes, {})
 
     def test_dlopen_sees_its_real_caller(self):
