@@ -173,9 +173,20 @@ struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t hand
         device->kernel_bits = p.kernelTimestampValidBits;
         device->has_clock = true;
     }
-    act_write_device(a, device, p.name, hz, tile_of(&p), index);
+    act_write_device(a->file, device->id, p.name, hz, tile_of(&p), index,
+                     ZS_ACT_API_LEVEL_ZERO);
     act_clock_sample(a, device);
     return device;
+}
+
+uint64_t act_ids_take(struct zs_activity *a, enum act_id kind, uint64_t count)
+{
+    uint64_t *const last[] = {&a->next_append, &a->next_device, &a->next_queue, &a->next_kernel};
+    pthread_mutex_lock(&a->lock);
+    uint64_t first = *last[kind] + 1;
+    *last[kind] += count;
+    pthread_mutex_unlock(&a->lock);
+    return first;
 }
 
 struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t handle)
@@ -212,7 +223,7 @@ struct act_kernel *act_kernel_get(struct zs_activity *a, ze_kernel_handle_t hand
         kernel->size[2] = p.requiredGroupSizeZ;
     }
     uint64_t build = (uintptr_t)act_find(a, ACT_BUILD, handle);
-    act_write_kernel(a, kernel->id, name[0] ? name : "(unknown kernel)", build,
+    act_write_kernel(a->file, kernel->id, name[0] ? name : "(unknown kernel)", build,
                      a->meter ? act_meter_base(a, handle) : 0,
                      build && zs_instrument_is_of(a->collector, build), known ? &p : NULL);
     return kernel;

@@ -86,7 +86,7 @@ struct act_device {
 struct act_queue {
     ze_command_queue_handle_t handle; /* NULL: of an immediate list */
     struct act_device *device;
-    uint64_t id, track;
+    uint64_t id;
     uint64_t submitted; /* calls that executed lists and have returned */
 };
 
@@ -221,6 +221,10 @@ struct zs_activity {
 typedef void (*act_hook_fn)(struct zs_activity *a, const struct zs_trace_event *event,
                             struct zs_activity_call *call);
 
+/* Numbers of records, for who is not a part of this: `count` from the one that is returned. */
+enum act_id { ACT_ID_APPEND, ACT_ID_DEVICE, ACT_ID_QUEUE, ACT_ID_KERNEL };
+uint64_t act_ids_take(struct zs_activity *a, enum act_id kind, uint64_t count);
+
 /* activity.c: around a call that submits lists to a queue, or to the one behind an immediate list.
  */
 void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
@@ -291,11 +295,20 @@ bool act_times(struct zs_activity *a, struct act_device *device,
 void act_clock_sample(struct zs_activity *a, struct act_device *device);
 
 /* activity_write.c */
-void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
-                      uint64_t frequency_hz, uint32_t tile, uint32_t index);
+void act_write_device(struct zs_trace_file *file, uint64_t id, const char *name,
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index,
+                      enum zs_activity_api api);
 void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
                      uint32_t index, bool immediate);
-void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
+void act_write_cl_queue(struct zs_trace_file *file, const struct zs_trace_process *process,
+                        uint64_t id, uint64_t device);
+struct act_cl_times {
+    uint64_t submit_ns, start_ns, end_ns; /* end_ns 0: not known */
+    bool is_estimated;
+};
+void act_write_cl_execute(struct zs_trace_file *file, uint64_t id, uint64_t queue,
+                          const struct act_cl_times *times);
+void act_write_kernel(struct zs_trace_file *file, uint64_t id, const char *name, uint64_t build,
                       uint64_t base, bool is_rewritten, const ze_kernel_properties_t *p);
 /* What every record of an append to the list begins with: made once. */
 void act_write_prefix(struct act_list *list);

@@ -30,10 +30,15 @@ static void record_end(struct record *r)
     zs_pb_end(&r->pb, r->length);
 }
 
+static void store_in(struct zs_trace_file *file, struct record *r, uint64_t time_ns)
+{
+    if (file && !r->pb.full)
+        zs_trace_packet_at(file, time_ns, r->bytes, (size_t)(r->pb.at - r->bytes));
+}
+
 static void store(struct zs_activity *a, struct record *r, uint64_t time_ns)
 {
-    if (a->file && !r->pb.full)
-        zs_trace_packet_at(a->file, time_ns, r->bytes, (size_t)(r->pb.at - r->bytes));
+    store_in(a->file, r, time_ns);
 }
 
 static void put_known(struct zs_pb *pb, uint32_t field, uint64_t value)
@@ -53,17 +58,34 @@ static void put_name(struct record *r, const char *name)
     zs_pb_bytes(&r->pb, ZS_ACT_NAME, name, strnlen(name, 1000));
 }
 
-void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
-                      uint64_t frequency_hz, uint32_t tile, uint32_t index)
+void act_write_device(struct zs_trace_file *file, uint64_t id, const char *name,
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index, enum zs_activity_api api)
 {
     struct record r;
-    record_begin(&r, ZS_ACT_DEVICE, device->id);
+    record_begin(&r, ZS_ACT_DEVICE, id);
     put_name(&r, name);
     put_number(&r, ZS_ACT_FREQUENCY_HZ, frequency_hz);
     put_number(&r, ZS_ACT_ORDINAL, tile);
     put_number(&r, ZS_ACT_INDEX, index);
+    put_number(&r, ZS_ACT_API, api);
     record_end(&r);
-    store(a, &r, zs_trace_now_ns());
+    store_in(file, &r, zs_trace_now_ns());
+}
+
+/* The record, and the track that others show for it. */
+static void queue_written(struct zs_trace_file *file, const struct zs_trace_process *process,
+                          struct record *r, uint64_t id, uint64_t device, const char *name)
+{
+    uint64_t uuid = zs_trace_track_uuid(process, id);
+    put_number(r, ZS_ACT_DEVICE_ID, device);
+    put_number(r, ZS_ACT_TRACK, uuid);
+    record_end(r);
+    uint8_t *track = zs_pb_begin(&r->pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
+    zs_pb_u64(&r->pb, ZS_PF_TRACK_UUID, uuid);
+    zs_pb_u64(&r->pb, ZS_PF_TRACK_PARENT_UUID, zs_trace_process_uuid(process));
+    zs_pb_text(&r->pb, ZS_PF_TRACK_NAME, name);
+    zs_pb_end(&r->pb, track);
+    store_in(file, r, zs_trace_now_ns());
 }
 
 void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t ordinal,
@@ -71,26 +93,29 @@ void act_write_queue(struct zs_activity *a, struct act_queue *queue, uint32_t or
 {
     struct record r;
     char name[96];
-    queue->track = zs_trace_track_uuid(a->process, queue->id);
-    snprintf(name, sizeof(name), "device %u %s %u.%u (%u)",
-             (unsigned)(queue->device ? queue->device->id : 0),
+    uint64_t device = queue->device ? queue->device->id : 0;
+    snprintf(name, sizeof(name), "device %u %s %u.%u (%u)", (unsigned)device,
              immediate ? "immediate list" : "queue", ordinal, index, (unsigned)queue->id);
     record_begin(&r, ZS_ACT_QUEUE, queue->id);
-    put_number(&r, ZS_ACT_DEVICE_ID, queue->device ? queue->device->id : 0);
     put_number(&r, ZS_ACT_ORDINAL, ordinal);
     put_number(&r, ZS_ACT_INDEX, index);
     put_number(&r, ZS_ACT_IMMEDIATE, immediate);
-    put_number(&r, ZS_ACT_TRACK, queue->track);
-    record_end(&r);
-    uint8_t *track = zs_pb_begin(&r.pb, ZS_PF_PACKET_TRACK_DESCRIPTOR);
-    zs_pb_u64(&r.pb, ZS_PF_TRACK_UUID, queue->track);
-    zs_pb_u64(&r.pb, ZS_PF_TRACK_PARENT_UUID, zs_trace_process_uuid(a->process));
-    zs_pb_text(&r.pb, ZS_PF_TRACK_NAME, name);
-    zs_pb_end(&r.pb, track);
-    store(a, &r, zs_trace_now_ns());
+    queue_written(a->file, a->process, &r, queue->id, device, name);
 }
 
-void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
+void act_write_cl_queue(struct zs_trace_file *file, const struct zs_trace_process *process,
+                        uint64_t id, uint64_t device)
+{
+    struct record r;
+    char name[96];
+    snprintf(name, sizeof(name), "device %u OpenCL queue (%u)", (unsigned)device, (unsigned)id);
+    record_begin(&r, ZS_ACT_QUEUE, id);
+    put_number(&r, ZS_ACT_IMMEDIATE, 1); /* what is enqueued is executed once */
+    put_number(&r, ZS_ACT_API, ZS_ACT_API_OPENCL);
+    queue_written(file, process, &r, id, device, name);
+}
+
+void act_write_kernel(struct zs_trace_file *file, uint64_t id, const char *name, uint64_t build,
                       uint64_t base, bool is_rewritten, const ze_kernel_properties_t *p)
 {
     struct record r;
@@ -108,7 +133,7 @@ void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint
         put_number(&r, ZS_ACT_LOCAL_B, p->localMemSize);
     }
     record_end(&r);
-    store(a, &r, zs_trace_now_ns());
+    store_in(file, &r, zs_trace_now_ns());
 }
 
 void act_write_prefix(struct act_list *list)
@@ -195,6 +220,26 @@ void act_write_execute(struct zs_activity *a, const struct act_list *list, uint6
         put_known(&pb, ZS_ACT_ESTIMATED, estimated);
     }
     zs_trace_call_close(a->file, now_ns, (size_t)(pb.at - to));
+}
+
+void act_write_cl_execute(struct zs_trace_file *file, uint64_t id, uint64_t queue,
+                          const struct act_cl_times *times)
+{
+    uint64_t now_ns = zs_trace_file_now_ns(file);
+    uint8_t *to = zs_trace_record_open(file, now_ns);
+    if (!to)
+        return;
+    struct zs_pb pb = zs_pb_make(to, RECORD_MAX_B);
+    zs_pb_u64(&pb, ZS_ACT_TYPE, ZS_ACT_EXECUTE);
+    zs_pb_u64(&pb, ZS_ACT_ID, id);
+    zs_pb_u64(&pb, ZS_ACT_QUEUE_ID, queue);
+    zs_pb_u64(&pb, ZS_ACT_SUBMIT_NS, times->submit_ns);
+    if (times->end_ns) {
+        zs_pb_u64(&pb, ZS_ACT_START_NS, times->start_ns);
+        zs_pb_u64(&pb, ZS_ACT_END_NS, times->end_ns);
+        put_known(&pb, ZS_ACT_ESTIMATED, times->is_estimated);
+    }
+    zs_trace_call_close(file, now_ns, (size_t)(pb.at - to));
 }
 
 enum gone_type {

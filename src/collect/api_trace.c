@@ -13,6 +13,7 @@
 #include "collect/backtrace.h"
 #include "collect/instrument.h"
 #include "collect/live.h"
+#include "collect/opencl.h"
 #include "collect/own_stack.h"
 #include "collect/pause.h"
 
@@ -35,6 +36,7 @@ struct api_process {
     struct zs_trace_process trace;
     struct zs_collector *collector;
     struct zs_activity *activity; /* NULL: not recorded */
+    struct zs_cl *cl;             /* NULL: calls of OpenCL alone are recorded */
     char name[256];
     pthread_mutex_t control_lock;
     struct zs_maps maps;          /* of backtraces */
@@ -51,6 +53,7 @@ struct api_frame {
     bool told;    /* it is not muted and was asked for */
     bool written; /* its begin is in the file: so must be its end */
     struct zs_activity_call call;
+    struct zs_cl_call cl_call;
 };
 
 struct api_thread {
@@ -79,7 +82,7 @@ static struct {
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
     bool has_counts[ZS_API_CALL_COUNT];  /* by call: zs_codec_enter has something to keep */
     bool has_results[ZS_API_CALL_COUNT]; /* by call: its exit tells more than success */
-    atomic_bool has_retired;
+    atomic_bool has_retired, has_exit;
     atomic_uint *belongs; /* enum belonging; NULL: cannot be told from a fork's child cheaply */
     pthread_key_t key;
     pthread_once_t once;
@@ -121,6 +124,7 @@ static struct api_process *process_make(struct zs_collector *c)
     if (api.backtrace)
         zs_maps_init(&p->maps, &p->trace);
     p->activity = c->activity ? zs_activity_create(c, &p->trace) : NULL;
+    p->cl = api.lines_only ? NULL : zs_cl_create(c, p->activity, &p->trace);
     /* modules are captured all the same, calls are counted as lost until files can be made */
     if (error)
         zs_session_note(c, "API calls are not recorded: %s", strerror(-error));
@@ -342,6 +346,20 @@ static struct api_thread *thread_of(struct api_process *process)
     return t && t->process == process ? t : NULL;
 }
 
+static bool is_opencl(uint32_t call)
+{
+    return call >= ZS_API_CL_FIRST;
+}
+
+/* Whether a call is followed while recording is paused. */
+static bool is_followed(const struct api_process *process, uint32_t call)
+{
+    if (!process)
+        return false;
+    return is_opencl(call) ? process->cl && zs_cl_hooks(call)
+                           : process->activity && zs_activity_hooks(call);
+}
+
 /* What the application gave is written before activity changes it, and what it gets after. */
 static void enter(const struct zs_trace_event *event, void **instance_data)
 {
@@ -351,8 +369,7 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
         flags = attend(process, event);
     bool muted = flags & ZS_PAUSE_ON;
     const struct zs_capture_hook *capture = api.captures[event->call];
-    if (ZS_UNLIKELY(muted) && !capture &&
-        !(process && process->activity && zs_activity_hooks(event->call)))
+    if (ZS_UNLIKELY(muted) && !capture && !is_followed(process, event->call))
         return;
     struct api_thread *t = thread_of(process);
     if (!t || t->depth == ZS_TRACE_DEPTH_MAX) {
@@ -370,10 +387,11 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     f->capture = NULL;
     if (ZS_UNLIKELY(capture && capture->enter))
         capture->enter(event->params, 0, process->collector, &f->capture);
-    if (process->activity) {
+    if (is_opencl(event->call) && process->cl)
+        zs_cl_enter(process->cl, &t->file, event, &f->cl_call, muted);
+    else if (process->activity && !is_opencl(event->call))
         zs_activity_enter(process->activity, &t->activity, event, &f->call, muted);
-        after_write(t);
-    }
+    after_write(t);
     if (ZS_UNLIKELY(api.live.is_on))
         f->start_ns = zs_trace_now_ns();
 }
@@ -391,7 +409,10 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
         capture->leave(event->params, (ze_result_t)*event->result, process->collector, &f->capture);
     f->call.build = event->call == ZS_API_zeModuleCreate ? (uint32_t)(uintptr_t)f->capture : 0;
     bool ended = false;
-    if (process->activity) {
+    if (is_opencl(event->call) && process->cl) {
+        zs_cl_exit(process->cl, &t->file, event, &f->cl_call, now_ns);
+        after_write(t);
+    } else if (process->activity && !is_opencl(event->call)) {
         ended = zs_activity_exit(process->activity, &t->activity, event, &f->call, now_ns,
                                  f->written && !api.has_results[event->call]);
         after_write(t);
@@ -424,6 +445,8 @@ static void end_process(void *arg)
     struct zs_collect_guard guard;
     zs_guard_enter(&guard);
     struct api_thread *t = thread_of(process);
+    if (t && process->cl)
+        zs_cl_end(process->cl, &t->file);
     if (t && process->activity) {
         zs_activity_end(process->activity, &t->file);
         act_write_ended(&t->file);
@@ -445,12 +468,18 @@ static void first_call(void)
 {
     struct zs_collect_api *functions = &api.collector->api;
     zs_tracer_retire(api.collector);
-    atexit(at_exit);
 #define API(type, name)                                                                            \
     if (api.layer->next(ZS_API_##name))                                                            \
         functions->name = (ze_result_t(*) type)(uintptr_t)api.layer->next(ZS_API_##name);
 #include "collect/api.def"
 #undef API
+}
+
+static void resolve_opencl(void)
+{
+    struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
+    if (process && process->cl)
+        zs_cl_resolve(process->cl, api.layer->next);
 }
 
 /* An end of a call, as the tracer tells it. */
@@ -463,8 +492,13 @@ static void take_call(void *arg)
 {
     const struct told *told = arg;
     const struct zs_trace_event *event = told->event;
-    if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_retired, memory_order_relaxed)) &&
-        !atomic_exchange(&api.has_retired, true))
+    if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_exit, memory_order_relaxed)) &&
+        !atomic_exchange(&api.has_exit, true))
+        atexit(at_exit);
+    if (is_opencl(event->call))
+        resolve_opencl();
+    else if (ZS_UNLIKELY(!atomic_load_explicit(&api.has_retired, memory_order_relaxed)) &&
+             !atomic_exchange(&api.has_retired, true))
         first_call();
     if (!event->is_exit) {
         enter(event, told->instance);

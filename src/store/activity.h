@@ -6,7 +6,8 @@
  *
  *   DEVICE   ID, NAME, FREQUENCY_HZ of its timestamps, ORDINAL of a tile, from 1, INDEX among those
  *            of its name, from 1
- *   QUEUE    ID, DEVICE, ORDINAL, INDEX, IMMEDIATE, TRACK
+ *   QUEUE    ID, DEVICE, ORDINAL, INDEX, IMMEDIATE, TRACK; API (of a DEVICE, too). One of OpenCL
+ *            says IMMEDIATE, for what is enqueued is executed once
  *   KERNEL   ID, NAME, BUILD (id of the zeModuleCreate in the process's modules.jsonl), SIMD,
  *            SPILL_B, PRIVATE_B, LOCAL_B, BASE (device address of its code), REWRITTEN (by a tool)
  *   APPEND   ID, KIND, LIST (handle), DEVICE; kernels: KERNEL, GROUPS and SIZE x y z, LOCAL_B of
@@ -83,6 +84,9 @@ enum zs_activity_record {
     ZS_ACT_UNMEASURED,
 };
 
+/* Through what the application uses a device; absent: Level Zero. */
+enum zs_activity_api { ZS_ACT_API_LEVEL_ZERO, ZS_ACT_API_OPENCL };
+
 /* Why recording was paused or went on. */
 enum zs_pause_reason {
     ZS_PAUSE_START = 1, /* --paused, --delay, --start-at-kernel */
@@ -140,6 +144,7 @@ enum zs_activity_field {
     ZS_ACT_PART = 44,
     ZS_ACT_BASE = 45,      /* of KERNEL */
     ZS_ACT_REWRITTEN = 46, /* of KERNEL, too */
+    ZS_ACT_API = 47,       /* of DEVICE and QUEUE: enum zs_activity_api */
 };
 
 #endif

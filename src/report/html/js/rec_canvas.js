@@ -4,7 +4,7 @@
  */
 const LABEL_PX = 190, AXIS_PX = 24, TRACK_PX = 19, GAP_PX = 7, HEAD_PX = 22, MEMORY_PX = 46, MARK_PX = 15, COUNTER_PX = 28;
 
-const KIND_NAMES = ['', 'kernel', 'copy', 'fill', 'barrier'];
+const KIND_NAMES = ['', 'kernel', 'copy', 'fill', 'barrier', 'map', 'unmap', 'migrate', 'other'];
 const CALL_GROUPS = [
     [/Alloc|Mem(Free|Get)|Virtual|Physical/, 285], [/Append/, 212], [/Synchronize|QueryStatus/, 12],
     [/Execute|Close|Reset/, 178], [/Module|Kernel/, 45], [/Event|Fence/, 330], [/Init|Driver|Device|Context/, 95],
