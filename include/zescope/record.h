@@ -76,9 +76,14 @@ struct zs_record_input {
     uint32_t constant_count;
 };
 
-enum zs_record_format { ZS_RECORD_FORMAT_SPIRV, ZS_RECORD_FORMAT_NATIVE, ZS_RECORD_FORMAT_OTHER };
+enum zs_record_format {
+    ZS_RECORD_FORMAT_SPIRV,
+    ZS_RECORD_FORMAT_NATIVE,
+    ZS_RECORD_FORMAT_OTHER,
+    ZS_RECORD_FORMAT_SOURCE, /* OpenCL C */
+};
 
-/* One call of zeModuleCreate. */
+/* One call of zeModuleCreate, or a build of an OpenCL program for one device. */
 struct zs_record_build {
     uint32_t process; /* index */
     uint32_t id;      /* of the build in its process: what records of kernels and counts name */
@@ -87,8 +92,9 @@ struct zs_record_build {
     uint32_t module; /* index of what came out, or ZS_RECORD_NONE (see failed, finished) */
     uint64_t start_ns, duration_ns; /* CLOCK_MONOTONIC; the driver's time, capture excluded */
     bool finished;                  /* false: the process ended before the driver returned */
-    int32_t result;                 /* ze_result_t, 0: success; 0 too while not finished */
-    uint64_t handle;                /* ze_module_handle_t of the application */
+    int32_t result;  /* ze_result_t or OpenCL's (negative), 0: success; 0 too while not
+                        finished */
+    uint64_t handle; /* ze_module_handle_t of the application */
     enum zs_record_format format;
     const char *flags;     /* build flags as the driver got them */
     const char *app_flags; /* as the application gave them (--debug-info adds -g) */
@@ -99,7 +105,7 @@ struct zs_record_build {
 
 /* One distinct result of building: same native binary, debug info and device. */
 struct zs_record_module {
-    struct zs_record_blob binary; /* zeModuleGetNativeBinary */
+    struct zs_record_blob binary; /* zeModuleGetNativeBinary, CL_PROGRAM_BINARIES */
     struct zs_record_blob debug;  /* zetModuleGetDebugInfo; file NULL where there is none */
     uint32_t device;              /* index, or ZS_RECORD_NONE */
     const char *const *kernels;

@@ -473,7 +473,8 @@ static void print_summary(const struct record_options *o, const char *path)
             "disk is full)",
             (unsigned long long)info->drops.packets);
     if (!process_count)
-        zs_cli_note(common, "the application used neither Level Zero nor OpenCL: nothing was recorded");
+        zs_cli_note(common,
+                    "the application used neither Level Zero nor OpenCL: nothing was recorded");
     else if (!o->device && found_no_device(recording, build_count))
         zs_cli_note(common, "no Level Zero driver here has a device: on the software GPU it is "
                             "zescope record -d skl -- ...; zescope doctor says what is installed");

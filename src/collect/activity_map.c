@@ -173,8 +173,7 @@ struct act_device *act_device_get(struct zs_activity *a, ze_device_handle_t hand
         device->kernel_bits = p.kernelTimestampValidBits;
         device->has_clock = true;
     }
-    act_write_device(a->file, device->id, p.name, hz, tile_of(&p), index,
-                     ZS_ACT_API_LEVEL_ZERO);
+    act_write_device(a->file, device->id, p.name, hz, tile_of(&p), index, ZS_ACT_API_LEVEL_ZERO);
     act_clock_sample(a, device);
     return device;
 }

@@ -59,7 +59,8 @@ static void put_name(struct record *r, const char *name)
 }
 
 void act_write_device(struct zs_trace_file *file, uint64_t id, const char *name,
-                      uint64_t frequency_hz, uint32_t tile, uint32_t index, enum zs_activity_api api)
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index,
+                      enum zs_activity_api api)
 {
     struct record r;
     record_begin(&r, ZS_ACT_DEVICE, id);

@@ -187,6 +187,40 @@ static void put_log(struct zs_cl *cl, struct zs_json *j, cl_program program, cl_
     free(text);
 }
 
+/* A driver for another device has a format of its own, which nobody here reads. */
+static bool is_intels(const unsigned char *data, size_t size_B)
+{
+    static const char *const begins[] = {"\x7f"
+                                         "ELF",
+                                         "!<ar", "CTNI"};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(begins); i++)
+        if (size_B >= 4 && !memcmp(data, begins[i], 4))
+            return true;
+    return false;
+}
+
+static bool is_intel_gpu(struct zs_cl *cl, cl_device_id device)
+{
+    enum { INTEL = 0x8086 };
+    cl_uint vendor = 0;
+    cl_device_type type = 0;
+    return CL_ASK(cl->api.clGetDeviceInfo, device, CL_DEVICE_VENDOR_ID, &vendor) &&
+           CL_ASK(cl->api.clGetDeviceInfo, device, CL_DEVICE_TYPE, &type) && vendor == INTEL &&
+           type & CL_DEVICE_TYPE_GPU;
+}
+
+static int put_kept(struct zs_cl *cl, struct zs_json *j, cl_device_id device, const char *key,
+                    const unsigned char *data, size_t size_B)
+{
+    bool is_debug = !strcmp(key, "debug");
+    bool is_other = !is_debug && !(is_intel_gpu(cl, device) && is_intels(data, size_B));
+    return zs_session_blob(cl->collector, j, is_other ? "other_binary" : key,
+                           is_debug   ? "dbg"
+                           : is_other ? "other"
+                                      : "bin",
+                           zs_span_make(data, size_B));
+}
+
 /* Bytes that the driver gives for each device of a program: those of one of them are kept. */
 static int put_bytes(struct zs_cl *cl, struct zs_json *j, cl_program program, cl_device_id device,
                      cl_uint what_size, cl_uint what, const char *key)
@@ -212,8 +246,7 @@ static int put_bytes(struct zs_cl *cl, struct zs_json *j, cl_program program, cl
     if (!error && cl->api.clGetProgramInfo(program, what, count * sizeof(*data), data, NULL))
         error = -EIO;
     if (!error)
-        error = zs_session_blob(cl->collector, j, key, key[1] == 'i' ? "bin" : "dbg",
-                                zs_span_make(data[at], sizes[at]));
+        error = put_kept(cl, j, device, key, data[at], sizes[at]);
     for (size_t i = 0; i < count; i++)
         free(data[i]);
     return error;
@@ -397,23 +430,48 @@ static void on_built(cl_program program, void *user_data)
     b->notify(program, b->user_data);
 }
 
-static bool has_g(const char *options)
+static bool has_word(const char *options, const char *word)
 {
-    for (const char *at = options; at && (at = strstr(at, "-g")); at += 2)
-        if ((at == options || at[-1] == ' ') && (!at[2] || at[2] == ' '))
+    size_t length = strlen(word);
+    for (const char *at = options; at && (at = strstr(at, word)); at += length)
+        if ((at == options || at[-1] == ' ') && (!at[length] || at[length] == ' '))
             return true;
     return false;
 }
 
-static void add_debug_info(const struct zs_trace_event *event, struct cl_build *b)
+/* The file with the source, which debug information is to name: Intel's compiler calls it "1". */
+static bool source_path(struct cl_build *b, char *ret_path, size_t size_B)
 {
-    if (b->kind == LINK || has_g(b->app_options) ||
-        asprintf(&b->options, "%s%s-g", b->app_options ? b->app_options : "",
-                 b->app_options && *b->app_options ? " " : "") < 0) {
-        b->options = NULL;
+    struct zs_cl *cl = b->cl;
+    char file[ZS_STORE_FILE_CHARS];
+    size_t text_B = 0;
+    if (!b->count || !is_intel_gpu(cl, b->devices[0]) || has_word(b->app_options, "-s"))
+        return false;
+    char *text = program_bytes(cl, b->program, CL_PROGRAM_SOURCE, &text_B);
+    text_B = text ? strnlen(text, text_B) : 0;
+    bool kept = text_B &&
+                !zs_store_blob(cl->collector->modules_dir, "cl", zs_span_make(text, text_B), file);
+    free(text);
+    int n = kept ? snprintf(ret_path, size_B, "%s/%s", cl->collector->modules_dir, file) : 0;
+    return n > 0 && (size_t)n < size_B && !strchr(ret_path, '"');
+}
+
+/* Lines are asked for by -g, the application's or --debug-info's, and then lead to the source. */
+static void add_options(const struct zs_trace_event *event, struct cl_build *b)
+{
+    char path[ZS_COLLECT_PATH_CHARS];
+    const char *given = b->app_options ? b->app_options : "";
+    bool has_g = has_word(given, "-g");
+    if (b->kind == LINK || (!has_g && !b->cl->collector->add_debug_info))
         return;
-    }
-    ARG(const char *, params_of[b->kind].options) = b->options;
+    bool has_source = source_path(b, path, sizeof(path));
+    if (has_g && !has_source)
+        return;
+    if (asprintf(&b->options, "%s%s%s%s%s%s", given, *given ? " " : "", has_g ? "" : "-g ",
+                 has_source ? "-s \"" : "", has_source ? path : "", has_source ? "\"" : "") < 0)
+        b->options = NULL;
+    else
+        ARG(const char *, params_of[b->kind].options) = b->options;
 }
 
 void cl_build_enter(struct zs_cl *cl, const struct zs_trace_event *event, struct zs_cl_call *call)
@@ -431,8 +489,7 @@ void cl_build_enter(struct zs_cl *cl, const struct zs_trace_event *event, struct
     b->program = kind == LINK ? NULL : ARG(cl_program, 0);
     b->app_options = ARG(const char *, params_of[kind].options);
     b->count = take_devices(cl, event, b);
-    if (cl->collector->add_debug_info)
-        add_debug_info(event, b);
+    add_options(event, b);
     for (uint32_t i = 0; i < b->count; i++) {
         b->ids[i] = atomic_fetch_add(&session->next_build, 1) + 1;
         put_begin(b, i, others ? ARG(const cl_program *, others + 1) : NULL,

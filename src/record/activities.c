@@ -61,6 +61,8 @@ bool zs_act_record_parse(struct zs_span span, struct zs_act_record *ret_record)
             r->base = f.value;
         else if (f.number == ZS_ACT_REWRITTEN && !f.is_bytes)
             r->is_rewritten = f.value;
+        else if (f.number == ZS_ACT_API && !f.is_bytes)
+            r->is_opencl = f.value == ZS_ACT_API_OPENCL;
         else if (f.number == ZS_ACT_GROUPS && r->group_count < 3)
             r->groups[r->group_count++] = (uint32_t)f.value;
         else if (f.number == ZS_ACT_SIZE && r->size_count < 3)
@@ -146,9 +148,9 @@ static const char *make_label(struct zs_activities *t, const struct zs_act_recor
         snprintf(index, sizeof(index), " #%u", (unsigned)r->fields[ZS_ACT_INDEX]);
     if (r->fields[ZS_ACT_ORDINAL])
         snprintf(tile, sizeof(tile), ", tile %u", (unsigned)(r->fields[ZS_ACT_ORDINAL] - 1));
-    if (!*index && !*tile)
+    if (!*index && !*tile && !r->is_opencl)
         return name;
-    zs_buf_printf(&text, "%s%s%s", name, index, tile);
+    zs_buf_printf(&text, "%s%s%s%s", name, index, tile, r->is_opencl ? " (OpenCL)" : "");
     if (!text.error)
         label = zs_arena_strndup(&t->arena, text.data, text.size_B);
     zs_buf_fini(&text);
@@ -181,7 +183,8 @@ static int add_queue(struct zs_activities *t, uint64_t process, const struct zs_
         .device = zs_id_map_get(&t->devices, process, r->fields[ZS_ACT_DEVICE_ID]),
         .ordinal = (uint32_t)r->fields[ZS_ACT_ORDINAL],
         .index = (uint32_t)r->fields[ZS_ACT_INDEX],
-        .immediate = r->fields[ZS_ACT_IMMEDIATE] != 0,
+        .once = r->fields[ZS_ACT_IMMEDIATE] != 0,
+        .immediate = r->fields[ZS_ACT_IMMEDIATE] != 0 && !r->is_opencl,
     };
     return zs_id_map_put(&t->queues, process, q->id, q);
 }

@@ -23,7 +23,8 @@ struct zs_act_queue {
     uint64_t process, id, device_id;
     const struct zs_act_device *device;
     uint32_t ordinal, index;
-    bool immediate;
+    bool once;      /* what it is given is executed once */
+    bool immediate; /* of an immediate list */
 };
 
 struct zs_act_kernel {
@@ -123,7 +124,7 @@ void zs_activities_free(struct zs_activities *activities);
 
 /* A record's fields. */
 struct zs_act_record {
-    bool is_rewritten;
+    bool is_rewritten, is_opencl;
     uint64_t fields[ZS_ACT_FIELDS];
     uint32_t groups[3], size[3], group_count, size_count;
     uint64_t base;

@@ -63,7 +63,11 @@ const char *zs_record_debug_advice(const struct zs_recording *recording,
         has_lines |= build->inputs[i].has_debug_info;
         with_g |= has_g(build->inputs[i].flags);
     }
-    if (build && build->format != ZS_RECORD_FORMAT_SPIRV)
+    if (build && !with_g && build->format == ZS_RECORD_FORMAT_SOURCE)
+        return "no debug info, so no source: the program was built without -g; give it in the "
+               "options of clBuildProgram, or record with `zescope record --debug-info`";
+    if (build && build->format != ZS_RECORD_FORMAT_SPIRV &&
+        build->format != ZS_RECORD_FORMAT_SOURCE)
         return "no debug info, so no source: the application brought machine code without it; "
                "compile that with -g (ocloc: -options \"-g\")";
     if (build && !has_lines)

@@ -158,6 +158,7 @@ static void event_begin(struct zs_recording *r, const json_t *line, uint32_t pro
         .start_ns = member_u64(line, "t_ns", UINT64_MAX),
         .format = format && !strcmp(format, "spirv")    ? ZS_RECORD_FORMAT_SPIRV
                   : format && !strcmp(format, "native") ? ZS_RECORD_FORMAT_NATIVE
+                  : format && !strcmp(format, "source") ? ZS_RECORD_FORMAT_SOURCE
                                                         : ZS_RECORD_FORMAT_OTHER,
         .flags = member_text(r, line, "flags"),
         .app_flags = member_text(r, line, "app_flags"),
@@ -204,6 +205,18 @@ static uint32_t read_module(struct zs_recording *r, const json_t *json, uint32_t
     return index;
 }
 
+/* Kept, and not read: OpenCL's drivers for other devices have formats of their own. */
+static void note_other(struct zs_recording *r, const json_t *line, uint32_t process,
+                       const char *key)
+{
+    const struct zs_record_blob other =
+        member_blob(r, line, "other_binary", r->modules_fd, ZS_RECORD_MODULES, process);
+    if (other.file)
+        recording_note(r, process,
+                       "build %s: its binary is none for Intel's GPUs and is not read: %s", key,
+                       other.file);
+}
+
 static void event_end(struct zs_recording *r, const json_t *line, uint32_t process)
 {
     char key[24];
@@ -224,6 +237,7 @@ static void event_end(struct zs_recording *r, const json_t *line, uint32_t proce
     build->module = read_module(r, line, index, false, kernels, kernel_count);
     if (build->module != ZS_RECORD_NONE)
         r->modules.items[build->module].build_count++;
+    note_other(r, line, process, key);
     if (build->handle)
         map_put(r, &r->build_by_handle, keep_key(r, "%" PRIx64, build->handle), index);
 }

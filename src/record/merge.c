@@ -197,11 +197,11 @@ static int keep_append(struct merge *m, const struct zs_act_append *a)
     return 0;
 }
 
-/* What an immediate list appended is executed once. */
+/* What an immediate list appended is executed once, and so is what OpenCL enqueues. */
 static void forget_append(struct merge *m, const struct zs_act_execute *e)
 {
     struct chunk *chunk = zs_id_map_get(&m->chunks, e->process, e->id / CHUNK_IDS);
-    if (!e->queue || !e->queue->immediate || e->again || !chunk)
+    if (!e->queue || !e->queue->once || e->again || !chunk)
         return;
     chunk->entries[e->id % CHUNK_IDS].shape = 0;
     if (--chunk->live == 0)

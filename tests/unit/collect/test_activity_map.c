@@ -7,10 +7,11 @@
 
 #include <stdlib.h>
 
-void act_write_device(struct zs_activity *a, const struct act_device *device, const char *name,
-                      uint64_t frequency_hz, uint32_t tile, uint32_t index)
+void act_write_device(struct zs_trace_file *file, uint64_t id, const char *name,
+                      uint64_t frequency_hz, uint32_t tile, uint32_t index,
+                      enum zs_activity_api api)
 {
-    (void)a, (void)device, (void)name, (void)frequency_hz, (void)tile, (void)index;
+    (void)file, (void)id, (void)name, (void)frequency_hz, (void)tile, (void)index, (void)api;
 }
 
 uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
@@ -18,10 +19,10 @@ uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel)
     return 0;
 }
 
-void act_write_kernel(struct zs_activity *a, uint64_t id, const char *name, uint64_t build,
+void act_write_kernel(struct zs_trace_file *file, uint64_t id, const char *name, uint64_t build,
                       uint64_t base, bool is_rewritten, const ze_kernel_properties_t *p)
 {
-    (void)a, (void)id, (void)name, (void)build, (void)p;
+    (void)file, (void)id, (void)name, (void)build, (void)p;
 }
 
 void act_clock_sample(struct zs_activity *a, struct act_device *device)

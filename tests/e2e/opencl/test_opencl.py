@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""OpenCL programs recorded: calls in pairs, modules with source, activities with times and sizes, failed builds.
+
+Usage: test_opencl.py ZESCOPE DEVICE PROGRAM; DEVICE is emulated for Intel's own driver, or "pocl".
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, DEVICE, PROGRAM = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
+INTEL = DEVICE != 'pocl'
+ICD = '/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so' if INTEL else '/etc/OpenCL/vendors/pocl.icd'
+SIZE_B = 4096 * 4
+
+
+def run(*words, check=0):
+    p = subprocess.run(words, capture_output=True, text=True, timeout=150, check=False, cwd=folder,
+                       env=dict(os.environ, OCL_ICD_VENDORS=ICD, POCL_CACHE_DIR=folder))
+    if check is not None and p.returncode != check:
+        raise AssertionError(f'{words}: exit {p.returncode}\n{p.stdout[-3000:]}{p.stderr[-3000:]}')
+    return p
+
+
+def record(mode, options='-g', check=0, more=()):
+    path = os.path.join(folder, f'{mode}{len(os.listdir(folder))}')
+    words = [ZESCOPE, 'record', '--no-last', *more, '-o', path, '--', PROGRAM, mode, options]
+    if INTEL:
+        words = [ZESCOPE, 'run', '--intel', '-d', DEVICE, '--', *words]
+    return path, run(*words, check=check)
+
+
+def report(path):
+    return json.loads(run(ZESCOPE, 'report', '--json', path).stdout)
+
+
+def events(path, kind):
+    found = []
+    for name in glob.glob(path + '/process/*/modules.jsonl'):
+        with open(name, encoding='utf-8') as f:
+            found += [e for e in map(json.loads, f) if e['event'] == kind]
+    return found
+
+
+def setUpModule():
+    global folder
+    folder = tempfile.mkdtemp()
+
+
+def tearDownModule():
+    shutil.rmtree(folder)
+
+
+class OpenCl(unittest.TestCase):
+    def check_calls(self, r):
+        self.assertEqual((r['lost_calls'], r['damaged_files']), (0, 0))
+        for call in r['calls']:
+            self.assertEqual(call['unfinished'], 0, call['name'])
+        return {c['name']: c for c in r['calls']}
+
+    def test_all(self):
+        path, p = record('all')
+        self.assertEqual(p.stdout, 'event references 1\n')
+        r = report(path)
+        calls = self.check_calls(r)
+        self.assertEqual(calls['clEnqueueNDRangeKernel']['count'], 2)
+        self.assertEqual(calls['clBuildProgram']['failed'], 0)
+        kernels = {k['kernel']: k for k in r['kernels']}
+        self.assertEqual(sorted(kernels), ['add', 'twice'])
+        for k in kernels.values():
+            self.assertEqual((k['count'], k['timed']), (1, 1), k)
+            self.assertEqual((k['groups'], k['group_size']), ([64, 1, 1], [64, 1, 1]))
+            self.assertGreater(k['total_ns'], 0)
+            self.assertTrue(k['device'].endswith('(OpenCL)'), k['device'])
+        copies = {c['direction']: c for c in r['copies']}
+        self.assertEqual({d: c['bytes'] for d, c in copies.items()},
+                         {'system-to-device': SIZE_B, 'device-to-device': SIZE_B,
+                          'device-to-system': SIZE_B, 'fill-device': SIZE_B // 2})
+        self.assertEqual({b['kind']: b['count'] for b in r['barriers']}, {'barrier': 1, 'map': 1, 'unmap': 1})
+        log = run(ZESCOPE, 'log', path).stdout
+        self.assertRegex(log, r'clCreateBuffer\(context = 0x\w+, flags = CL_MEM_READ_WRITE, size = 16384, .*'
+                              r'returned = 0x\w+\) = CL_SUCCESS')
+        self.assertIn('global_work_size = 4096, local_work_size = 64', log)
+        page = os.path.join(folder, 'page.html')
+        run(ZESCOPE, 'report', '--html', page, path)
+        self.assertIn('clEnqueueNDRangeKernel', open(page, encoding='utf-8').read())
+        trace = os.path.join(folder, 'trace.json')
+        run(ZESCOPE, 'timeline', '-o', trace, path)
+        names = [e.get('name') for e in json.load(open(trace, encoding='utf-8'))['traceEvents']]
+        self.assertEqual(names.count('add'), 1)
+        self.check_module(path)
+
+    def check_module(self, path):
+        begin, end = events(path, 'begin'), events(path, 'end')
+        self.assertEqual(([e['format'] for e in begin], [e['result'] for e in end]), (['source'], ['0x0']))
+        self.assertEqual(begin[0]['app_flags'], '-g')
+        self.assertEqual(sorted(end[0]['kernels']), ['add', 'twice'])
+        if not INTEL:
+            self.assertIn('other_binary', end[0])
+            self.assertIn("none for Intel's GPUs", run(ZESCOPE, 'inspect', path, check=None).stderr)
+            return
+        text = run(ZESCOPE, 'annotate', '-k', 'add', path).stdout
+        self.assertIn('t[get_local_id(0)] = a[i];', text)
+        after = text.split('t[get_local_id(0)] = a[i];')[1].split('a[i] = t[')[0]
+        self.assertRegex(after, r'\bsend')
+        self.assertIn('add', run(ZESCOPE, 'inspect', path).stdout)
+
+    def test_failed_build(self):
+        path, p = record('fail')
+        failed = report(path)['failed_builds']
+        self.assertEqual([f['result'] for f in failed], ['CL_BUILD_PROGRAM_FAILURE'])
+        if INTEL:
+            self.assertIn('nonsense', failed[0]['log'])
+        self.assertIn('CL_BUILD_PROGRAM_FAILURE', p.stderr)
+
+    def test_crash(self):
+        path, _ = record('crash', check=134)
+        self.assertEqual([(k['kernel'], k['timed']) for k in report(path)['kernels']], [('add', 1)])
+        self.assertEqual(len(events(path, 'end')), 1)
+
+    def test_threads(self):
+        path, _ = record('threads')
+        r = report(path)
+        self.check_calls(r)
+        self.assertEqual([(k['kernel'], k['count'], k['timed']) for k in r['kernels']], [('add', 200, 200)])
+
+    def test_nobody_waits(self):
+        path, _ = record('exit')
+        self.assertEqual([(k['kernel'], k['timed']) for k in report(path)['kernels']], [('add', 1)])
+
+    def test_builds(self):
+        """With a callback, and in two steps."""
+        path, _ = record('async')
+        self.assertEqual([e['result'] for e in events(path, 'end')], ['0x0'])
+        self.assertEqual([k['kernel'] for k in report(path)['kernels']], ['add'])
+        path, _ = record('link')
+        end = events(path, 'end')
+        self.assertEqual([e['result'] for e in end], ['0x0'] * 3)
+        self.assertEqual(['binary' in e or 'other_binary' in e for e in end], [False, False, True])
+        self.assertEqual([k['kernel'] for k in report(path)['kernels']], ['thrice'])
+
+    @unittest.skipUnless(INTEL, "PoCL of Debian 12 has none of Intel's extensions")
+    def test_extensions(self):
+        path, _ = record('usm')
+        r = report(path)
+        calls = self.check_calls(r)
+        self.assertEqual(calls['clEnqueueMemcpyINTEL']['count'], 1)
+        self.assertEqual({c['direction']: c['bytes'] for c in r['copies']},
+                         {'fill-device': SIZE_B, 'device-to-host': SIZE_B})
+
+    def test_options(self):
+        """Lines are added to the build, calls are told as they happen, nothing is recorded without traces."""
+        path, _ = record('all', options='', more=['--debug-info'])
+        flags = events(path, 'begin')[0]['flags']
+        self.assertEqual(flags.split()[0], '-g')
+        words = [ZESCOPE, 'trace', '-i', 'clFinish', '--', PROGRAM, 'all']
+        p = run(*([ZESCOPE, 'run', '--intel', '-d', DEVICE, '--'] if INTEL else []), *words)
+        self.assertEqual(len(re.findall(r'clFinish\(command_queue = 0x\w+\) = CL_SUCCESS', p.stderr)), 1)
+
+    def test_clinfo(self):
+        clinfo = shutil.which('clinfo')
+        if not clinfo:
+            return
+        start = [ZESCOPE, 'run', '--intel', '-d', DEVICE, '--'] if INTEL else []
+        plain = run(*start, clinfo).stdout
+        path = os.path.join(folder, 'clinfo')
+        self.assertEqual(run(*start, ZESCOPE, 'record', '--no-last', '-o', path, '--', clinfo).stdout, plain)
+        self.check_calls(report(path))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
