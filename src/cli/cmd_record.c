@@ -729,8 +729,9 @@ const struct zs_command zs_command_record = {
     .operands = "-- APP [ARGS...]",
     .description =
         "Runs an application and keeps, in a folder, every module that it or its children create "
-        "through Level Zero, on whatever driver: native binary, debug info, the SPIR-V it came "
-        "from, build flags and log, device, kernel names, and the source files that the debug info "
+        "through Level Zero or OpenCL, on whatever driver: native binary, debug info, the SPIR-V "
+        "or source it came from, build flags and log, device, kernel names, and the source files "
+        "that the debug info "
         "names.\n\n"
         "The application's exit status is passed through (128 + n when signal n ended it) and its "
         "output is left alone; what zescope has to say goes to stderr at the end. What was "

@@ -55,7 +55,8 @@ const struct zs_command zs_command_trace = {
     .summary = "run an application and print its API calls as they happen",
     .operands = "-- APP [ARGS...]",
     .description =
-        "Prints a line when a Level Zero call of the application has returned: thread, the call "
+        "Prints a line when a Level Zero or OpenCL call of the application has returned: thread, "
+        "the call "
         "with its arguments by name, its result and how long it took. Nothing is kept. The "
         "application's exit status is passed through.",
     .examples = "zescope trace -i Module -i Kernel -o calls.txt -- ./app\n"

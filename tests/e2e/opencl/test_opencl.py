@@ -70,7 +70,7 @@ class OpenCl(unittest.TestCase):
         calls = self.check_calls(r)
         self.assertEqual(calls['clEnqueueNDRangeKernel']['count'], 2)
         self.assertEqual(calls['clBuildProgram']['failed'], 0)
-        kernels = {k['kernel']: k for k in r['kernels']}
+        kernels = {k['name']: k for k in r['kernels']}
         self.assertEqual(sorted(kernels), ['add', 'twice'])
         for k in kernels.values():
             self.assertEqual((k['count'], k['timed']), (1, 1), k)
@@ -81,28 +81,30 @@ class OpenCl(unittest.TestCase):
         self.assertEqual({d: c['bytes'] for d, c in copies.items()},
                          {'system-to-device': SIZE_B, 'device-to-device': SIZE_B,
                           'device-to-system': SIZE_B, 'fill-device': SIZE_B // 2})
-        self.assertEqual({b['kind']: b['count'] for b in r['barriers']}, {'barrier': 1, 'map': 1, 'unmap': 1})
+        self.assertEqual({b['name']: b['count'] for b in r['barriers']}, {'barrier': 1, 'map': 1, 'unmap': 1})
         log = run(ZESCOPE, 'log', path).stdout
         self.assertRegex(log, r'clCreateBuffer\(context = 0x\w+, flags = CL_MEM_READ_WRITE, size = 16384, .*'
                               r'returned = 0x\w+\) = CL_SUCCESS')
         self.assertIn('global_work_size = 4096, local_work_size = 64', log)
         page = os.path.join(folder, 'page.html')
         run(ZESCOPE, 'report', '--html', page, path)
-        self.assertIn('clEnqueueNDRangeKernel', open(page, encoding='utf-8').read())
+        with open(page, encoding='utf-8') as f:
+            self.assertIn('clEnqueueNDRangeKernel', f.read())
         trace = os.path.join(folder, 'trace.json')
         run(ZESCOPE, 'timeline', '-o', trace, path)
-        names = [e.get('name') for e in json.load(open(trace, encoding='utf-8'))['traceEvents']]
+        with open(trace, encoding='utf-8') as f:
+            names = [e.get('name') for e in json.load(f)['traceEvents']]
         self.assertEqual(names.count('add'), 1)
-        self.check_module(path)
+        self.check_module(path, p.stderr)
 
-    def check_module(self, path):
+    def check_module(self, path, said):
         begin, end = events(path, 'begin'), events(path, 'end')
         self.assertEqual(([e['format'] for e in begin], [e['result'] for e in end]), (['source'], ['0x0']))
         self.assertEqual(begin[0]['app_flags'], '-g')
         self.assertEqual(sorted(end[0]['kernels']), ['add', 'twice'])
         if not INTEL:
             self.assertIn('other_binary', end[0])
-            self.assertIn("none for Intel's GPUs", run(ZESCOPE, 'inspect', path, check=None).stderr)
+            self.assertIn("none for Intel's GPUs", said)
             return
         text = run(ZESCOPE, 'annotate', '-k', 'add', path).stdout
         self.assertIn('t[get_local_id(0)] = a[i];', text)
@@ -120,29 +122,29 @@ class OpenCl(unittest.TestCase):
 
     def test_crash(self):
         path, _ = record('crash', check=134)
-        self.assertEqual([(k['kernel'], k['timed']) for k in report(path)['kernels']], [('add', 1)])
+        self.assertEqual([(k['name'], k['timed']) for k in report(path)['kernels']], [('add', 1)])
         self.assertEqual(len(events(path, 'end')), 1)
 
     def test_threads(self):
         path, _ = record('threads')
         r = report(path)
         self.check_calls(r)
-        self.assertEqual([(k['kernel'], k['count'], k['timed']) for k in r['kernels']], [('add', 200, 200)])
+        self.assertEqual([(k['name'], k['count'], k['timed']) for k in r['kernels']], [('add', 200, 200)])
 
     def test_nobody_waits(self):
         path, _ = record('exit')
-        self.assertEqual([(k['kernel'], k['timed']) for k in report(path)['kernels']], [('add', 1)])
+        self.assertEqual([(k['name'], k['timed']) for k in report(path)['kernels']], [('add', 1)])
 
     def test_builds(self):
         """With a callback, and in two steps."""
         path, _ = record('async')
         self.assertEqual([e['result'] for e in events(path, 'end')], ['0x0'])
-        self.assertEqual([k['kernel'] for k in report(path)['kernels']], ['add'])
+        self.assertEqual([k['name'] for k in report(path)['kernels']], ['add'])
         path, _ = record('link')
         end = events(path, 'end')
         self.assertEqual([e['result'] for e in end], ['0x0'] * 3)
         self.assertEqual(['binary' in e or 'other_binary' in e for e in end], [False, False, True])
-        self.assertEqual([k['kernel'] for k in report(path)['kernels']], ['thrice'])
+        self.assertEqual([k['name'] for k in report(path)['kernels']], ['thrice'])
 
     @unittest.skipUnless(INTEL, "PoCL of Debian 12 has none of Intel's extensions")
     def test_extensions(self):
@@ -169,7 +171,9 @@ class OpenCl(unittest.TestCase):
         start = [ZESCOPE, 'run', '--intel', '-d', DEVICE, '--'] if INTEL else []
         plain = run(*start, clinfo).stdout
         path = os.path.join(folder, 'clinfo')
-        self.assertEqual(run(*start, ZESCOPE, 'record', '--no-last', '-o', path, '--', clinfo).stdout, plain)
+        seen = run(*start, ZESCOPE, 'record', '--no-last', '-o', path, '--', clinfo).stdout
+        # Intel's driver leaves the bytes of the LUID as they were in memory
+        self.assertEqual(*([line for line in text.splitlines() if 'LUID' not in line] for text in (seen, plain)))
         self.check_calls(report(path))
 
 
