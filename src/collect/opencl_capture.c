@@ -190,9 +190,7 @@ static void put_log(struct zs_cl *cl, struct zs_json *j, cl_program program, cl_
 /* A driver for another device has a format of its own, which nobody here reads. */
 static bool is_intels(const unsigned char *data, size_t size_B)
 {
-    static const char *const begins[] = {"\x7f"
-                                         "ELF",
-                                         "!<ar", "CTNI"};
+    static const char *const begins[] = {"\177ELF", "!<ar", "CTNI"};
     for (size_t i = 0; i < ZS_ARRAY_LEN(begins); i++)
         if (size_B >= 4 && !memcmp(data, begins[i], 4))
             return true;
