@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What calls create and destroy: the parameter that holds the handle. */
+/* What calls create and destroy: the parameter that holds the handle. OpenCL's objects go with
+ * their last reference of the application's. */
 static const struct {
     const char *call;
     enum zs_act_object_type type;
@@ -45,6 +46,48 @@ static const struct {
     {"zeModuleDestroy", ZS_ACT_OBJECT_MODULE, "hModule", false},
     {"zeKernelCreate", ZS_ACT_OBJECT_KERNEL, "phKernel", true},
     {"zeKernelDestroy", ZS_ACT_OBJECT_KERNEL, "hKernel", false},
+#define COUNTED(name, TYPE, handle)                                                                \
+    {"clRetain" #name, ZS_ACT_OBJECT_##TYPE, handle, false},                                       \
+    {                                                                                              \
+        "clRelease" #name, ZS_ACT_OBJECT_##TYPE, handle, false                                     \
+    }
+    COUNTED(MemObject, DEVICE_MEMORY, "memobj"),
+    COUNTED(Context, CONTEXT, "context"),
+    COUNTED(CommandQueue, QUEUE, "command_queue"),
+    COUNTED(Sampler, SAMPLER, "sampler"),
+    COUNTED(Program, MODULE, "program"),
+    COUNTED(Kernel, KERNEL, "kernel"),
+#undef COUNTED
+#define CREATED(name, TYPE)                                                                        \
+    {                                                                                              \
+        name, ZS_ACT_OBJECT_##TYPE, "returned", true                                               \
+    }
+    CREATED("clCreateBuffer", DEVICE_MEMORY),
+    CREATED("clCreateBufferWithProperties", DEVICE_MEMORY),
+    CREATED("clCreateBufferWithPropertiesINTEL", DEVICE_MEMORY),
+    CREATED("clSVMAlloc", SHARED_MEMORY),
+    CREATED("clHostMemAllocINTEL", HOST_MEMORY),
+    CREATED("clDeviceMemAllocINTEL", DEVICE_MEMORY),
+    CREATED("clSharedMemAllocINTEL", SHARED_MEMORY),
+    CREATED("clCreateImage", IMAGE),
+    CREATED("clCreateImage2D", IMAGE),
+    CREATED("clCreateImage3D", IMAGE),
+    CREATED("clCreateImageWithProperties", IMAGE),
+    CREATED("clCreateContext", CONTEXT),
+    CREATED("clCreateContextFromType", CONTEXT),
+    CREATED("clCreateCommandQueue", QUEUE),
+    CREATED("clCreateCommandQueueWithProperties", QUEUE),
+    CREATED("clCreateSampler", SAMPLER),
+    CREATED("clCreateSamplerWithProperties", SAMPLER),
+    CREATED("clCreateProgramWithSource", MODULE),
+    CREATED("clCreateProgramWithBinary", MODULE),
+    CREATED("clCreateProgramWithIL", MODULE),
+    CREATED("clLinkProgram", MODULE),
+    CREATED("clCreateKernel", KERNEL),
+#undef CREATED
+    {"clSVMFree", ZS_ACT_OBJECT_SHARED_MEMORY, "svm_pointer", false},
+    {"clMemFreeINTEL", ZS_ACT_OBJECT_DEVICE_MEMORY, "ptr", false},
+    {"clMemBlockingFreeINTEL", ZS_ACT_OBJECT_DEVICE_MEMORY, "ptr", false},
 };
 
 int zs_objects_init(struct zs_objects *objects, zs_object_fn on_object, void *user)
@@ -199,6 +242,30 @@ static int drain(struct zs_objects *objects, uint64_t until_ns)
     return status;
 }
 
+static bool is_counted(const char *call)
+{
+    return !strncmp(call, "clRe", 4); /* clRetain..., clRelease... */
+}
+
+/* One reference more or less. What was not seen to come (a sub-buffer) is left out. */
+static int give_counted(struct zs_objects *objects, struct zs_act_object *o, bool is_retain)
+{
+    struct zs_act_object *old = zs_id_map_get(live_of(objects, o), o->process, o->handle);
+    if (!old && o->type == ZS_ACT_OBJECT_DEVICE_MEMORY) { /* images go by the same call */
+        o->type = ZS_ACT_OBJECT_IMAGE;
+        old = zs_id_map_get(live_of(objects, o), o->process, o->handle);
+    }
+    if (!old)
+        return 0;
+    if (is_retain)
+        old->references++;
+    else if (!old->references)
+        return give(objects, o);
+    else
+        old->references--;
+    return 0;
+}
+
 int zs_objects_call(struct zs_objects *objects, const struct zs_calls *calls,
                     const struct zs_call *call, uint64_t process, uint64_t number)
 {
@@ -219,7 +286,9 @@ int zs_objects_call(struct zs_objects *objects, const struct zs_calls *calls,
     if (o.is_create)
         return push(objects, o) ? 0 : -ENOMEM;
     int status = drain(objects, call->start_ns);
-    return status ? status : give(objects, &o);
+    if (status || !is_counted(object_calls[row].call))
+        return status ? status : give(objects, &o);
+    return give_counted(objects, &o, !strncmp(object_calls[row].call, "clRetain", 8));
 }
 
 int zs_objects_gone(struct zs_objects *objects, uint64_t process, uint64_t type, uint64_t handle,

@@ -151,6 +151,8 @@ static void all(const char *options)
     OK(clReleaseEvent(event));
     OK(clReleaseKernel(add));
     OK(clReleaseKernel(twice));
+    OK(clRetainMemObject(a));
+    OK(clReleaseMemObject(a));
     OK(clReleaseMemObject(a));
     OK(clReleaseMemObject(b));
     OK(clReleaseCommandQueue(queue));

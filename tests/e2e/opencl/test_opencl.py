@@ -82,6 +82,9 @@ class OpenCl(unittest.TestCase):
                          {'system-to-device': SIZE_B, 'device-to-device': SIZE_B,
                           'device-to-system': SIZE_B, 'fill-device': SIZE_B // 2})
         self.assertEqual({b['name']: b['count'] for b in r['barriers']}, {'barrier': 1, 'map': 1, 'unmap': 1})
+        self.assertEqual([(a['kind'], a['size'], a['allocations'], a['frees']) for a in r['allocations']],
+                         [('device memory', SIZE_B, 2, 2)])
+        self.assertEqual([leak['type'] for leak in r['leaks']], ['context'])
         log = run(ZESCOPE, 'log', path).stdout
         self.assertRegex(log, r'clCreateBuffer\(context = 0x\w+, flags = CL_MEM_READ_WRITE, size = 16384, .*'
                               r'returned = 0x\w+\) = CL_SUCCESS')
