@@ -36,6 +36,10 @@ void zs_cl_resolve(struct zs_cl *cl, void *(*next)(uint32_t call))
     cl->api = api;
     atomic_store_explicit(&cl->is_resolved, true, memory_order_release);
     pthread_mutex_unlock(&cl->lock);
+    struct zs_collect_guard guard;
+    zs_guard_enter(&guard);
+    zs_session_get(cl->collector); /* the process is described, whether it builds anything or not */
+    zs_guard_leave(&guard);
 }
 
 /* ---- devices and queues ---- */

@@ -178,6 +178,8 @@ class OpenCl(unittest.TestCase):
         # Intel's driver leaves the bytes of the LUID as they were in memory
         self.assertEqual(*([line for line in text.splitlines() if 'LUID' not in line] for text in (seen, plain)))
         self.check_calls(report(path))
+        said = run(*start, ZESCOPE, 'record', '--no-last', '-o', path + '-l', '--', clinfo, '-l').stderr
+        self.assertNotIn('used neither', said)
 
 
 if __name__ == '__main__':
