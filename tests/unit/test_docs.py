@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the docs name is there, and every place that says the version says the same.
+"""What the docs name is there, they stay short, and every place that says the version says the same.
 
 Usage: test_docs.py ROOT VERSION
 """
@@ -14,8 +14,12 @@ CALL = re.compile(r'`((?:zs|ze|zet)_?\w+|finish_submission|run_one)\(\)`')
 LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')
 
 
+# words of all pages together: whoever adds some takes others out
+WORDS_MAX = 50000
+
+
 def pages(root):
-    top = [f for f in os.listdir(root) if f.endswith('.md')]
+    top = [f for f in os.listdir(root) if f.endswith('.md')] + ['bench/README.md']
     return sorted(top) + sorted('docs/' + f for f in os.listdir(os.path.join(root, 'docs')) if f.endswith('.md'))
 
 
@@ -45,6 +49,11 @@ def functions_missing_in(root, page):
     return [f'{page}: {name}()' for name in sorted(wanted)]
 
 
+def words_in(root, page):
+    with open(os.path.join(root, page), encoding='utf-8') as f:
+        return len(f.read().split())
+
+
 def version_of(root, page, pattern):
     with open(os.path.join(root, page), encoding='utf-8') as f:
         found = re.search(pattern, f.read(), re.M)
@@ -55,6 +64,9 @@ def main():
     root, version = sys.argv[1:3]
     bad = [f'{text}: is not there' for page in pages(root) for text in missing_in(root, page)]
     bad += [f'{text}: is not there' for text in functions_missing_in(root, 'docs/tour.md')]
+    words = sum(words_in(root, page) for page in pages(root))
+    if words > WORDS_MAX:
+        bad.append(f'the pages have {words} words, more than {WORDS_MAX}')
     for page, pattern in (('debian/changelog', r'\Azescope \((\S+)\)'), ('CHANGELOG.md', r'^## (\S+)')):
         said = version_of(root, page, pattern)
         if said != version:
