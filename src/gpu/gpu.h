@@ -479,6 +479,10 @@ struct zs_gpu_timing {
 #undef ZS_TIMING_TOTAL
     struct zs_gpu_stalls *stalls; /* of instructions that have any, ascending by offset */
     uint32_t stall_count;
+    /* With ZS_GPU_LAUNCH_TIME_GAINS: cycles that the launch would take less without ... */
+#define ZS_TIMING_GAIN(id, text) uint64_t gain_##id;
+#include "gpu/timing/gain.def"
+#undef ZS_TIMING_GAIN
 };
 
 /* ---- Launches ----------------------------------------------------------------------------------
@@ -497,6 +501,8 @@ enum {
     ZS_GPU_LAUNCH_TIME_EXACT = 1u << 4,
     /* It replays a launch that did what one of the kernel's did before, too: the same numbers. */
     ZS_GPU_LAUNCH_TIME_ANEW = 1u << 5,
+    /* It replays the launch again without each of what may hold it up: slow. */
+    ZS_GPU_LAUNCH_TIME_GAINS = 1u << 6,
 };
 
 struct zs_gpu_launch {

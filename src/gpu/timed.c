@@ -60,6 +60,8 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
             (uint32_t)((kernel->per_thread_B + m->thread.cross_thread_B) / model->grf_B + 1),
         .has_barriers = m->barrier_count > 0,
         .exact = run->launch->flags & ZS_GPU_LAUNCH_TIME_EXACT,
+        .gains = run->launch->flags & ZS_GPU_LAUNCH_TIME_GAINS,
+        .without = ZS_TIMING_GAINS,
         .anew = run->launch->flags & ZS_GPU_LAUNCH_TIME_ANEW,
         .private_va = (uint64_t)(uintptr_t)run->private_memory.data,
         .private_B =
@@ -88,7 +90,8 @@ void zs_gpu_run_replay(struct zs_gpu_run *run, struct zs_gpu_result *ret)
     if (!executions)
         return;
     zs_eu_program_counters_expand(program, run->sums, executions, executions + count);
-    int error = zs_timing_replay(run->trace, ret->totals.instructions, executions, &ret->timing);
+    int error = zs_timing_replay(run->trace, ret->totals.instructions, executions,
+                                 executions + count, &ret->timing);
     free(executions);
     if (error)
         return;

@@ -35,7 +35,7 @@ void zs_metric_report_write(const struct zs_metric_report *r, uint8_t *ret_bytes
     put(&at, r->elapsed_ns, 8);
     put(&at, r->cycles, 8);
     for (uint32_t i = 0; i < zs_metric_counters_of(r->set); i++)
-        put(&at, r->counters[i], 8);
+        put(&at, r->counters[zs_metric_counter_at(r->set, i)], 8);
     memset(at, 0, zs_metric_report_B(r->set) - zs_metric_used_B(r->set));
 }
 
@@ -54,7 +54,7 @@ static bool read_report(struct zs_reader *r, uint32_t set, struct zs_metric_repo
     ret->elapsed_ns = zs_read_u64(r, "time");
     ret->cycles = zs_read_u64(r, "cycles");
     for (uint32_t i = 0; i < zs_metric_counters_of(set); i++)
-        ret->counters[i] = zs_read_u64(r, "counter");
+        ret->counters[zs_metric_counter_at(set, i)] = zs_read_u64(r, "counter");
     zs_read_skip(r, zs_metric_report_B(set) - zs_metric_used_B(set), "room");
     return !r->error && magic == ZS_RAW_MAGIC && version == ZS_RAW_VERSION && ret->set == set &&
            size_B == zs_metric_report_B(set) && counters == zs_metric_counters_of(set);
@@ -95,8 +95,10 @@ static double all_eus(const struct source *s)
 static double sum(const struct source *s)
 {
     uint64_t value = 0;
-    for (uint32_t i = 0; i < zs_metric_counters_of(s->report->set); i++)
-        value += s->row->counters >> i & 1 ? s->report->counters[i] : 0;
+    for (uint32_t i = 0; i < zs_metric_counters_of(s->report->set); i++) {
+        uint32_t counter = zs_metric_counter_at(s->report->set, i);
+        value += s->row->counters >> counter & 1 ? s->report->counters[counter] : 0;
+    }
     return (double)value;
 }
 

@@ -66,6 +66,9 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
 #define ZS_TIMING_TOTAL(id, text) c[ZS_METRIC_##id] = timing->id;
 #include "gpu/timing/total.def"
 #undef ZS_TIMING_TOTAL
+#define ZS_TIMING_GAIN(id, text) c[ZS_METRIC_gain_##id] = timing->gain_##id;
+#include "gpu/timing/gain.def"
+#undef ZS_TIMING_GAIN
         c[ZS_METRIC_replayed] = timing->replayed;
         c[ZS_METRIC_doubt_cycles] = timing->doubt;
         c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
@@ -264,6 +267,16 @@ bool zs_metrics_launch_begin(struct zs_ze_device *device)
     }
     const struct zs_metrics *m = device->metrics;
     return m && (!m->off || m->foreign);
+}
+
+bool zs_metrics_want_gains(const struct zs_ze_device *device)
+{
+    struct zs_metrics *m = device->metrics;
+    uint32_t domain = zs_metric_set_domain(ZS_METRIC_SET_GAINS);
+    (void)pthread_mutex_lock(&m->lock);
+    bool wanted = m->active[domain] && m->active[domain]->set == ZS_METRIC_SET_GAINS;
+    (void)pthread_mutex_unlock(&m->lock);
+    return wanted;
 }
 
 /* ---- The end of a launch -----------------------------------------------------------------------

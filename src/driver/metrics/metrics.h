@@ -29,6 +29,11 @@ enum zs_metric_counter {
 #define ZS_TIMING_TOTAL(id, text) ZS_METRIC_##id,
 #include "gpu/timing/total.def"
 #undef ZS_TIMING_TOTAL
+    ZS_METRIC_GAINS_FIRST, /* from here on: of reports of ZscopeGains alone */
+    ZS_METRIC_BEFORE_GAINS = ZS_METRIC_GAINS_FIRST - 1,
+#define ZS_TIMING_GAIN(id, text) ZS_METRIC_gain_##id,
+#include "gpu/timing/gain.def"
+#undef ZS_TIMING_GAIN
     ZS_METRIC_COUNTERS
 };
 /* Metrics name counters by their bits. */
@@ -155,7 +160,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 13,
+    ZS_RAW_VERSION = 14,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024,  /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_EU_STALL_B = 256, /* of Intel's stall sampling, likewise */
@@ -173,12 +178,22 @@ struct zs_metric_report {
     uint64_t counters[ZS_METRIC_COUNTERS];
 };
 
+/* Reports have gains or the other counters of the model. */
 static inline uint32_t zs_metric_counters_of(uint32_t set)
 {
     return zs_metric_is_by_address(set) ? 1 + zs_metric_values_of(zs_metric_by_address(set))
-                                        : (uint32_t)ZS_METRIC_COUNTERS;
+           : set == ZS_METRIC_SET_GAINS
+               ? (uint32_t)(ZS_METRIC_TIMING_FIRST + ZS_METRIC_COUNTERS - ZS_METRIC_GAINS_FIRST)
+               : (uint32_t)ZS_METRIC_GAINS_FIRST;
 }
-_Static_assert(ZS_RAW_HEADER_B + 8 * ZS_METRIC_COUNTERS <= ZS_RAW_REPORT_B, "a report holds all");
+/* Which one stands at a place of a report. */
+static inline uint32_t zs_metric_counter_at(uint32_t set, uint32_t place)
+{
+    bool skips = set == ZS_METRIC_SET_GAINS && place >= ZS_METRIC_TIMING_FIRST;
+    return skips ? place - ZS_METRIC_TIMING_FIRST + ZS_METRIC_GAINS_FIRST : place;
+}
+_Static_assert(ZS_RAW_HEADER_B + 8 * ZS_METRIC_GAINS_FIRST <= ZS_RAW_REPORT_B,
+               "a report holds all");
 /* What of a report is used; zeros follow. */
 static inline size_t zs_metric_used_B(uint32_t set)
 {
@@ -326,6 +341,8 @@ void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *ne
 /* A launch begins: whether it is counted, for metrics are on or another process has a streamer of
  * the device open. */
 bool zs_metrics_launch_begin(struct zs_ze_device *device);
+/* Of a launch that is counted: somebody measures ZscopeGains. */
+bool zs_metrics_want_gains(const struct zs_ze_device *device);
 /* A launch ended. `counted`: what zs_metrics_launch_begin() said. Its times become later where the
  * engine was busy or streamers have told of them already: it lasts until they are over
  * (zs_engine_wait).

@@ -20,7 +20,7 @@
 #include "driver/metrics/metrics.h"
 
 enum {
-    ZS_METRIC_SLOT_B = 1024,
+    ZS_METRIC_SLOT_B = 1280,
     ZS_METRIC_SLOTS = 1 << 14, /* of a ring: some 0.1 s of the shortest launches */
     ZS_METRIC_RINGS = 32,      /* processes that launch at the same time */
     ZS_METRIC_SLOT_ADDRESSES = (ZS_METRIC_SLOT_B - 8) / sizeof(struct zs_metric_at),

@@ -111,6 +111,7 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                                 .result = &result,
                                 .start_ns = zs_now_ns()};
     bool counted = zs_metrics_launch_begin(exec->device);
+    gpu.flags |= counted && zs_metrics_want_gains(exec->device) ? ZS_GPU_LAUNCH_TIME_GAINS : 0u;
     zs_memory_check_files(driver);
     int error = zs_gpu_launch_run(exec->device->gpu, &gpu, &result);
     end.end_ns = zs_now_ns();

@@ -130,6 +130,7 @@ static void set_pipe(const struct zs_timing_params *p, const struct zs_isa_inst 
         op->chunk_first |= 1u << at;
     op->chunk_cycles = (uint8_t)ZS_MAX(lanes * element_B(inst) * c->factor / c->B_per_cycle, 1u);
     op->least = (uint16_t)p->fpu_least;
+    op->element_B = (uint8_t)element_B(inst);
     uint32_t chunks = (inst->exec_size + lanes - 1) / lanes;
     op->full_cycles = (uint16_t)ZS_MAX(chunks * op->chunk_cycles, p->fpu_least);
     uint32_t all = inst->exec_size >= 32 ? UINT32_MAX : (1u << inst->exec_size) - 1;
@@ -187,6 +188,14 @@ static void set_totals(const struct zs_timing_params *p, const struct zs_isa_ins
                                      : by_sources[pipe][ZS_MIN(sources, 3u)];
 }
 
+static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
+{
+    return is_math                                              ? ZS_TIMING_KIND_MATH
+           : has_type(inst, ZS_TYPE_DF)                         ? ZS_TIMING_KIND_DOUBLE
+           : element_B(inst) > 4 || is_wide_multiply(inst)      ? ZS_TIMING_KIND_WIDE_INTEGER
+                                                                : ZS_TIMING_KIND_PLAIN;
+}
+
 static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
                            struct zs_timing_op *op)
 {
@@ -210,6 +219,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         op->ahead = (uint8_t)(is_math ? p->math_ahead : 0);
         set_pipe(p, inst, &c, op);
         set_totals(p, inst, op, is_math);
+        op->kind = (uint8_t)kind_of(inst, is_math);
     }
     return c;
 }

@@ -850,8 +850,8 @@ static void find_run_gaps(struct zs_timing_estimate *e, const struct zs_timing_t
     }
 }
 
-static int replay(struct zs_timing_trace *trace, uint64_t instructions, const uint64_t *executions,
-                  struct zs_gpu_timing *ret_timing)
+int zs_timing_replay_once(struct zs_timing_trace *trace, uint64_t instructions,
+                          const uint64_t *executions, struct zs_gpu_timing *ret_timing)
 {
     struct zs_timing_machine m = {0};
     *ret_timing = (struct zs_gpu_timing){0};
@@ -909,7 +909,8 @@ static const uint64_t *check_executions(const struct zs_timing_trace *trace,
 }
 
 int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
-                     const uint64_t *executions, struct zs_gpu_timing *ret_timing)
+                     const uint64_t *executions, const uint64_t *lanes,
+                     struct zs_gpu_timing *ret_timing)
 {
     struct zs_timing_memo *memo = trace->launch.code->memo;
     struct zs_timing_key key;
@@ -920,7 +921,9 @@ int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
     zs_timing_key_of(trace, instructions, executions, &key);
     if (!trace->launch.anew && zs_timing_memo_find(memo, &key, ret_timing))
         return 0;
-    error = replay(trace, instructions, executions, ret_timing);
+    error = zs_timing_replay_once(trace, instructions, executions, ret_timing);
+    if (!error && trace->launch.gains)
+        zs_timing_find_gains(trace, instructions, executions, lanes, ret_timing);
     if (!error)
         zs_timing_memo_keep(memo, &key, ret_timing);
     return error;

@@ -31,15 +31,19 @@ static inline void warm(struct zs_timing_machine *m, struct zs_timing_thread *th
         return;
     }
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
-    const struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
-                                        .run = th->run,
-                                        .step = th->step,
-                                        .event = words[1],
-                                        .lines = lines,
-                                        .line_count = zs_timing_read_lines(th, words, lines),
-                                        .response_grf = response_grf,
-                                        .warm = true,
-                                        .accesses = accesses};
+    struct zs_timing_request r = {.subslice = m->eus[th->eu].subslice,
+                                  .run = th->run,
+                                  .step = th->step,
+                                  .event = words[1],
+                                  .lines = lines,
+                                  .line_count = zs_timing_read_lines(th, words, lines),
+                                  .payload_grf = m->code->ops[inst].payload_grf,
+                                  .response_grf = response_grf,
+                                  .warm = true,
+                                  .accesses = accesses};
+    if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
+        !zs_timing_change_message(m->without, m->grf_B, &r))
+        return;
     m->stores[inst] = zs_timing_stores(words[1]);
     (void)zs_timing_hierarchy_send(&m->hierarchy, &r, 0);
 }

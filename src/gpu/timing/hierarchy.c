@@ -70,6 +70,9 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timi
     h->gti_read_cost = cost_of_line(p->gti_read_B * ZS_MAX(model->tiles, 1u));
     h->gti_write_cost = cost_of_line(p->gti_write_B * ZS_MAX(model->tiles, 1u));
     h->memory_latency = p->memory_latency_ns * model->core_clock_MHz / 1000;
+    if (launch->without == ZS_TIMING_GAIN_misses)
+        h->gti_read_cost = h->gti_write_cost = h->memory_cost = h->memory_latency = 0;
+    h->beyond_latency = launch->without == ZS_TIMING_GAIN_misses ? 0 : p->llc_latency;
     h->bank_mask = p->l3_banks - 1;
     h->port_shift = (int32_t)log2_of(p->port_B) - (int32_t)log2_of(ZS_PORT_LINE_B);
     h->response_shift = log2_of(ZS_MAX(p->response_B / RESPONSE_UNIT_B, 1u));
@@ -182,7 +185,7 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
     h->reads[bank_of(h, line) % ZS_TIMING_BANKS]++;
     cycle = serve(h, &h->gti_read_free, cycle, h->gti_read_cost, &h->busy[ZS_TIMING_BUSY_GTI_READ],
                   warm) +
-            h->params->llc_latency;
+            h->beyond_latency;
     bool hit = zs_timing_cache_touch(&h->caches->llc, line, false, &written);
     if (h->caches->llc.set_count) {
         hit = hit || was_brought(h, r, &h->caches->llc, line, false);

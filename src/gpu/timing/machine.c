@@ -125,6 +125,8 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .params = l->params,
         .code = l->code,
         .totals = totals,
+        .without = l->without,
+        .grf_B = model->grf_B,
         .eu_count = zs_gpu_model_eus(model),
         .eus_per_subslice = model->eus_per_subslice,
         .subslice_count = model->slices * model->subslices_per_slice,

@@ -76,6 +76,7 @@ void zs_timing_key_of(const struct zs_timing_trace *t, uint64_t instructions,
                                 l->payload_grf,
                                 l->has_barriers,
                                 l->exact,
+                                l->gains,
                                 t->sampled,
                                 t->resident_groups};
     add_words(hash, numbers, sizeof(numbers));

@@ -106,7 +106,8 @@ void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
     }
     const struct zs_timing_op *op = &m->code->ops[th->inst];
     const struct zs_timing_group *g = &m->groups[th->group];
-    bool waits = op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived;
+    bool waits = op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived &&
+                 m->without != ZS_TIMING_GAIN_barriers;
     th->dep = ZS_MAX(th->dep, latest(m->code, th, op));
     if (waits)
         th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
@@ -230,21 +231,25 @@ static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     if (!words)
         return; /* no lane took part, or the end of the thread */
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
-    const struct zs_timing_request r = {.subslice = eu->subslice,
-                                        .run = th->run,
-                                        .step = th->step,
-                                        .event = words[1],
-                                        .lines = lines,
-                                        .line_count = zs_timing_read_lines(th, words, lines),
-                                        .payload_grf = op->payload_grf,
-                                        .response_grf = op->response_grf,
-                                        .accesses =
-                                            m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
+    struct zs_timing_request r = {.subslice = eu->subslice,
+                                  .run = th->run,
+                                  .step = th->step,
+                                  .event = words[1],
+                                  .lines = lines,
+                                  .line_count = zs_timing_read_lines(th, words, lines),
+                                  .payload_grf = op->payload_grf,
+                                  .response_grf = op->response_grf,
+                                  .accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
+    if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
+        !zs_timing_change_message(m->without, m->grf_B, &r))
+        return;
     m->stores[th->inst] = zs_timing_stores(words[1]);
     uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
     uint64_t accepts = zs_timing_hierarchy_accepts(&m->hierarchy, &r);
     bool fence = r.event & ZS_TIMING_EVENT_FENCE;
     m->drained = ZS_MAX(m->drained, done);
+    if (m->without == ZS_TIMING_GAIN_latency && !fence)
+        done = ZS_MIN(done, at + front);
     if (accepts > th->eligible) {
         charge(m, th->inst, ZS_TIMING_SEND, accepts - th->eligible);
         th->eligible = accepts;

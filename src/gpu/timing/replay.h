@@ -85,6 +85,8 @@ struct zs_timing_machine {
     const struct zs_timing_code *code;
     struct zs_gpu_timing *totals;
     struct zs_timing_hierarchy hierarchy;
+    enum zs_timing_gain without; /* of which the launch is replayed; ZS_TIMING_GAINS: nothing */
+    uint32_t grf_B;
     uint32_t eu_count, eus_per_subslice, subslice_count, subslices_per_slice, threads_per_eu;
     uint32_t threads_per_group, slm_B;
     bool has_barriers;
@@ -144,6 +146,20 @@ static inline uint32_t zs_timing_step_of(const struct zs_timing_machine *m, uint
 {
     return (uint32_t)(group % m->reuse_groups * ZS_TIMING_STEPS / m->reuse_groups);
 }
+
+/* ---- gain.c ------------------------------------------------------------------------------------
+ */
+
+/* The message without what the gain is about; false: there is none. */
+bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B,
+                              struct zs_timing_request *r);
+/* estimate.c: replays what the trace's launch says now. */
+int zs_timing_replay_once(struct zs_timing_trace *trace, uint64_t instructions,
+                          const uint64_t *executions, struct zs_gpu_timing *ret_timing);
+/* Into the timing of the launch, which was replayed. lanes: as zs_timing_replay(). */
+void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
+                          const uint64_t *executions, const uint64_t *lanes,
+                          struct zs_gpu_timing *timing);
 
 /* Once: what streams call ranges become numbers that do not depend on where they are. */
 int zs_timing_name_ranges(struct zs_timing_trace *trace);

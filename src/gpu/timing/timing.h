@@ -80,6 +80,14 @@ void zs_timing_store_destroy(struct zs_timing_store *store); /* NULL is fine */
 /* ---- Recording ---------------------------------------------------------------------------------
  */
 
+/* What a launch may be replayed without. */
+enum zs_timing_gain {
+#define ZS_TIMING_GAIN(id, text) ZS_TIMING_GAIN_##id,
+#include "gpu/timing/gain.def"
+#undef ZS_TIMING_GAIN
+    ZS_TIMING_GAINS /* nothing */
+};
+
 struct zs_timing_launch {
     struct zs_timing_store *store;
     uint32_t workers; /* host threads that may record */
@@ -93,6 +101,8 @@ struct zs_timing_launch {
     uint32_t payload_grf;    /* of a thread */
     bool has_barriers;
     bool exact; /* replay all that was recorded, and record more */
+    bool gains; /* replay it without what may hold it up, too */
+    enum zs_timing_gain without; /* ZS_TIMING_GAINS */
     bool anew;  /* replay, though a launch that did the same was replayed before */
     uint64_t private_va,
         private_B; /* private memory of all threads: each has a part of equal size */
@@ -125,8 +135,10 @@ enum zs_timing_reason {
 };
 
 /* instructions: those of the whole launch, counted exactly; executions: how often each of the
- * program's was, NULL: not known. Fills the result's timing. Once for a trace. */
+ * program's was, NULL: not known; lanes: that were on in these, for gains. Fills the result's
+ * timing. Once for a trace. */
 int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
-                     const uint64_t *executions, struct zs_gpu_timing *ret_timing);
+                     const uint64_t *executions, const uint64_t *lanes,
+                     struct zs_gpu_timing *ret_timing);
 
 #endif

@@ -32,6 +32,14 @@ enum {
 };
 enum { ZS_TIMING_DEP_STEP = 4, ZS_TIMING_DEPS_NEAR = 8, ZS_TIMING_WRITES_NEAR = 2 };
 
+/* What makes an instruction of a pipe slower than others. */
+enum zs_timing_kind {
+    ZS_TIMING_KIND_PLAIN,
+    ZS_TIMING_KIND_MATH,
+    ZS_TIMING_KIND_DOUBLE,
+    ZS_TIMING_KIND_WIDE_INTEGER
+};
+
 /* A line of the host's cache. */
 struct __attribute__((aligned(64))) zs_timing_op {
     uint8_t unit;         /* enum zs_timing_unit */
@@ -51,6 +59,8 @@ struct __attribute__((aligned(64))) zs_timing_op {
     /* the first of these, filled up with places that are always ready, or that nobody reads */
     uint16_t deps[ZS_TIMING_DEPS_NEAR], writes[ZS_TIMING_WRITES_NEAR];
     uint8_t latency[ZS_TIMING_WRITES_NEAR]; /* of what is written */
+    uint8_t kind;                           /* enum zs_timing_kind */
+    uint8_t element_B;                      /* as the pipe handles it */
 };
 _Static_assert(sizeof(struct zs_timing_op) == 64, "a line of the host's cache");
 
@@ -302,7 +312,7 @@ struct zs_timing_hierarchy {
     /* in 1/256 of a cycle */
     uint64_t gti_read_free, gti_write_free, memory_free;
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
-    uint32_t memory_latency;                             /* cycles */
+    uint32_t memory_latency, beyond_latency; /* cycles: of memory; from L3 to what lies beyond */
     uint64_t busy[ZS_TIMING_BUSY]; /* ports and banks: cycles; others: 1/256 */
     /* not yet in the totals: lookups of L3 (reads, writes, by bank), lines read and written back */
     uint64_t lookups[2], bank_lookups[ZS_TIMING_BANKS], reads[ZS_TIMING_BANKS],

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a launch would gain: it is replayed again without one thing that may hold it up, all else
+ * being equal. So a gain is what the model says of the whole launch, not a share of stalls: threads
+ * that no longer wait for memory may wait for a pipe then. Gains of several things do not add up.
+ *
+ * What is changed is a row of parameters, the kernel's table of instructions or a message, so that
+ * a replay without changes has nothing to ask. Of things that the launch does not have nothing is
+ * replayed.
+ */
+#include "gpu/timing/replay.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what changes ------------------------------------------------------------------------------
+ */
+
+static void without_dispatch(struct zs_timing_params *p)
+{
+    p->launch_cycles = p->dispatch_cycles = p->start_latency = 0;
+    p->payload_grf_per_cycle = UINT32_MAX;
+}
+
+static void make_plain(const struct zs_timing_params *p, struct zs_timing_op *op)
+{
+    uint32_t B = op->kind == ZS_TIMING_KIND_DOUBLE ? sizeof(float)
+                                                   : ZS_MIN(op->element_B, (uint8_t)sizeof(float));
+    uint32_t lanes = ZS_MAX(op->chunk_lanes, (uint8_t)1);
+    uint32_t chunks = ZS_MAX((uint32_t)__builtin_popcount(op->chunk_first), 1u);
+    uint32_t chunk_cycles = ZS_MAX(lanes * B / p->fpu_B, 1u);
+    if (op->kind == ZS_TIMING_KIND_MATH) {
+        op->unit = p->float_pipe == 1   ? ZS_TIMING_UNIT_FPU0
+                   : p->float_pipe == 2 ? ZS_TIMING_UNIT_FPU1
+                                        : ZS_TIMING_UNIT_FPU;
+        op->ahead = 0;
+    }
+    op->chunk_cycles = (uint8_t)ZS_MIN(chunk_cycles, (uint32_t)op->chunk_cycles);
+    op->full_cycles = (uint16_t)ZS_MIN(ZS_MAX(chunks * lanes * B / p->fpu_B, p->fpu_least),
+                                       (uint32_t)op->full_cycles);
+    for (uint32_t i = 0; i < ZS_TIMING_WRITES_NEAR; i++)
+        op->latency[i] = (uint8_t)ZS_MIN(op->latency[i], p->grf_latency);
+}
+
+/* With a table of instructions of its own; slot_latency is code's or, without dependencies, zeros. */
+static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *code,
+                        struct zs_timing_code *ret)
+{
+    static const uint8_t kinds[ZS_TIMING_GAINS] = {[ZS_TIMING_GAIN_math] = ZS_TIMING_KIND_MATH,
+                                                   [ZS_TIMING_GAIN_doubles] = ZS_TIMING_KIND_DOUBLE,
+                                                   [ZS_TIMING_GAIN_wide_integers] =
+                                                       ZS_TIMING_KIND_WIDE_INTEGER};
+    size_t ops_B = (code->op_count + 1u) * sizeof(*code->ops), slots = 0;
+    *ret = *code;
+    ret->ops = aligned_alloc(_Alignof(struct zs_timing_op), ops_B);
+    if (!ret->ops)
+        return false;
+    memcpy(ret->ops, code->ops, ops_B);
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        struct zs_timing_op *op = &ret->ops[i];
+        slots = ZS_MAX(slots, (size_t)op->slots + op->dep_count + op->write_count);
+        if (gain == ZS_TIMING_GAIN_dependencies)
+            memset(op->latency, 0, sizeof(op->latency));
+        else if (op->kind == kinds[gain])
+            make_plain(code->params, op);
+    }
+    if (gain == ZS_TIMING_GAIN_dependencies)
+        ret->slot_latency = calloc(slots + 1, 1);
+    if (!ret->slot_latency)
+        free(ret->ops);
+    return ret->slot_latency != NULL;
+}
+
+static uint32_t lines_least(const struct zs_timing_request *r, uint32_t grf_B)
+{
+    enum { RESPONSE_UNIT_B = 32 };
+    /* of what a store or an atomic sends, about half is addresses */
+    uint32_t B = ZS_MAX(r->response_grf * RESPONSE_UNIT_B,
+                        zs_timing_stores(r->event) ? r->payload_grf * grf_B / 2 : 0);
+    return ZS_MAX((B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B, 1u);
+}
+
+bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B, struct zs_timing_request *r)
+{
+    uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
+    uint32_t cycles = r->event >> ZS_TIMING_EVENT_CYCLES & 255;
+    uint32_t conflicts = r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
+    uint32_t rest = r->event & ~(UINT32_C(255) << ZS_TIMING_EVENT_CYCLES);
+    if (gain == ZS_TIMING_GAIN_scratch)
+        return space != ZS_PORT_SPACE_SCRATCH;
+    if (gain == ZS_TIMING_GAIN_lines && space != ZS_PORT_SPACE_SLM)
+        r->line_count = ZS_MIN(r->line_count, lines_least(r, grf_B));
+    else if (gain == ZS_TIMING_GAIN_conflicts && space == ZS_PORT_SPACE_SLM &&
+             !(r->event & ZS_TIMING_EVENT_ATOMIC))
+        r->event = (rest & ~(UINT32_C(255) << ZS_TIMING_EVENT_CONFLICTS)) |
+                   (cycles > conflicts ? cycles - conflicts : 1) << ZS_TIMING_EVENT_CYCLES;
+    else if (gain == ZS_TIMING_GAIN_atomics && r->event & ZS_TIMING_EVENT_ATOMIC)
+        r->event = (rest & ~(UINT32_C(255) << ZS_TIMING_EVENT_CONFLICTS)) |
+                   UINT32_C(1) << ZS_TIMING_EVENT_CYCLES;
+    return true;
+}
+
+/* ---- what there is -----------------------------------------------------------------------------
+ */
+
+static bool has_kind(const struct zs_timing_code *code, const uint64_t *executions,
+                     enum zs_timing_kind kind)
+{
+    for (uint32_t i = 0; i < code->op_count; i++)
+        if (code->ops[i].kind == kind && (!executions || executions[i]))
+            return true;
+    return false;
+}
+
+/* Whether the launch has what the gain is about; did: what its messages did. */
+static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *trace,
+                     const uint64_t *executions, const struct zs_gpu_timing *t)
+{
+    const struct zs_timing_code *code = trace->launch.code;
+    switch (gain) {
+    case ZS_TIMING_GAIN_misses: return t->l3_misses;
+    case ZS_TIMING_GAIN_latency: return t->thread_sbid;
+    case ZS_TIMING_GAIN_lines: return t->global_sectors || t->typed_sectors || t->sampler_sectors;
+    case ZS_TIMING_GAIN_conflicts: return t->slm_conflicts;
+    case ZS_TIMING_GAIN_atomics: return true;
+    case ZS_TIMING_GAIN_barriers: return trace->launch.has_barriers;
+    case ZS_TIMING_GAIN_scratch: return t->scratch_sectors;
+    case ZS_TIMING_GAIN_math: return has_kind(code, executions, ZS_TIMING_KIND_MATH);
+    case ZS_TIMING_GAIN_doubles: return has_kind(code, executions, ZS_TIMING_KIND_DOUBLE);
+    case ZS_TIMING_GAIN_wide_integers:
+        return has_kind(code, executions, ZS_TIMING_KIND_WIDE_INTEGER);
+    case ZS_TIMING_GAIN_dependencies: return t->thread_dist;
+    case ZS_TIMING_GAIN_dispatch: return true;
+    case ZS_TIMING_GAIN_divergence:
+    case ZS_TIMING_GAIN_idle:
+    case ZS_TIMING_GAINS: break;
+    }
+    return false;
+}
+
+/* ---- gains -------------------------------------------------------------------------------------
+ */
+
+/* Of the launch's cycles as much as threads spend at instructions with lanes off, times these. */
+static uint64_t divergence(const struct zs_timing_code *code, const uint64_t *executions,
+                           const uint64_t *lanes, const struct zs_gpu_timing *t)
+{
+    double off = 0, all = 0;
+    for (uint32_t s = 0, i = 0; s < t->stall_count; s++) {
+        double cycles = 0;
+        for (uint32_t r = 0; r < ZS_GPU_STALL_REASONS; r++)
+            cycles += (double)t->stalls[s].cycles[r];
+        all += cycles;
+        while (i < code->op_count && code->offset_B[i] < t->stalls[s].offset_B)
+            i++;
+        if (i == code->op_count || code->offset_B[i] != t->stalls[s].offset_B)
+            continue;
+        double could = (double)executions[i] * __builtin_popcount(code->ops[i].lane_mask);
+        if (could > (double)lanes[i])
+            off += cycles * (1 - (double)lanes[i] / could);
+    }
+    return all > 0 ? (uint64_t)((double)t->cycles * off / all) : 0;
+}
+
+static uint64_t idle(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t)
+{
+    uint64_t loaded = t->eu_loaded / ZS_MAX(zs_gpu_model_eus(trace->launch.model), 1u);
+    uint64_t before = trace->launch.params->launch_cycles;
+    return t->cycles > before + loaded ? t->cycles - before - loaded : 0;
+}
+
+/* 0, too, where it could not be found out: no memory. */
+static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *trace,
+                              uint64_t instructions, const uint64_t *executions, uint64_t cycles)
+{
+    const struct zs_timing_launch launch = trace->launch;
+    struct zs_timing_params params = *launch.params;
+    struct zs_timing_code code = *launch.code;
+    struct zs_gpu_timing without;
+    bool recoded = gain == ZS_TIMING_GAIN_math || gain == ZS_TIMING_GAIN_doubles ||
+                   gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_dependencies;
+    if (gain == ZS_TIMING_GAIN_dispatch)
+        without_dispatch(&params);
+    if (recoded && !change_code(gain, launch.code, &code))
+        return 0;
+    code.params = &params;
+    trace->launch.params = &params;
+    trace->launch.code = &code;
+    trace->launch.without = gain;
+    int error = zs_timing_replay_once(trace, instructions, executions, &without);
+    trace->launch = launch;
+    if (recoded)
+        free(code.ops);
+    if (code.slot_latency != launch.code->slot_latency)
+        free(code.slot_latency);
+    free(error ? NULL : without.stalls);
+    return !error && without.cycles < cycles ? cycles - without.cycles : 0;
+}
+
+void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
+                          const uint64_t *executions, const uint64_t *lanes,
+                          struct zs_gpu_timing *timing)
+{
+    static const size_t at[ZS_TIMING_GAINS] = {
+#define ZS_TIMING_GAIN(id, text) offsetof(struct zs_gpu_timing, gain_##id),
+#include "gpu/timing/gain.def"
+#undef ZS_TIMING_GAIN
+    };
+    for (uint32_t g = 0; g < ZS_TIMING_GAINS; g++)
+        if (may_gain((enum zs_timing_gain)g, trace, executions, timing))
+            *zs_timing_total_at(timing, at[g]) = replayed_gain(
+                (enum zs_timing_gain)g, trace, instructions, executions, timing->cycles);
+    if (executions && lanes)
+        timing->gain_divergence = divergence(trace->launch.code, executions, lanes, timing);
+    timing->gain_idle = idle(trace, timing);
+}
