@@ -103,9 +103,14 @@ struct zs_analyzed {
     uint32_t finding_count;
     const char *limiter; /* of occupancy: "local memory", "barriers", ...; "" for nothing */
     const struct zs_roofline *roofline;
-    const struct zs_finding *findings; /* the most severe first */
+    const struct zs_finding *findings; /* by gain, then by severity, the most first */
     const struct zs_not_judged *not_judged;
     uint32_t not_judged_count;
+    /* of each finding, percent of the kernel's time that mending it saves at most, by the model of
+     * time of zescope's driver (metric group ZscopeGains); NaN: not measured */
+    const double *gains;
+    const char *limited_by; /* a phrase; "": not measured (ZscopeGains) */
+    double limit;           /* percent of its time that goes by for that; NaN: see roofline */
 };
 
 struct zs_analysis_info {

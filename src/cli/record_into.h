@@ -7,6 +7,9 @@
 
 #include <limits.h>
 
+/* Another command with these words, before the application if there is one. Its exit status. */
+int zs_cli_run_with(const struct zs_command *command, const char *const *words, size_t count,
+                    int app_count, char **app);
 /* `zescope record`, with these words before the application. Its exit status. */
 int zs_cli_record_with(const char *const *words, size_t count, int app_count, char **app);
 

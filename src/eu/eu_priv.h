@@ -306,7 +306,7 @@ struct zs_eu_program {
         size_t count, capacity;
     } more_constants;
     zs_eu_send_lower_fn *send_lower;
-    bool has_handles; /* messages name surfaces by handles of somebody else */
+    bool has_handles;        /* messages name surfaces by handles of somebody else */
     struct zs_eu_tier *tier; /* compiled code (tier.c); NULL: none */
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const struct zs_rule zs_rules[ZS_RULES] = {
-#define RULE(id, key, title, advice) [ZS_RULE_##id] = {key, title, advice},
+#define RULE(id, key, title, gain, advice) [ZS_RULE_##id] = {key, title, gain, advice},
 #include "metrics/rules.def"
 #undef RULE
 };
@@ -20,9 +20,13 @@ double analysis_metric(struct zs_rank_analysis *a, const char *name)
     return zs_names_value(&a->names, name, &value, &unit, why, sizeof(why)) ? value : (double)NAN;
 }
 
-static int by_severity(const void *a, const void *b)
+/* By what mending saves, where that was measured; then by how much they are about. */
+static int by_gain(const void *a, const void *b)
 {
     const struct zs_found *x = a, *y = b;
+    double left = isnan(x->gain) ? 0 : x->gain, right = isnan(y->gain) ? 0 : y->gain;
+    if (left != right)
+        return left < right ? 1 : -1;
     if (x->severity != y->severity)
         return x->severity < y->severity ? 1 : -1;
     return (int)x->rule - (int)y->rule;
@@ -36,7 +40,8 @@ static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct 
     c.accesses = accesses;
     for (int r = 0; r < ZS_RULES; r++) {
         struct zs_found *f = &findings[to->finding_count];
-        *f = (struct zs_found){.rule = (enum zs_rule_id)r};
+        *f = (struct zs_found){.rule = (enum zs_rule_id)r,
+                               .gain = analysis_gain(a, zs_rules[r].gain)};
         c.missing = NULL;
         if (rule_functions[r](&c, f))
             to->finding_count++;
@@ -49,7 +54,7 @@ static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct 
         return -ENOMEM;
     memcpy(to->findings, findings, to->finding_count * sizeof(*findings));
     if (to->finding_count)
-        qsort(to->findings, to->finding_count, sizeof(*to->findings), by_severity);
+        qsort(to->findings, to->finding_count, sizeof(*to->findings), by_gain);
     return 0;
 }
 
@@ -81,6 +86,7 @@ int zs_rank_analysis_make(const struct zs_profiles *t, struct zs_rank_analysis *
         roofline_make(a, p, &a->kernels[i]);
         if (!error)
             error = judge(a, p, &a->kernels[i]);
+        find_limit(a, &a->kernels[i]);
         if (error)
             return error;
     }

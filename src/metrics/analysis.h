@@ -14,14 +14,14 @@
 #include <zescope/analyze.h>
 
 enum zs_rule_id {
-#define RULE(id, key, title, advice) ZS_RULE_##id,
+#define RULE(id, key, title, gain, advice) ZS_RULE_##id,
 #include "metrics/rules.def"
 #undef RULE
     ZS_RULES
 };
 
 struct zs_rule {
-    const char *key, *title, *advice;
+    const char *key, *title, *gain, *advice;
 };
 extern const struct zs_rule zs_rules[ZS_RULES];
 
@@ -30,6 +30,7 @@ enum { ZS_FINDING_NUMBERS = 6, ZS_FINDING_PLACES = 3, ZS_ROOFS = 3 };
 struct zs_found {
     enum zs_rule_id rule;
     double severity; /* 0 to 1: how much of the kernel's work it is about */
+    double gain;     /* percent of its time, at most; NaN: not measured */
     char text[300];
     struct zs_finding_number numbers[ZS_FINDING_NUMBERS];
     uint32_t number_count;
@@ -43,6 +44,8 @@ struct zs_judged {
     struct zs_roof roofs[ZS_ROOFS]; /* those of `roofline` */
     struct zs_found *findings;      /* the most severe first */
     uint32_t finding_count;
+    const char *limited_by;           /* "": not known */
+    double limit;                     /* percent: of the time, or of the rate that can be reached */
     const char *not_judged[ZS_RULES]; /* a sentence of what is missing; NULL: judged */
 };
 

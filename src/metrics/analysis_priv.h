@@ -24,6 +24,20 @@ void roofline_make(const struct zs_rank_analysis *analysis, const struct zs_prof
                    struct zs_judged *to);
 /* A recorded metric of the selected kernel; NaN where there is none. */
 double analysis_metric(struct zs_rank_analysis *analysis, const char *name);
+/* Of ZscopeGains, percent; NaN: not measured, or name is "". */
+double analysis_gain(struct zs_rank_analysis *analysis, const char *name);
+/* Into what was judged: what limits the selected kernel. */
+void find_limit(struct zs_rank_analysis *analysis, struct zs_judged *judged);
+rule_fn rule_latency, rule_atomic_contention, rule_private_arrays, rule_extended_math, rule_doubles,
+    rule_wide_integers, rule_dependencies, rule_dispatch;
+
+/* rules.c: the finding's text, a number of it, its places by amounts of instructions. */
+void rule_say(struct zs_found *finding, const char *format, ...) ZS_PRINTF(2, 3);
+void rule_number(struct zs_found *finding, const char *name, double value, const char *unit);
+void rule_lines(const struct rule_context *context, struct zs_found *finding,
+                double (*amount)(const struct zs_profile *, uint32_t, void *), void *user);
+bool rule_lines_sampled(const struct rule_context *context, struct zs_found *finding,
+                        const char *metric);
 /* What a group by address recorded of each of the kernel's instructions, over all launches that
  * were measured; of the arena. NULL: nothing. */
 double *analysis_sampled(struct zs_rank_analysis *analysis, const struct zs_profile *profile,

@@ -143,11 +143,13 @@ static bool keep_findings(struct zs_analysis *a, const struct zs_judged *from,
 {
     struct zs_finding *findings = ZS_ARENA_ARRAY(&a->arena, from->finding_count, struct zs_finding);
     struct zs_not_judged *missing = ZS_ARENA_ARRAY(&a->arena, ZS_RULES, struct zs_not_judged);
-    if (!findings || !missing)
+    double *gains = ZS_ARENA_ARRAY(&a->arena, from->finding_count, double);
+    if (!findings || !missing || !gains)
         return false;
     for (uint32_t i = 0; i < from->finding_count; i++) {
         const struct zs_found *f = &from->findings[i];
         const struct zs_rule *rule = &zs_rules[f->rule];
+        gains[i] = f->gain;
         findings[i] = (struct zs_finding){.rule = rule->key,
                                           .title = rule->title,
                                           .advice = rule->advice,
@@ -163,6 +165,7 @@ static bool keep_findings(struct zs_analysis *a, const struct zs_judged *from,
             missing[to->not_judged_count++] =
                 (struct zs_not_judged){zs_rules[r].key, zs_rules[r].title, from->not_judged[r]};
     to->findings = findings;
+    to->gains = gains;
     to->finding_count = from->finding_count;
     to->not_judged = missing;
     return true;
@@ -186,6 +189,8 @@ static bool keep_kernel(struct zs_analysis *a, struct zs_rank *r, const struct z
                                       .time_ns = p->values[ZS_Q_TIME_TOTAL],
                                       .threads = p->peaks.threads,
                                       .limiter = zs_limiter_text(p->limiter),
+                                      .limited_by = from->limited_by,
+                                      .limit = from->limit,
                                       .roofline = &from->roofline};
     return keep_findings(a, from, &to->kernel);
 }

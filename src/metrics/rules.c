@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* percent of the time */
+enum { GAIN_LEAST = 2, GAIN_MUCH = 5 };
 enum { SLM_CYCLE_B = 64 }; /* 16 banks of local memory, four bytes each */
 
-static void ZS_PRINTF(2, 3) say(struct zs_found *f, const char *format, ...)
+void rule_say(struct zs_found *f, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -17,7 +19,7 @@ static void ZS_PRINTF(2, 3) say(struct zs_found *f, const char *format, ...)
     va_end(args);
 }
 
-static void number(struct zs_found *f, const char *name, double value, const char *unit)
+void rule_number(struct zs_found *f, const char *name, double value, const char *unit)
 {
     if (!isnan(value) && f->number_count < ZS_FINDING_NUMBERS)
         f->numbers[f->number_count++] = (struct zs_finding_number){name, unit, value};
@@ -25,11 +27,11 @@ static void number(struct zs_found *f, const char *name, double value, const cha
 
 static void quantity(const struct rule_context *c, struct zs_found *f, enum zs_quantity q)
 {
-    number(f, zs_quantity_rows[q].name, c->profile->values[q], zs_quantity_rows[q].unit);
+    rule_number(f, zs_quantity_rows[q].name, c->profile->values[q], zs_quantity_rows[q].unit);
 }
 
-static void lines(const struct rule_context *c, struct zs_found *f,
-                  double (*amount)(const struct zs_profile *, uint32_t, void *), void *user)
+void rule_lines(const struct rule_context *c, struct zs_found *f,
+                double (*amount)(const struct zs_profile *, uint32_t, void *), void *user)
 {
     f->place_count = zs_profile_lines(c->analysis->profiles, c->profile, amount, user, f->places,
                                       ZS_FINDING_PLACES);
@@ -44,7 +46,7 @@ static double share(const struct zs_profile *p, uint32_t i, void *user)
 
 static void lines_of(const struct rule_context *c, struct zs_found *f, enum zs_quantity q)
 {
-    lines(c, f, share, &q);
+    rule_lines(c, f, share, &q);
 }
 
 static double sampled(const struct zs_profile *p, uint32_t i, void *user)
@@ -54,14 +56,14 @@ static double sampled(const struct zs_profile *p, uint32_t i, void *user)
 }
 
 /* By what was measured at each address; false: nothing was. */
-static bool lines_sampled(const struct rule_context *c, struct zs_found *f, const char *metric)
+bool rule_lines_sampled(const struct rule_context *c, struct zs_found *f, const char *metric)
 {
     double *values = analysis_sampled(c->analysis, c->profile, metric);
     double all = 0;
     for (uint32_t i = 0; values && i < c->profile->inst_count; i++)
         all += values[i];
     if (all > 0)
-        lines(c, f, sampled, values);
+        rule_lines(c, f, sampled, values);
     return all > 0;
 }
 
@@ -92,15 +94,15 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
     if (!slowest || !(r->memory_ns >= r->compute_ns / 2) || !(slowest->attainable < r->peak / 2))
         return false;
     f->severity = fmin(r->memory_ns / (r->memory_ns + r->compute_ns), 1);
-    say(f, "%.3g %s for each byte of %s: at most %.3g of %.4g G%s/s can be reached",
-        slowest->intensity, r->operations, slowest->name, slowest->attainable, r->peak,
-        r->operations);
-    number(f, "intensity", slowest->intensity, "flop/B");
-    number(f, "bytes", slowest->bytes, "B");
-    number(f, "least_time_memory", r->memory_ns, "ns");
-    number(f, "least_time_issue", r->compute_ns, "ns");
-    number(f, "rate", slowest->asked_rate, "GB/s");
-    number(f, "peak_rate", slowest->rate, "GB/s");
+    rule_say(f, "%.3g %s for each byte of %s: at most %.3g of %.4g G%s/s can be reached",
+             slowest->intensity, r->operations, slowest->name, slowest->attainable, r->peak,
+             r->operations);
+    rule_number(f, "intensity", slowest->intensity, "flop/B");
+    rule_number(f, "bytes", slowest->bytes, "B");
+    rule_number(f, "least_time_memory", r->memory_ns, "ns");
+    rule_number(f, "least_time_issue", r->compute_ns, "ns");
+    rule_number(f, "rate", slowest->asked_rate, "GB/s");
+    rule_number(f, "peak_rate", slowest->rate, "GB/s");
     lines_of(c, f, !strcmp(slowest->name, ROOF_LOCAL_MEMORY) ? ZS_Q_SLM_BYTES : ZS_Q_GLOBAL_BYTES);
     return true;
 }
@@ -166,7 +168,7 @@ static bool lines_wasted(const struct rule_context *c, struct zs_found *f)
         all += sectors[i];
     }
     if (all > 0)
-        lines(c, f, sampled, sectors);
+        rule_lines(c, f, sampled, sectors);
     return all > 0;
 }
 
@@ -182,32 +184,38 @@ static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
     }
     struct lines_touched t = count_touched(c->profile, c->accesses);
     bool in_code = t.touched >= 1.5 * t.least && t.touched > t.least, measured = use < 50;
-    if (!in_code && !measured) {
+    bool costs = f->gain >= GAIN_MUCH; /* wherever the addresses come from */
+    if (!in_code && !measured && !costs) {
+        if (!isnan(f->gain))
+            return false;
         if (isnan(use) && t.other > 0.1 * (t.other + t.followed))
             c->missing = "addresses are not told by its code: `zescope record --metrics "
                          "ZscopeMemory` records what moves";
         return false;
     }
-    f->severity = in_code ? 1 - t.least / t.touched : 1 - use / 100;
+    f->severity = in_code ? 1 - t.least / t.touched : measured ? 1 - use / 100 : f->gain / 100;
     if (in_code && t.stride_B)
-        say(f,
+        rule_say(
+            f,
             "neighbouring work-items are %lld bytes apart: messages touch %.3g times the lines of "
             "64 bytes that their bytes need",
             (long long)t.stride_B, t.touched / t.least);
     else if (in_code)
-        say(f, "messages touch %.3g times the lines of 64 bytes that their bytes need",
-            t.touched / t.least);
+        rule_say(f, "messages touch %.3g times the lines of 64 bytes that their bytes need",
+                 t.touched / t.least);
+    else if (measured)
+        rule_say(f, "of the bytes that move only %.3g %% are asked for", use);
     else
-        say(f, "of the bytes that move only %.3g %% are asked for", use);
-    number(f, "lines_touched", t.touched, "lines");
-    number(f, "lines_needed", t.least, "lines");
-    number(f, "stride", t.stride_B ? (double)t.stride_B : (double)NAN, "B");
-    number(f, "messages_not_followed", t.other, "messages");
-    number(f, "SectorUse", use, "%");
+        rule_say(f, "lanes of a message ask for bytes here and there: it touches many lines");
+    rule_number(f, "lines_touched", t.touched, "lines");
+    rule_number(f, "lines_needed", t.least, "lines");
+    rule_number(f, "stride", t.stride_B ? (double)t.stride_B : (double)NAN, "B");
+    rule_number(f, "messages_not_followed", t.other, "messages");
+    rule_number(f, "SectorUse", use, "%");
     if (in_code)
-        lines(c, f, wasted_lines, accesses);
+        rule_lines(c, f, wasted_lines, accesses);
     else if (!lines_wasted(c, f) && t.other > 0)
-        lines(c, f, not_followed, accesses);
+        rule_lines(c, f, not_followed, accesses);
     else if (!f->place_count)
         lines_of(c, f, ZS_Q_GLOBAL_BYTES);
     return true;
@@ -259,27 +267,35 @@ static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
     struct bank_cycles b = count_bank_cycles(c);
     bool in_code = b.least > 0 && b.cycles >= 1.5 * b.least;
     bool measured = b.conflicts > 0 && b.conflicts >= 0.5 * b.conflicts_least;
-    if (!in_code && !measured) {
+    bool costs = f->gain >= GAIN_MUCH;
+    if (!in_code && !measured && !costs) {
+        if (!isnan(f->gain))
+            return false;
         if (isnan(b.conflicts) && b.other > 0.1 * (b.other + b.followed))
             c->missing = "addresses are not told by its code: `zescope record --metrics "
                          "ZscopeMemory` records conflicts";
         return false;
     }
-    double times = in_code ? b.cycles / b.least : 1 + b.conflicts / b.conflicts_least;
-    f->severity = 1 - 1 / times;
-    say(f,
-        "lanes of a message hit one bank of local memory at different addresses: it takes %.3g "
-        "times as long",
-        times);
-    number(f, "bank_cycles", in_code ? b.cycles : (double)NAN, "cycles");
-    number(f, "bank_cycles_without", in_code ? b.least : (double)NAN, "cycles");
-    number(f, "messages_not_followed", b.other, "messages");
-    number(f, "SlmConflictCycles", b.conflicts, "cycles");
-    number(f, "SlmCyclesWithout", measured ? b.conflicts_least : (double)NAN, "cycles");
-    if (lines_sampled(c, f, "SlmConflictCycles"))
+    double times = in_code    ? b.cycles / b.least
+                   : measured ? 1 + b.conflicts / b.conflicts_least
+                              : (double)NAN;
+    f->severity = isnan(times) ? f->gain / 100 : 1 - 1 / times;
+    if (isnan(times))
+        rule_say(f, "lanes of a message hit one bank of local memory at different addresses");
+    else
+        rule_say(f,
+                 "lanes of a message hit one bank of local memory at different addresses: it takes "
+                 "%.3g times as long",
+                 times);
+    rule_number(f, "bank_cycles", in_code ? b.cycles : (double)NAN, "cycles");
+    rule_number(f, "bank_cycles_without", in_code ? b.least : (double)NAN, "cycles");
+    rule_number(f, "messages_not_followed", b.other, "messages");
+    rule_number(f, "SlmConflictCycles", b.conflicts, "cycles");
+    rule_number(f, "SlmCyclesWithout", measured ? b.conflicts_least : (double)NAN, "cycles");
+    if (rule_lines_sampled(c, f, "SlmConflictCycles"))
         return true;
     if (in_code)
-        lines(c, f, conflict_cycles, (void *)(uintptr_t)c->accesses);
+        rule_lines(c, f, conflict_cycles, (void *)(uintptr_t)c->accesses);
     else
         lines_of(c, f, ZS_Q_SLM_MESSAGES);
     return true;
@@ -293,12 +309,13 @@ static bool rule_spills(struct rule_context *c, struct zs_found *f)
     double messages = v[ZS_Q_SCRATCH_MESSAGES], all = v[ZS_Q_MESSAGES];
     f->severity = messages > 0 && all > 0 ? messages / all : 0.1;
     if (messages >= 0)
-        say(f,
+        rule_say(
+            f,
             "%.0f bytes of registers of each thread are spilled: %.3g of %.3g messages save and "
             "load them",
             v[ZS_Q_SPILLS], messages, all);
     else
-        say(f, "%.0f bytes of registers of each thread are spilled", v[ZS_Q_SPILLS]);
+        rule_say(f, "%.0f bytes of registers of each thread are spilled", v[ZS_Q_SPILLS]);
     quantity(c, f, ZS_Q_SPILLS);
     quantity(c, f, ZS_Q_SCRATCH_MESSAGES);
     quantity(c, f, ZS_Q_SCRATCH_BYTES);
@@ -351,14 +368,14 @@ static bool rule_divergence(struct rule_context *c, struct zs_found *f)
     if (!(lost > 0.2 * (lost + used)))
         return false;
     f->severity = lost / (lost + used);
-    say(f,
-        "%.0f %% of the lanes of masked instructions were off: work-items of a thread take "
-        "different ways",
-        100 * f->severity);
+    rule_say(f,
+             "%.0f %% of the lanes of masked instructions were off: work-items of a thread take "
+             "different ways",
+             100 * f->severity);
     quantity(c, f, ZS_Q_LANE_USE);
-    number(f, "lanes_off", lost, "lanes");
-    number(f, "lanes_on", used, "lanes");
-    lines(c, f, lost_lanes, NULL);
+    rule_number(f, "lanes_off", lost, "lanes");
+    rule_number(f, "lanes_on", used, "lanes");
+    rule_lines(c, f, lost_lanes, NULL);
     return true;
 }
 
@@ -370,8 +387,9 @@ static bool rule_partial_threads(struct rule_context *c, struct zs_found *f)
     if (!(items < 0.9))
         return false;
     f->severity = 1 - items;
-    say(f, "%.0f %% of the lanes have no work-item: groups of %.0f, threads of %.0f",
-        100 * (1 - items), c->profile->values[ZS_Q_GROUP_ITEMS], c->profile->values[ZS_Q_SIMD]);
+    rule_say(f, "%.0f %% of the lanes have no work-item: groups of %.0f, threads of %.0f",
+             100 * (1 - items), c->profile->values[ZS_Q_GROUP_ITEMS],
+             c->profile->values[ZS_Q_SIMD]);
     quantity(c, f, ZS_Q_GROUP_ITEMS);
     quantity(c, f, ZS_Q_SIMD);
     f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
@@ -402,17 +420,20 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
     if (!(used < 50))
         return false;
     f->severity = 1 - used / 100;
+    f->gain =
+        fmax(analysis_gain(c->analysis, "IdleGain"), analysis_gain(c->analysis, "LatencyGain"));
     if (v[ZS_Q_OCCUPANCY] < 50)
-        say(f, "%.3g %% of the device's threads fit at the same time: %s limits them",
-            v[ZS_Q_OCCUPANCY], zs_limiter_text(c->profile->limiter));
+        rule_say(f, "%.3g %% of the device's threads fit at the same time: %s limits them",
+                 v[ZS_Q_OCCUPANCY], zs_limiter_text(c->profile->limiter));
     else
-        say(f, "a launch fills %.3g %% of the device's threads: it has too few work-groups", used);
+        rule_say(f, "a launch fills %.3g %% of the device's threads: it has too few work-groups",
+                 used);
     quantity(c, f, ZS_Q_OCCUPANCY);
     quantity(c, f, ZS_Q_FILL);
     quantity(c, f, ZS_Q_GROUP_ITEMS);
     quantity(c, f, ZS_Q_SLM);
     quantity(c, f, ZS_Q_SIMD);
-    number(f, "EuThreadOccupancy", analysis_metric(c->analysis, "EuThreadOccupancy"), "%");
+    rule_number(f, "EuThreadOccupancy", analysis_metric(c->analysis, "EuThreadOccupancy"), "%");
     f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
     return true;
 }
@@ -423,10 +444,12 @@ static bool rule_tail(struct rule_context *c, struct zs_found *f)
     if (!needs(c, ZS_Q_WAVES) || waves <= 1)
         return false;
     double rounds = ceil(waves - 1e-9), use = waves / rounds;
-    if (!(use < 0.8))
+    /* the model knows it better: threads do not end all at once */
+    if (!(use < 0.8) || f->gain < GAIN_LEAST)
         return false;
     f->severity = 1 - use;
-    say(f, "work-groups take %.3g rounds: in the last of %.0f only %.0f %% of the places are taken",
+    rule_say(
+        f, "work-groups take %.3g rounds: in the last of %.0f only %.0f %% of the places are taken",
         waves, rounds, 100 * (waves - (rounds - 1)));
     quantity(c, f, ZS_Q_WAVES);
     quantity(c, f, ZS_Q_OCCUPANCY);
@@ -441,6 +464,19 @@ static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
     double waited = analysis_metric(c->analysis, "ZscopeStalls.SyncStall"), all = waited;
     if (needs(c, ZS_Q_BARRIER_MESSAGES) && c->profile->values[ZS_Q_BARRIER_MESSAGES] == 0)
         return false;
+    if (isnan(waited) && f->gain >= GAIN_MUCH) {
+        f->severity = f->gain / 100;
+        rule_say(f, "threads of a work-group wait for others at barriers");
+        rule_number(f, "BarrierGain", f->gain, "%");
+        if (!rule_lines_sampled(c, f, "SyncStall"))
+            lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
+        c->missing = NULL;
+        return true;
+    }
+    if (isnan(waited) && !isnan(f->gain)) {
+        c->missing = NULL;
+        return false;
+    }
     if (isnan(waited)) {
         c->missing =
             "cycles at barriers were not recorded: `zescope record --metrics ZscopeStalls` "
@@ -456,16 +492,16 @@ static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
     if (!(waited > 0.2 * all))
         return false;
     f->severity = waited / all;
-    say(f, "threads spend %.0f %% of their cycles waiting at barriers", 100 * f->severity);
-    number(f, "SyncStall", waited, "cycles");
-    number(f, "thread_cycles", all, "cycles");
-    if (!lines_sampled(c, f, "SyncStall"))
+    rule_say(f, "threads spend %.0f %% of their cycles waiting at barriers", 100 * f->severity);
+    rule_number(f, "SyncStall", waited, "cycles");
+    rule_number(f, "thread_cycles", all, "cycles");
+    if (!rule_lines_sampled(c, f, "SyncStall"))
         lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
     return true;
 }
 
 rule_fn *const rule_functions[ZS_RULES] = {
-#define RULE(id, key, title, advice) [ZS_RULE_##id] = rule_##id,
+#define RULE(id, key, title, gain, advice) [ZS_RULE_##id] = rule_##id,
 #include "metrics/rules.def"
 #undef RULE
 };

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR_COLUMNS = 20 };
+enum { BAR_COLUMNS = 20, GAIN_SHOWN = 2 /* percent */ };
 
 static bool is_shown(const struct zs_analysis_view *view, const struct zs_analyzed *k,
                      size_t *shown)
@@ -145,15 +145,42 @@ static void put_place(const struct zs_source_place *place, struct zs_buf *out)
     zs_buf_putc(out, '\n');
 }
 
+static void put_limit(const struct zs_analyzed *k, struct zs_buf *out)
+{
+    if (!*k->limited_by)
+        return;
+    zs_buf_printf(out, "  limited by  %s", k->limited_by);
+    if (!isnan(k->limit))
+        zs_buf_printf(out, " (%.0f %% of the time)", k->limit);
+    zs_buf_putc(out, '\n');
+}
+
+/* In one line: what is so, and costs nothing. */
+static void put_harmless(const struct zs_analyzed *k, struct zs_buf *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < k->finding_count; i++)
+        if (k->gains[i] < GAIN_SHOWN)
+            zs_buf_printf(out, "%s%s", count++ ? ", " : "  costs nothing: ", k->findings[i].title);
+    if (count)
+        zs_buf_putc(out, '\n');
+}
+
 static void put_findings(const struct zs_analyzed *k, const struct colors *c, struct zs_buf *out)
 {
     for (uint32_t i = 0; i < k->finding_count; i++) {
         const struct zs_finding *f = &k->findings[i];
-        zs_buf_printf(out, "  %s%s%s: %s\n", c->bad, f->title, c->plain, f->text);
+        if (k->gains[i] < GAIN_SHOWN)
+            continue;
+        zs_buf_printf(out, "  %s%s%s", c->bad, f->title, c->plain);
+        if (!isnan(k->gains[i]))
+            zs_buf_printf(out, " (gain %.0f %%)", k->gains[i]);
+        zs_buf_printf(out, ": %s\n", f->text);
         for (uint32_t l = 0; l < f->place_count; l++)
             put_place(&f->places[l], out);
         zs_buf_printf(out, "      %stry: %s%s\n", c->dim, f->advice, c->plain);
     }
+    put_harmless(k, out);
     if (!k->finding_count)
         zs_buf_printf(out, "  %snothing found%s\n", c->dim, c->plain);
     /* rules that lack the same are told together */
@@ -206,6 +233,7 @@ void zs_analysis_text(struct zs_analysis *a, const struct zs_analysis_view *view
         if (printed++)
             zs_buf_putc(out, '\n');
         put_head(a, k, c, out);
+        put_limit(k, out);
         put_roofline(k, c, out);
         put_occupancy(a, k, c, out);
         put_quantities(a, k, view->quantities, out);
@@ -244,12 +272,13 @@ static void put_roofs(const struct zs_roofline *r, struct zs_json *j)
     zs_json_end(j);
 }
 
-static void put_finding(const struct zs_finding *f, struct zs_json *j)
+static void put_finding(const struct zs_finding *f, double gain, struct zs_json *j)
 {
     zs_json_object(j, NULL);
     zs_json_string(j, "rule", f->rule);
     zs_json_string(j, "title", f->title);
     zs_json_exact(j, "severity", f->severity);
+    zs_json_exact(j, "gain", gain);
     zs_json_string(j, "text", f->text);
     zs_json_string(j, "advice", f->advice);
     zs_json_array(j, "numbers");
@@ -310,9 +339,11 @@ static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struc
     put_values(a, k, j);
     put_roofs(k->roofline, j);
     zs_json_string(j, "limiter", k->limiter);
+    zs_json_string(j, "limited_by", k->limited_by);
+    zs_json_exact(j, "limit", k->limit);
     zs_json_array(j, "findings");
     for (uint32_t i = 0; i < k->finding_count; i++)
-        put_finding(&k->findings[i], j);
+        put_finding(&k->findings[i], k->gains[i], j);
     zs_json_end(j);
     zs_json_array(j, "not_judged");
     for (uint32_t r = 0; r < k->not_judged_count; r++) {

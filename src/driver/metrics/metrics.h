@@ -49,7 +49,7 @@ enum zs_metric_set {
     ZS_METRIC_SETS,
     ZS_METRIC_SET_USER = ZS_METRIC_SETS /* of reports of groups that a program made */
 };
-enum { ZS_METRIC_DOMAINS = 5, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
+enum { ZS_METRIC_DOMAINS = 6, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
 
 /* More than any group has: all rows, and the two of time-based groups. */
 enum {

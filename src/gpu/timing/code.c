@@ -190,10 +190,10 @@ static void set_totals(const struct zs_timing_params *p, const struct zs_isa_ins
 
 static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
 {
-    return is_math                                              ? ZS_TIMING_KIND_MATH
-           : has_type(inst, ZS_TYPE_DF)                         ? ZS_TIMING_KIND_DOUBLE
-           : element_B(inst) > 4 || is_wide_multiply(inst)      ? ZS_TIMING_KIND_WIDE_INTEGER
-                                                                : ZS_TIMING_KIND_PLAIN;
+    return is_math                                         ? ZS_TIMING_KIND_MATH
+           : has_type(inst, ZS_TYPE_DF)                    ? ZS_TIMING_KIND_DOUBLE
+           : element_B(inst) > 4 || is_wide_multiply(inst) ? ZS_TIMING_KIND_WIDE_INTEGER
+                                                           : ZS_TIMING_KIND_PLAIN;
 }
 
 static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,

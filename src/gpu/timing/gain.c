@@ -43,7 +43,8 @@ static void make_plain(const struct zs_timing_params *p, struct zs_timing_op *op
         op->latency[i] = (uint8_t)ZS_MIN(op->latency[i], p->grf_latency);
 }
 
-/* With a table of instructions of its own; slot_latency is code's or, without dependencies, zeros. */
+/* With a table of instructions of its own; slot_latency is code's or, without dependencies, zeros.
+ */
 static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *code,
                         struct zs_timing_code *ret)
 {
@@ -119,22 +120,34 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
 {
     const struct zs_timing_code *code = trace->launch.code;
     switch (gain) {
-    case ZS_TIMING_GAIN_misses: return t->l3_misses;
-    case ZS_TIMING_GAIN_latency: return t->thread_sbid;
-    case ZS_TIMING_GAIN_lines: return t->global_sectors || t->typed_sectors || t->sampler_sectors;
-    case ZS_TIMING_GAIN_conflicts: return t->slm_conflicts;
-    case ZS_TIMING_GAIN_atomics: return true;
-    case ZS_TIMING_GAIN_barriers: return trace->launch.has_barriers;
-    case ZS_TIMING_GAIN_scratch: return t->scratch_sectors;
-    case ZS_TIMING_GAIN_math: return has_kind(code, executions, ZS_TIMING_KIND_MATH);
-    case ZS_TIMING_GAIN_doubles: return has_kind(code, executions, ZS_TIMING_KIND_DOUBLE);
+    case ZS_TIMING_GAIN_misses:
+        return t->l3_misses;
+    case ZS_TIMING_GAIN_latency:
+        return t->thread_sbid;
+    case ZS_TIMING_GAIN_lines:
+        return t->global_sectors || t->typed_sectors || t->sampler_sectors;
+    case ZS_TIMING_GAIN_conflicts:
+        return t->slm_conflicts;
+    case ZS_TIMING_GAIN_atomics:
+        return true;
+    case ZS_TIMING_GAIN_barriers:
+        return trace->launch.has_barriers;
+    case ZS_TIMING_GAIN_scratch:
+        return t->scratch_sectors;
+    case ZS_TIMING_GAIN_math:
+        return has_kind(code, executions, ZS_TIMING_KIND_MATH);
+    case ZS_TIMING_GAIN_doubles:
+        return has_kind(code, executions, ZS_TIMING_KIND_DOUBLE);
     case ZS_TIMING_GAIN_wide_integers:
         return has_kind(code, executions, ZS_TIMING_KIND_WIDE_INTEGER);
-    case ZS_TIMING_GAIN_dependencies: return t->thread_dist;
-    case ZS_TIMING_GAIN_dispatch: return true;
+    case ZS_TIMING_GAIN_dependencies:
+        return t->thread_dist;
+    case ZS_TIMING_GAIN_dispatch:
+        return true;
     case ZS_TIMING_GAIN_divergence:
     case ZS_TIMING_GAIN_idle:
-    case ZS_TIMING_GAINS: break;
+    case ZS_TIMING_GAINS:
+        break;
     }
     return false;
 }

@@ -100,10 +100,10 @@ struct zs_timing_launch {
     uint32_t slm_B;          /* of a group */
     uint32_t payload_grf;    /* of a thread */
     bool has_barriers;
-    bool exact; /* replay all that was recorded, and record more */
-    bool gains; /* replay it without what may hold it up, too */
+    bool exact;                  /* replay all that was recorded, and record more */
+    bool gains;                  /* replay it without what may hold it up, too */
     enum zs_timing_gain without; /* ZS_TIMING_GAINS */
-    bool anew;  /* replay, though a launch that did the same was replayed before */
+    bool anew;                   /* replay, though a launch that did the same was replayed before */
     uint64_t private_va,
         private_B; /* private memory of all threads: each has a part of equal size */
     uint32_t private_thread_B;

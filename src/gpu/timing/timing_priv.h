@@ -313,7 +313,7 @@ struct zs_timing_hierarchy {
     uint64_t gti_read_free, gti_write_free, memory_free;
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */
     uint32_t memory_latency, beyond_latency; /* cycles: of memory; from L3 to what lies beyond */
-    uint64_t busy[ZS_TIMING_BUSY]; /* ports and banks: cycles; others: 1/256 */
+    uint64_t busy[ZS_TIMING_BUSY];           /* ports and banks: cycles; others: 1/256 */
     /* not yet in the totals: lookups of L3 (reads, writes, by bank), lines read and written back */
     uint64_t lookups[2], bank_lookups[ZS_TIMING_BANKS], reads[ZS_TIMING_BANKS],
         writes[ZS_TIMING_BANKS];

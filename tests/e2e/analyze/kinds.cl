@@ -120,3 +120,51 @@ __kernel void uneven(__global float *a, __global float *b, int rounds, __local f
     barrier(CLK_LOCAL_MEM_FENCE); /* MARK uneven */
     b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];
 }
+
+__kernel void chased(__global float *a, __global float *b, int rounds)
+{
+    uint at = get_global_id(0);
+    __global uint *next = (__global uint *)a;
+    for (int k = 0; k < 64 * rounds; k++)
+        at = (next[at & 1048575] + at * 40503u + 7919u) & 1048575; /* MARK chased */
+    b[get_global_id(0)] = (float)at;
+}
+
+__kernel void contended(__global float *a, __global float *b, int rounds)
+{
+    __global int *sum = (__global int *)b;
+    for (int k = 0; k < 4 * rounds; k++)
+        atomic_add(sum + (k & 1), get_local_id(0)); /* MARK contended */
+}
+
+__kernel void private_array(__global float *a, __global float *b, int rounds)
+{
+    float bins[64];
+    int i = get_global_id(0);
+    for (int k = 0; k < 64; k++)
+        bins[k] = 0.0f;
+    for (int k = 0; k < 32 * rounds; k++)
+        bins[(k * 7 + i) & 63] += 1.0f; /* MARK private_array */
+    float sum = 0.0f;
+    for (int k = 0; k < 64; k++)
+        sum += bins[k] * k;
+    b[i] = sum;
+}
+
+__kernel void sines(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i];
+    for (int k = 0; k < 16 * rounds; k++)
+        x = native_sin(x) + native_exp2(x); /* MARK sines */
+    b[i] = x;
+}
+
+__kernel void doubled(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i];
+    for (int k = 0; k < 16 * rounds; k++)
+        x = x * 0.5 + 1.1; /* MARK doubled */
+    b[i] = x;
+}

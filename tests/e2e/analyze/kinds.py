@@ -18,6 +18,13 @@ SHAPES = {
     'hidden': (42, 64, 8192, 1),
     'uneven': (42, 256, 1024, 1),
 }
+# What only a replay without it tells: gains (ZscopeGains).
+OF_GAINS = {
+    'chased': (42, 256, 0, 1),
+    'private_array': (42, 64, 0, 1),
+    'sines': (42, 256, 0, 1),
+    'doubled': (42, 256, 0, 1),
+}
 ROUNDS = 4
 
 
@@ -41,7 +48,7 @@ class Kinds:
 
     def record(self, name, *options, kernels=tuple(SHAPES), rounds=ROUNDS, **shapes):
         path = os.path.join(self.folder, name)
-        all_shapes = dict(SHAPES, **shapes)
+        all_shapes = dict(SHAPES, **OF_GAINS, **shapes)
         what = [':'.join(map(str, (k, *all_shapes[k]))) for k in kernels]
         status, _, err = self.run('record', *options, '-o', path, '--', self.program, self.binary, str(rounds), *what)
         if status:

@@ -14,10 +14,15 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kinds import Kinds, SHAPES  # noqa: E402
+from kinds import Kinds, OF_GAINS, SHAPES  # noqa: E402
 
 PATHS = [os.path.abspath(p) for p in sys.argv[1:5]]
 NBODY, NBODY_SOURCES = [os.path.abspath(p) for p in sys.argv[5:7]]
+
+
+# What is judged by a replay alone.
+BY_GAIN = {'message-latency', 'atomic-contention', 'private-arrays', 'extended-math', 'doubles', 'wide-integers',
+           'dependencies', 'dispatch'}
 
 
 class Analyze(unittest.TestCase):
@@ -55,6 +60,41 @@ class Analyze(unittest.TestCase):
 
     def number(self, finding, name):
         return next(n['value'] for n in finding['numbers'] if n['name'] == name)
+
+    def test_gains(self):
+        """What holds a kernel up is found by replaying it without that: first, at its line; a kernel that has it
+        not gains nothing."""
+        rec = self.kinds.record('gains', '--counts', '--metrics', 'ZscopeGains', kernels=(*SHAPES, *OF_GAINS))
+        kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
+        first = {'chased': 'uncoalesced', 'private_array': 'private-arrays', 'sines': 'extended-math',
+                 'doubled': 'doubles', 'hidden': 'bank-conflicts', 'imbalanced': 'barrier-imbalance',
+                 'uneven': 'barrier-imbalance', 'divergent': 'divergence', 'spilling': 'spills',
+                 'strided': 'uncoalesced', 'scattered': 'uncoalesced', 'conflicts': 'bank-conflicts'}
+        for name, rule in first.items():
+            finding = kernels[name]['findings'][0]
+            self.assertEqual(finding['rule'], rule, name)
+            self.assertGreater(finding['gain'], 20, name)
+            self.assertLessEqual(finding['gain'], 100, name)
+            self.assertTrue(kernels[name]['limited_by'], name)
+            lines = [p['line'] for p in finding['places']]
+            if name not in ('imbalanced', 'uneven'):
+                self.assertIn(self.kinds.line(name), lines, name)
+            gains = [f['gain'] for f in kernels[name]['findings'] if f['gain'] is not None]
+            self.assertEqual(gains, sorted(gains, reverse=True), name)
+        self.assertEqual(kernels['clean']['findings'], [])
+        self.assertEqual(kernels['clean']['limited_by'], 'issue of instructions')
+
+    def test_profile(self):
+        status, out, err = self.kinds.run('profile', '-d', 'skl', '-o', 'profiled', '--html', 'page.html', '--',
+                                          self.kinds.program, self.kinds.binary, '4', 'doubled:42:256:0:1', 'clean:42:256:0:2')
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r'doubled\n +limited by double precision, \d+ %\n +first: double precision, gain \d+ %, '
+                              f'kinds.cl:{self.kinds.line("doubled")}')
+        self.assertRegex(out, r'clean\n +limited by issue of instructions\n +first: nothing')
+        with open(os.path.join(self.kinds.folder, 'page.html')) as page:
+            self.assertIn('doubled', page.read())
+        status, _, err = self.kinds.run('profile')
+        self.assertEqual((status, 'no application' in err), (2, True))
 
     def test_clean_kernel(self):
         self.assertEqual(self.findings('clean'), {})
@@ -212,7 +252,7 @@ class Analyze(unittest.TestCase):
         self.assertEqual(finding['places'][0]['line'], self.kinds.line('imbalanced'))
         # seven of eight threads, or fifteen of sixteen, wait nearly all of their time
         self.assertGreater(finding['severity'], .6)
-        self.assertEqual(kernels['imbalanced']['not_judged'], [])
+        self.assertEqual({n['rule'] for n in kernels['imbalanced']['not_judged']}, BY_GAIN)
         for name in ('crowded', 'clean'):
             self.assertNotIn('barrier-imbalance', [f['rule'] for f in kernels[name]['findings']])
         # where threads wait, not where barriers are: of several the one with most stall cycles
@@ -231,9 +271,10 @@ class Analyze(unittest.TestCase):
 
     def test_what_was_not_recorded(self):
         whys = {n['rule']: n['why'] for n in self.kernels['imbalanced']['not_judged']}
-        self.assertEqual(list(whys), ['barrier-imbalance'])
+        self.assertEqual(set(whys), {'barrier-imbalance', *BY_GAIN})
+        self.assertIn('record --metrics ZscopeGains', whys['doubles'])
         self.assertIn('record --metrics ZscopeStalls', whys['barrier-imbalance'])
-        self.assertEqual(self.kernels['clean']['not_judged'], [])
+        self.assertEqual({n['rule'] for n in self.kernels['clean']['not_judged']}, BY_GAIN)
         bare = self.kinds.record('bare', kernels=['clean', 'spilling'])
         status, out, err = self.kinds.run('analyze', bare)
         self.assertEqual(status, 0)

@@ -103,7 +103,7 @@ static void test_groups(void **state)
         }
     }
     const char *timing = getenv("ZESCOPE_TIMING");
-    assert_int_equal(domains, timing && !strcmp(timing, "formula") ? 3 : 15);
+    assert_int_equal(domains, timing && !strcmp(timing, "formula") ? 3 : 47);
     FAILS(zetMetricGroupGetProperties(groups[0], NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zetMetricGet(groups[0], NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }

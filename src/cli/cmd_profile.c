@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* zescope profile: all that is known of an application's kernels, in one command. */
+#include "base/text.h"
+#include "cli/paths.h"
+#include "cli/record_into.h"
+#include "metrics/unit.h"
+
+#include <zescope/analyze.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct profile_options {
+    struct zs_common_options common;
+    const char *output, *device, *html;
+    struct zs_string_list kernels;
+    uint64_t launch_count, limit;
+    bool quick, system;
+};
+
+static const struct zs_option options[] = {
+    {"output", 'o', ZS_OPTION_STRING, offsetof(struct profile_options, output), "DIR",
+     "folder of the recording, as of zescope record"},
+    {"device", 'd', ZS_OPTION_STRING, offsetof(struct profile_options, device), "NAME[,NAME...]",
+     "the software GPU as these devices (skl)"},
+    {"system", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, system), NULL,
+     "use the system's Level Zero driver instead of the software GPU: times alone"},
+    {"kernel", 'k', ZS_OPTION_LIST, offsetof(struct profile_options, kernels), "REGEX",
+     "only kernels whose name matches; may be given several times"},
+    {"launch-count", 0, ZS_OPTION_U64, offsetof(struct profile_options, launch_count), "N",
+     "measure at most N launches"},
+    {"quick", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, quick), NULL,
+     "exact counts and times from them: nothing is replayed, nothing is said of gains"},
+    {"limit", 'n', ZS_OPTION_U64, offsetof(struct profile_options, limit), "N",
+     "so many kernels in the table, those with most time (20); 0: all"},
+    {"html", 0, ZS_OPTION_STRING, offsetof(struct profile_options, html), "OUT",
+     "the page (OUT.html beside the recording)"},
+};
+static const struct profile_options defaults = {.launch_count = UINT64_MAX, .limit = 20};
+
+extern const struct zs_command zs_command_profile, zs_command_report;
+
+/* What rules look at; these can be active together. */
+#define GROUPS "ZscopeGains,ZscopeMemory,ZscopeStallSampling,ZscopeMemoryByAddress"
+
+enum { WORDS_MOST = 64 };
+
+static int record(const struct profile_options *o, int count, char **app)
+{
+    const char *words[WORDS_MOST];
+    char launches[32];
+    size_t at = 0;
+    words[at++] = "--debug-info";
+    if (!o->system) {
+        words[at++] = "--device";
+        words[at++] = o->device ? o->device : "skl";
+        words[at++] = "--counts";
+    }
+    if (!o->system && !o->quick) {
+        words[at++] = "--metrics";
+        words[at++] = GROUPS;
+    }
+    if (o->output) {
+        words[at++] = "--output";
+        words[at++] = o->output;
+    }
+    if (o->launch_count != UINT64_MAX) {
+        snprintf(launches, sizeof(launches), "%llu", (unsigned long long)o->launch_count);
+        words[at++] = "--launch-count";
+        words[at++] = launches;
+    }
+    for (size_t i = 0; i < o->kernels.count && at + 2 < WORDS_MOST; i++) {
+        words[at++] = "--kernel";
+        words[at++] = o->kernels.items[i];
+    }
+    words[at++] = "--quiet";
+    return zs_cli_record_with(words, at, count, app);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+struct row {
+    const struct zs_analyzed *kernel;
+    char limit[80], finding[80], place[80];
+};
+
+static const char *file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void fill(const struct zs_analyzed *k, struct row *ret)
+{
+    *ret = (struct row){.kernel = k};
+    if (*k->limited_by && !isnan(k->limit))
+        snprintf(ret->limit, sizeof(ret->limit), "%s, %.0f %%", k->limited_by, k->limit);
+    else
+        snprintf(ret->limit, sizeof(ret->limit), "%s", *k->limited_by ? k->limited_by : "n/a");
+    if (!k->finding_count || k->gains[0] < 2) {
+        snprintf(ret->finding, sizeof(ret->finding),
+                 k->not_judged_count ? "nothing that was judged" : "nothing");
+        return;
+    }
+    const struct zs_finding *f = &k->findings[0];
+    if (isnan(k->gains[0]))
+        snprintf(ret->finding, sizeof(ret->finding), "%s", f->title);
+    else
+        snprintf(ret->finding, sizeof(ret->finding), "%s, gain %.0f %%", f->title, k->gains[0]);
+    if (f->place_count && *f->places[0].path)
+        snprintf(ret->place, sizeof(ret->place), "%.60s:%u", file_of(f->places[0].path),
+                 f->places[0].line);
+}
+
+static void put_row(const struct row *r, double all_ns, struct zs_buf *out)
+{
+    const struct zs_analyzed *k = r->kernel;
+    struct zs_buf time = {0};
+    zs_unit_put_value(&time, k->time_ns, "ns");
+    zs_buf_printf(out, "%10s  %4.0f %%  %8llu  ", k->timed ? zs_buf_cstr(&time) : "n/a",
+                  k->timed && all_ns > 0 ? 100 * k->time_ns / all_ns : 0,
+                  (unsigned long long)k->launches);
+    zs_buf_fini(&time);
+    zs_text_puts(out, k->name);
+    zs_buf_printf(out, "\n%30slimited by %s\n%30sfirst: %s%s", "", r->limit, "", r->finding,
+                  *r->place ? ", " : "");
+    zs_text_puts(out, r->place);
+    zs_buf_putc(out, '\n');
+}
+
+static int print_table(const struct profile_options *o, const char *path)
+{
+    struct zs_analysis *analysis;
+    struct zs_diag diag = {0};
+    struct zs_buf out = {0};
+    const struct zs_analyzed *k;
+    double all_ns = 0;
+    uint32_t count = 0, shown;
+    if (zs_analysis_open(path, &analysis, &diag))
+        return zs_cli_fail("%s: %s", path, diag.text);
+    for (; (k = zs_analysis_kernel(analysis, count)); count++)
+        all_ns += k->timed ? k->time_ns : 0;
+    if (count)
+        zs_buf_printf(&out, "%10s  %6s  %8s  %s\n",
+                      zs_analysis_info(analysis)->is_modelled ? "modelled" : "time", "share",
+                      "launches", "kernel");
+    for (shown = 0; shown < count && (!o->limit || shown < o->limit); shown++) {
+        struct row row;
+        fill(zs_analysis_kernel(analysis, shown), &row);
+        put_row(&row, all_ns, &out);
+    }
+    if (shown < count)
+        zs_buf_printf(&out, "%u more: --limit 0 shows all\n", count - shown);
+    int status = !count      ? zs_cli_fail("%s: no kernels ran", path)
+                 : out.error ? zs_cli_fail("out of memory")
+                             : zs_cli_write_text(out.data, out.size_B);
+    zs_buf_fini(&out);
+    zs_analysis_close(analysis);
+    return status;
+}
+
+static int write_page(const struct profile_options *o, const char *recording, char *page,
+                      size_t size_B)
+{
+    snprintf(page, size_B, "%s.html", recording);
+    const char *to = o->html ? o->html : page;
+    const char *const words[] = {"--quiet", "--html", to, recording};
+    int status = zs_cli_run_with(&zs_command_report, words, ZS_ARRAY_LEN(words), 0, NULL);
+    if (o->html)
+        snprintf(page, size_B, "%s", o->html);
+    return status;
+}
+
+static int run(void *parsed, int operand_count, char **operands)
+{
+    const struct profile_options *o = parsed;
+    char recording[PATH_MAX], page[PATH_MAX + 8];
+    if (!operand_count)
+        return zs_cli_usage(&zs_command_profile, "no application given");
+    if (o->system && o->device)
+        return zs_cli_usage(&zs_command_profile, "--device is the software GPU, --system is not");
+    if (o->kernels.count > WORDS_MOST / 4)
+        return zs_cli_usage(&zs_command_profile, "too many --kernel");
+    if (!o->system)
+        zs_cli_note(&o->common, "on the software GPU as %s; times are modelled",
+                    o->device ? o->device : "skl");
+    int ended = record(o, operand_count, operands);
+    if (!zs_cli_last_recording(recording))
+        return ended ? ended : ZS_EXIT_FAILED; /* said */
+    int status = print_table(o, recording);
+    if (status == ZS_EXIT_OK)
+        status = write_page(o, recording, page, sizeof(page));
+    if (status == ZS_EXIT_OK) {
+        zs_cli_note(&o->common, "%s: findings in words, lines and numbers: open it in a browser",
+                    page);
+        zs_cli_note(&o->common, "next: zescope analyze %s; zescope annotate %s", recording,
+                    recording);
+    }
+    return ended ? ended : status;
+}
+
+const struct zs_command zs_command_profile = {
+    .name = "profile",
+    .summary = "run an application: what limits its kernels, and what mending it would save",
+    .operands = "-- APP [ARGS...]",
+    .description =
+        "Runs an application on the software GPU and records all that is known of its kernels: "
+        "modules with debug info, calls, exact counts, what messages moved, where threads waited, "
+        "and what would be gained without each of what holds a kernel up. Then it prints a table "
+        "of kernels, those with most time first: time, share, what the kernel is limited by, and "
+        "its first finding with what mending it would save and its line; and writes the page.\n\n"
+        "A gain is what the model of time says when a launch is replayed without, say, bank "
+        "conflicts. Gains of several things do not add up. The application's exit status is passed "
+        "through.",
+    .examples = "zescope profile -- ./app\n"
+                "    the whole picture, in a table and a page\n"
+                "zescope profile -d dg2 -k gemm --launch-count 3 -- ./app\n"
+                "    of three launches of some kernels, as on another GPU\n",
+    .options = options,
+    .defaults = &defaults,
+    .option_count = ZS_ARRAY_LEN(options),
+    .options_size_B = sizeof(struct profile_options),
+    .takes_app = true,
+    .run = run,
+};
