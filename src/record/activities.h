@@ -72,7 +72,7 @@ struct zs_act_object {
     uint8_t type;   /* of zs_act_object_name */
     bool is_create;
     uint32_t references; /* of OpenCL, beyond the first */
-    bool is_implied; /* it must have gone, for another came in its place: no call was seen */
+    bool is_implied;     /* it must have gone, for another came in its place: no call was seen */
 };
 
 /* One zeModuleCreate. */
