@@ -11,15 +11,21 @@
  *     struct zs_metrics *metrics;
  *     if (zs_metrics_open("rec", &metrics, &diag))
  *         ...
- *     const struct zs_metric_report *reports = zs_metrics_reports(metrics, &count);
- *     for (uint64_t i = 0; i < count; i++)
- *         printf("%g\n", zs_metrics_number(metrics, &reports[i], metric));
+ *     struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+ *     while ((status = zs_metrics_next(cursor, &launch, &report)) > 0)
+ *         if (report)
+ *             printf("%g\n", zs_metrics_number(metrics, report, metric));
+ *     zs_metrics_cursor_close(cursor);
  *
  * Recordings are hostile input: what is broken in one record costs that record, which is counted
  * (struct zs_metrics_info). Names and units are the driver's words: data, not to be trusted.
  *
- * Threads: opened metrics may be read from several threads at once. All that is handed out lives
- * until zs_metrics_close; strings are NUL-terminated, never NULL.
+ * Memory does not grow with launches and reports: they are sorted in an unnamed file in $TMPDIR (or
+ * /tmp), which takes about what their numbers take in the recording.
+ *
+ * Threads: opened metrics may be read from several threads at once, each with cursors of its own.
+ * All that is handed out lives until zs_metrics_close, but for what a cursor gives; strings are
+ * NUL-terminated, never NULL.
  */
 #ifndef ZESCOPE_METRICS_H
 #define ZESCOPE_METRICS_H
@@ -68,29 +74,28 @@ struct zs_metric_launch {
     uint64_t submit_ns, start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns 0: times are not known */
     uint64_t append; /* id of the call that appended it, in its process: executions of one list
                         share it */
-    uint64_t first_report;       /* index into zs_metrics_reports */
-    uint32_t report_count;       /* 0: it was not measured */
+    uint64_t index;  /* in this order, from 0 */
     uint32_t groups[3], size[3]; /* work-groups, and work-items of a group; [0] == 0: not known */
     uint32_t simd;               /* largest sub-group, 0: not known */
     uint32_t thread;             /* of the host that appended it */
 };
 
-/* One set of values. Reports of launches come first, by launch; then those of time, by time. */
-struct zs_metric_report {
-    uint32_t group;  /* index into zs_metrics_groups */
-    uint32_t launch; /* index into zs_metrics_launches; of a stretch of time: what ran longest in
-                        it, or ZS_METRICS_NONE */
-    uint32_t run;    /* of the application (--runs), from 1 */
-    uint32_t unused;
-    uint64_t process;
-    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: of the launch or the stretch; 0: not known */
-    const void *raw;           /* as the driver gave it, NULL: kept elsewhere, or not at all */
-    uint64_t raw_B;
-};
-
 union zs_metric_value {
     uint64_t u64; /* unsigned integers and booleans */
     double f64;   /* floating-point numbers of both sizes */
+};
+
+/* One set of values. */
+struct zs_metric_report {
+    uint32_t group; /* index into zs_metrics_groups */
+    uint32_t run;   /* of the application (--runs), from 1 */
+    const struct zs_metric_launch
+        *launch; /* of a stretch of time: what ran longest in it; or NULL */
+    uint64_t process;
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: of the launch or the stretch; 0: not known */
+    const union zs_metric_value *values; /* group->metric_count of them */
+    const void *raw; /* as the driver gave it, NULL: kept elsewhere, or not at all */
+    uint64_t raw_B;
 };
 
 struct zs_metrics;
@@ -100,6 +105,7 @@ struct zs_metrics_info {
     uint32_t run_count;        /* of the application; 1 unless --runs was given */
     uint64_t launches;         /* of kernels that were recorded */
     uint64_t measured;         /* ... that have a report of some group */
+    uint64_t reports;          /* of launches and of stretches of time */
     uint64_t orphans;          /* reports whose launch was not recorded: left out */
     uint64_t damaged;          /* records that make no sense: left out */
     uint64_t lost;             /* executions that the recorder could not measure, as it says */
@@ -117,9 +123,10 @@ struct zs_metrics_info {
 ZS_API bool zs_metrics_probe(const char *recording);
 
 /*
- * 0, or -errno with a sentence: -ENOENT, -EINVAL (not a recording), -ENOMEM (also: more than 1 GiB
- * of metrics). A recording without metrics opens; it has no groups. Reads all of the recording's
- * traces, and those of further runs in its folder "runs".
+ * 0, or -errno with a sentence: -ENOENT, -EINVAL (not a recording), -ENOMEM (also: groups of more
+ * than 1 GiB), what writing the unnamed file gave (-ENOSPC ...). A recording without metrics opens;
+ * it has no groups. Reads all of the recording's traces, and those of further runs in its folder
+ * "runs".
  */
 ZS_API int zs_metrics_open(const char *recording, struct zs_metrics **ret_metrics,
                            struct zs_diag *diag);
@@ -128,15 +135,21 @@ ZS_API void zs_metrics_close(struct zs_metrics *metrics);
 ZS_API const struct zs_metrics_info *zs_metrics_info(const struct zs_metrics *metrics);
 ZS_API const struct zs_metric_group *zs_metrics_groups(const struct zs_metrics *metrics,
                                                        uint32_t *ret_count);
-ZS_API const struct zs_metric_launch *zs_metrics_launches(const struct zs_metrics *metrics,
-                                                          uint32_t *ret_count);
-ZS_API const struct zs_metric_report *zs_metrics_reports(const struct zs_metrics *metrics,
-                                                         uint64_t *ret_count);
 
-/* The values of a report, group->metric_count of them. The report is one of zs_metrics_reports. */
-ZS_API const union zs_metric_value *zs_metrics_values(const struct zs_metrics *metrics,
-                                                      const struct zs_metric_report *report);
-/* One of them as a number; a `metric` that the group does not have gives 0. */
+/* Walks over all launches, each with its reports behind it, by group; then over the reports of
+ * stretches of time, by their start. NULL: no memory. Closed before the metrics are. */
+struct zs_metrics_cursor;
+ZS_API struct zs_metrics_cursor *zs_metrics_cursor_open(const struct zs_metrics *metrics);
+/* 1: the next launch, with *ret_report NULL, or the next report, with *ret_launch NULL; they live
+ * until the next call. 0: there are no more. -errno: the unnamed file could not be read, or -ENOMEM
+ * (also of a cursor that is NULL); it ends there. */
+ZS_API int zs_metrics_next(struct zs_metrics_cursor *cursor,
+                           const struct zs_metric_launch **ret_launch,
+                           const struct zs_metric_report **ret_report);
+/* NULL may be closed. */
+ZS_API void zs_metrics_cursor_close(struct zs_metrics_cursor *cursor);
+
+/* A value of a report as a number; a `metric` that the group does not have gives 0. */
 ZS_API double zs_metrics_number(const struct zs_metrics *metrics,
                                 const struct zs_metric_report *report, uint32_t metric);
 /* Index of the metric of that name in the group, or ZS_METRICS_NONE. Case matters. */
@@ -194,7 +207,7 @@ struct zs_metric_sums {
 };
 
 /* Sums (of integers exact up to 2^53) and means (by the time of the reports; where that is not
- * known all count alike). 0 or -ENOMEM. */
+ * known all count alike). 0, or -errno as zs_metrics_next gives it. */
 ZS_API int zs_metrics_sum(const struct zs_metrics *metrics, enum zs_metric_sum_by by,
                           struct zs_metric_sums *ret_sums);
 ZS_API void zs_metric_sums_free(struct zs_metric_sums *sums);

@@ -52,30 +52,28 @@ static int print(const struct metrics_options *o, const char *recording, bool is
     struct zs_metrics *metrics;
     struct zs_metrics_view view;
     struct zs_diag diag = {0};
-    struct zs_buf out = {0};
-    uint64_t count;
     int status = make_view(o, is_show, &view);
     if (!status && zs_metrics_open_numbers(recording, &metrics, &diag)) {
         status = zs_cli_fail("%s: %s", recording, diag.text);
     } else if (!status) {
-        zs_metrics_reports(metrics, &count);
+        const struct zs_metrics_info *info = zs_metrics_info(metrics);
+        zs_metrics_write *show = o->json  ? zs_metrics_json
+                                 : o->csv ? zs_metrics_csv
+                                          : zs_metrics_text;
         if (is_show) /* the others told it as they recorded */
-            zs_cli_note_metrics_losses(&o->common, recording, zs_metrics_info(metrics));
-        (o->json  ? zs_metrics_json
-         : o->csv ? zs_metrics_csv
-                  : zs_metrics_text)(metrics, &view, &out);
-        if (out.error)
-            status = zs_cli_fail("out of memory");
-        else if (!count && !o->json)
+            zs_cli_note_metrics_losses(&o->common, recording, info);
+        if (!info->reports && !o->json) {
             status = zs_cli_fail("%s holds no metrics: zescope record --metrics, zescope metrics "
                                  "query and zescope metrics stream make some",
                                  recording);
-        else
-            status =
-                (o->json || o->csv ? zs_cli_write_stdout : zs_cli_write_text)(out.data, out.size_B);
+        } else {
+            int error = show(metrics, &view,
+                             o->json || o->csv ? zs_cli_sink_stdout : zs_cli_sink_text, &status);
+            if (error && status == ZS_EXIT_OK && !zs_cli_stdout_closed())
+                status = zs_cli_fail("%s", strerror(-error));
+        }
         zs_metrics_close(metrics);
     }
-    zs_buf_fini(&out);
     free_view(&view);
     return status;
 }

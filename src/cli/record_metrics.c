@@ -169,13 +169,16 @@ static void note_turns_of(const struct zs_common_options *common, const struct z
 static void note_turns(const struct zs_common_options *common, const struct zs_metrics *metrics)
 {
     uint32_t count;
-    uint64_t report_count;
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
+    struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
     zs_metrics_groups(metrics, &count);
     bool *measured = calloc((size_t)count + 1, sizeof(*measured));
-    for (uint64_t i = 0; measured && i < report_count; i++)
-        measured[reports[i].group] = true;
-    if (measured && report_count) {
+    while (measured && zs_metrics_next(cursor, &launch, &report) > 0)
+        if (report)
+            measured[report->group] = true;
+    zs_metrics_cursor_close(cursor);
+    if (measured && zs_metrics_info(metrics)->reports) {
         note_turns_of(common, metrics, measured, false,
                       "groups of one domain take turns, and a command list keeps its groups until "
                       "it is reset; --runs runs the application once for each");
@@ -189,13 +192,12 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
 {
     struct zs_metrics *metrics;
     struct zs_diag diag = {0};
-    uint64_t reports;
     if (zs_metrics_open_numbers(recording, &metrics, &diag)) {
         zs_cli_note(common, "metrics: %s", diag.text);
         return false;
     }
     const struct zs_metrics_info *info = zs_metrics_info(metrics);
-    zs_metrics_reports(metrics, &reports);
+    const uint64_t reports = info->reports;
     zs_cli_note_metrics_losses(common, recording, info);
     note_turns(common, metrics);
     if (!reports && is_refused(recording))

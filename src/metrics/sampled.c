@@ -45,27 +45,31 @@ static uint32_t inst_at(const struct zs_profile *p, int64_t offset_B)
 double *analysis_sampled(struct zs_rank_analysis *a, const struct zs_profile *p, const char *name)
 {
     const struct zs_profiles *t = a->profiles;
-    const struct zs_metric_report *reports;
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
     const struct zs_metric_group *groups;
     double *sums = NULL;
-    uint64_t count;
-    uint32_t group_count;
+    uint32_t group_count, some = 0;
     if (!t->recorded || !p->insts)
         return NULL;
-    reports = zs_metrics_reports(t->recorded, &count);
     groups = zs_metrics_groups(t->recorded, &group_count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct zs_metric_group *group = &groups[reports[i].group];
-        uint32_t metric = is_sampled(group) ? zs_metric_find(group, name) : ZS_METRICS_NONE;
+    for (uint32_t g = 0; g < group_count; g++)
+        some += is_sampled(&groups[g]) && zs_metric_find(&groups[g], name) != ZS_METRICS_NONE;
+    struct zs_metrics_cursor *cursor = some ? zs_metrics_cursor_open(t->recorded) : NULL;
+    while (cursor && zs_metrics_next(cursor, &launch, &report) > 0) {
+        const struct zs_metric_group *group = report ? &groups[report->group] : NULL;
+        uint32_t metric =
+            group && is_sampled(group) ? zs_metric_find(group, name) : ZS_METRICS_NONE;
         struct zs_metric_place place;
-        if (metric == ZS_METRICS_NONE || !zs_metrics_place(t->recorded, &reports[i], &place) ||
+        if (metric == ZS_METRICS_NONE || !zs_metrics_place(t->recorded, report, &place) ||
             !is_of(t, p, &place))
             continue;
         if (!sums && !(sums = ZS_ARENA_ARRAY(&a->arena, p->inst_count, double)))
-            return NULL;
+            break;
         uint32_t at = inst_at(p, place.offset_B);
         if (at != UINT32_MAX)
-            sums[at] += zs_metrics_number(t->recorded, &reports[i], metric);
+            sums[at] += zs_metrics_number(t->recorded, report, metric);
     }
+    zs_metrics_cursor_close(cursor);
     return sums;
 }

@@ -112,14 +112,14 @@ bool zs_metrics_place(const struct zs_metrics *m, const struct zs_metric_report 
         ip++;
     if (ip == group->metric_count || report->run != 1)
         return false;
-    uint64_t address = zs_metrics_values(m, report)[ip].u64;
+    uint64_t address = report->values[ip].u64;
     const struct zs_act_kernel *k;
     if (is_in_units_of_8(group))
         k = before_low(m, report->process, (uint32_t)address, &address);
     else if (group->is_time_based)
         k = before(m, report->process, address);
     else
-        k = of_launch(m, &m->launches.items[report->launch], address);
+        k = of_launch(m, report->launch, address);
     int64_t offset_B;
     if (!k || k->is_rewritten || !is_near(k, address, &offset_B))
         return false;

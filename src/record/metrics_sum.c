@@ -13,7 +13,7 @@
 /* Of metrics that are means: what is divided in the end. */
 struct weight {
     double time_ns, count;
-    const struct zs_metric_report *last; /* that was counted */
+    uint64_t last; /* number of the report that was counted */
 };
 
 struct sums {
@@ -25,6 +25,7 @@ struct sums {
     METRICS_VEC(double *) plain;  /* by row: sums of means that all count alike */
     METRICS_VEC(struct weight) weights;
     struct zs_id_map index; /* by hash and number: row + 1 */
+    uint64_t report;        /* number of the one that is added, from 1 */
 };
 
 static bool is_same(const struct sums *s, const struct zs_metric_sum *row, uint32_t group,
@@ -107,8 +108,8 @@ static int add(struct sums *s, const struct zs_metric_report *report,
     double time_ns = metrics_report_time(s->m, report) * share;
     double *values = s->values.items[row], *plain = s->plain.items[row];
     /* a stretch of time has parts of several launches of one kernel */
-    s->rows.items[row].reports += s->weights.items[row].last != report;
-    s->weights.items[row].last = report;
+    s->rows.items[row].reports += s->weights.items[row].last != s->report;
+    s->weights.items[row].last = s->report;
     s->rows.items[row].time_ns += time_ns;
     s->weights.items[row].time_ns += time_ns;
     s->weights.items[row].count += share;
@@ -125,35 +126,38 @@ static int add(struct sums *s, const struct zs_metric_report *report,
 }
 
 static int share_out(struct sums *s, const struct zs_metric_report *report,
-                     struct metrics_window *w)
+                     const struct metrics_window *w)
 {
     uint64_t all_ns = 0;
     int error = 0;
-    metrics_window_move(w, report);
-    for (size_t i = w->first; i < w->end; i++)
-        all_ns += metrics_overlap(&w->launches[i], report);
+    for (size_t i = 0; i < w->launches.count; i++)
+        all_ns += metrics_overlap(&w->launches.items[i], report);
     if (!all_ns)
         return add(s, report, NULL, 1);
-    for (size_t i = w->first; i < w->end && !error; i++) {
-        uint64_t part_ns = metrics_overlap(&w->launches[i], report);
+    for (size_t i = 0; i < w->launches.count && !error; i++) {
+        uint64_t part_ns = metrics_overlap(&w->launches.items[i], report);
         if (part_ns)
-            error = add(s, report, &w->launches[i], (double)part_ns / (double)all_ns);
+            error = add(s, report, &w->launches.items[i], (double)part_ns / (double)all_ns);
     }
     return error;
 }
 
 static int add_reports(struct sums *s)
 {
-    const struct zs_metrics *m = s->m;
-    struct metrics_window window = metrics_window_make(m->launches.items, m->launches.count);
-    int error = 0;
-    for (size_t i = 0; i < m->reports.count && !error; i++) {
-        const struct zs_metric_report *report = &m->reports.items[i];
-        if (m->groups.items[report->group].is_time_based)
-            error = share_out(s, report, &window);
-        else
-            error = add(s, report, &m->launches.items[report->launch], 1);
+    struct zs_metrics_cursor *c = zs_metrics_cursor_open(s->m);
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
+    int status, error = 0;
+    while (!error && (status = zs_metrics_next(c, &launch, &report)) != 0) {
+        s->report += report != NULL;
+        if (status < 0)
+            error = status;
+        else if (report && s->m->groups.items[report->group].is_time_based)
+            error = share_out(s, report, &c->window);
+        else if (report)
+            error = add(s, report, report->launch, 1);
     }
+    zs_metrics_cursor_close(c);
     return error;
 }
 
@@ -172,15 +176,20 @@ static void finish(struct sums *s)
     }
 }
 
-static void count_launches(struct sums *s)
+static int count_launches(struct sums *s)
 {
-    const struct zs_metrics *m = s->m;
-    for (size_t i = 0; i < m->launches.count; i++)
-        for (uint32_t g = 0; g < m->groups.count; g++) {
-            size_t row = row_of(s, g, &m->launches.items[i], false);
+    struct zs_sorter_cursor c;
+    const struct zs_metric_launch *launch;
+    zs_sorter_start(&s->m->launches, &c);
+    while ((launch = zs_sorter_next(&c, NULL)))
+        for (uint32_t g = 0; g < s->m->groups.count; g++) {
+            size_t row = row_of(s, g, launch, false);
             if (row)
                 s->rows.items[row - 1].launches++;
         }
+    int error = c.error;
+    zs_sorter_stop(&c);
+    return error;
 }
 
 static int by_time(const void *a, const void *b)
@@ -207,9 +216,9 @@ int zs_metrics_sum(const struct zs_metrics *m, enum zs_metric_sum_by by,
     *ret_sums = (struct zs_metric_sums){0};
     zs_arena_init(&s.arena, 0);
     int error = kept ? add_reports(&s) : -ENOMEM;
+    error = error ? error : count_launches(&s);
     if (!error) {
         finish(&s);
-        count_launches(&s);
         if (s.rows.count)
             qsort(s.rows.items, s.rows.count, sizeof(*s.rows.items), by_time);
     }

@@ -169,10 +169,22 @@ const struct zs_metric_group *zs_metrics_groups(const struct zs_metrics *metrics
     no_recording(__func__);
 }
 
-const struct zs_metric_report *zs_metrics_reports(const struct zs_metrics *metrics,
-                                                  uint64_t *ret_count)
+struct zs_metrics_cursor *zs_metrics_cursor_open(const struct zs_metrics *metrics)
 {
-    (void)metrics, (void)ret_count;
+    (void)metrics;
+    no_recording(__func__);
+}
+
+int zs_metrics_next(struct zs_metrics_cursor *cursor, const struct zs_metric_launch **ret_launch,
+                    const struct zs_metric_report **ret_report)
+{
+    (void)cursor, (void)ret_launch, (void)ret_report;
+    no_recording(__func__);
+}
+
+void zs_metrics_cursor_close(struct zs_metrics_cursor *cursor)
+{
+    (void)cursor;
     no_recording(__func__);
 }
 

@@ -18,28 +18,53 @@ enum {
     UNIT_COLUMNS = 13,
     CELL_COLUMNS = 15,
     CELL_CHARS = 64,
-    KERNEL_CHARS = 14
+    PIECE_B = 64 << 10, /* of output */
 };
+
+/* Where it goes. */
+struct out {
+    struct zs_buf text;
+    zs_write_fn *write;
+    void *user;
+};
+
+/* What has come together beyond size_B. */
+static void flush(struct out *o, size_t size_B)
+{
+    if (o->text.error || o->text.size_B <= size_B)
+        return;
+    o->text.error = o->write(o->user, o->text.data, o->text.size_B);
+    o->text.size_B = 0;
+}
+
+static int finish(struct out *o)
+{
+    flush(o, 0);
+    int error = o->text.error;
+    zs_buf_fini(&o->text);
+    return error;
+}
 
 /* One column of text, some rows of CSV: a sum, a launch, or a stretch of time. */
 struct item {
     const char *kernel, *device;
-    const uint32_t *groups, *size;
-    const struct zs_metric_report *report; /* NULL: a sum */
-    const struct zs_metric_sum *sum;       /* NULL: one report */
-    uint64_t start_ns, end_ns;
+    uint32_t groups[3], size[3];
+    const struct zs_metric_sum *sum; /* NULL: one report */
+    uint64_t start_ns, end_ns;       /* of a report, as what follows */
     uint32_t run;
-    uint32_t launch;
+    bool has_launch;
+    uint64_t launch; /* its index */
+    uint64_t number; /* of the report in what is shown */
+    const union zs_metric_value *values;
 };
 
+/* Columns of text that stand side by side. */
 struct items {
     struct item *list;
-    size_t count;
-    size_t left_out;     /* by the limit */
+    union zs_metric_value *values; /* of reports */
+    size_t count, most;
     size_t name_columns; /* of the group's metrics */
 };
-
-static const uint32_t nothing[3];
 
 static bool is_wanted(const struct zs_metrics_view *view, const struct zs_metrics *metrics,
                       uint32_t group, const char *kernel)
@@ -50,59 +75,81 @@ static bool is_wanted(const struct zs_metrics_view *view, const struct zs_metric
            zs_filter_matches(&view->kernels, kernel);
 }
 
-static void add_sum(struct items *items, const struct zs_metric_sum *s)
+static struct item sum_item(const struct zs_metric_sum *s)
 {
-    items->list[items->count++] = (struct item){.kernel = s->kernel,
-                                                .device = s->device,
-                                                .groups = s->groups,
-                                                .size = s->size,
-                                                .sum = s,
-                                                .launch = ZS_METRICS_NONE};
+    struct item item = {.kernel = s->kernel, .device = s->device, .sum = s};
+    memcpy(item.groups, s->groups, sizeof(item.groups));
+    memcpy(item.size, s->size, sizeof(item.size));
+    return item;
 }
 
-static void add_report(struct items *items, const struct zs_metric_group *group,
-                       const struct zs_metric_launch *launches, const struct zs_metric_report *r)
+static struct item report_item(const struct zs_metric_group *group,
+                               const struct zs_metric_report *r)
 {
-    const struct zs_metric_launch *l = r->launch != ZS_METRICS_NONE ? &launches[r->launch] : NULL;
-    items->list[items->count++] = (struct item){.kernel = l ? l->kernel : "",
-                                                .device = group->device,
-                                                .groups = l ? l->groups : nothing,
-                                                .size = l ? l->size : nothing,
-                                                .report = r,
-                                                .start_ns = r->start_ns,
-                                                .end_ns = r->end_ns,
-                                                .run = r->run,
-                                                .launch = r->launch};
+    const struct zs_metric_launch *l = r->launch;
+    struct item item = {.kernel = l ? l->kernel : "",
+                        .device = group->device,
+                        .start_ns = r->start_ns,
+                        .end_ns = r->end_ns,
+                        .run = r->run,
+                        .has_launch = l != NULL,
+                        .launch = l ? l->index : 0,
+                        .values = r->values};
+    if (l) {
+        memcpy(item.groups, l->groups, sizeof(item.groups));
+        memcpy(item.size, l->size, sizeof(item.size));
+    }
+    return item;
 }
 
-/* What is shown of one group; the list is the caller's. False: no memory. */
-static bool collect(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                    const struct zs_metric_sums *sums, uint32_t group, struct items *ret)
+/* What is shown of one group, one item after the other: sums, or reports as they are read. */
+struct shown {
+    const struct zs_metrics *metrics;
+    const struct zs_metrics_view *view;
+    const struct zs_metric_sums *sums;
+    struct zs_metrics_cursor *cursor; /* of reports */
+    uint32_t group, next_sum;
+    uint64_t count; /* that were given */
+    int error;
+};
+
+static struct shown show(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                         const struct zs_metric_sums *sums, uint32_t group)
+{
+    struct shown s = {.metrics = metrics, .view = view, .sums = sums, .group = group};
+    if (view->by == ZS_METRICS_BY_LAUNCH) {
+        s.cursor = zs_metrics_cursor_open(metrics);
+        s.error = s.cursor ? 0 : -ENOMEM;
+    }
+    return s;
+}
+
+/* False at the end and on s->error. Values of a report live until the next. */
+static bool next_item(struct shown *s, struct item *ret)
 {
     uint32_t count;
-    uint64_t report_count;
-    const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
-    const struct zs_metric_launch *launches = zs_metrics_launches(metrics, &count);
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
-    bool by_launch = view->by == ZS_METRICS_BY_LAUNCH;
-    *ret = (struct items){
-        .list = calloc((by_launch ? report_count : sums->count) + 1, sizeof(*ret->list))};
-    if (!ret->list)
-        return false;
-    for (uint64_t i = 0; by_launch && i < report_count; i++) {
-        const char *kernel =
-            reports[i].launch != ZS_METRICS_NONE ? launches[reports[i].launch].kernel : "";
-        if (reports[i].group == group && is_wanted(view, metrics, group, kernel))
-            add_report(ret, &groups[group], launches, &reports[i]);
+    const struct zs_metric_group *group = &zs_metrics_groups(s->metrics, &count)[s->group];
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *r;
+    int status = 0;
+    while (!s->cursor && s->next_sum < s->sums->count) {
+        const struct zs_metric_sum *sum = &s->sums->rows[s->next_sum++];
+        if (sum->group == s->group && is_wanted(s->view, s->metrics, s->group, sum->kernel)) {
+            *ret = sum_item(sum);
+            s->count++;
+            return true;
+        }
     }
-    for (uint32_t i = 0; !by_launch && i < sums->count; i++)
-        if (sums->rows[i].group == group && is_wanted(view, metrics, group, sums->rows[i].kernel))
-            add_sum(ret, &sums->rows[i]);
-    if (view->limit && ret->count > view->limit) {
-        ret->left_out = ret->count - view->limit;
-        ret->count = view->limit;
+    while (s->cursor && (status = zs_metrics_next(s->cursor, &launch, &r)) > 0) {
+        if (r && r->group == s->group &&
+            is_wanted(s->view, s->metrics, s->group, r->launch ? r->launch->kernel : "")) {
+            *ret = report_item(group, r);
+            ret->number = s->count++;
+            return true;
+        }
     }
-    return true;
+    s->error = s->error ? s->error : status;
+    return false;
 }
 
 static int sum_for(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
@@ -121,7 +168,7 @@ static int sum_for(const struct zs_metrics *metrics, const struct zs_metrics_vie
 
 static bool has_value(const struct zs_metric *metric, const struct item *item)
 {
-    return item->report || metric->total != ZS_METRIC_TOTAL_NONE;
+    return !item->sum || metric->total != ZS_METRIC_TOTAL_NONE;
 }
 
 /* Whole numbers as they are, others with what a float holds. */
@@ -133,15 +180,15 @@ static void put_number(char ret[CELL_CHARS], double value)
         zs_number_format(ret, CELL_CHARS, "%.9g", value);
 }
 
-static void put_value(const struct zs_metrics *metrics, const struct zs_metric_group *group,
-                      uint32_t metric, const struct item *item, char ret[CELL_CHARS])
+static void put_value(const struct zs_metric_group *group, uint32_t metric, const struct item *item,
+                      char ret[CELL_CHARS])
 {
     const struct zs_metric *m = &group->metrics[metric];
     if (item->sum) {
         put_number(ret, item->sum->values[metric]);
         return;
     }
-    union zs_metric_value value = zs_metrics_values(metrics, item->report)[metric];
+    union zs_metric_value value = item->values[metric];
     if (zs_metric_is_float(m))
         put_number(ret, value.f64);
     else
@@ -191,24 +238,24 @@ static void put_heading(struct zs_buf *out, const struct items *items, const cha
 }
 
 static void put_headings(const struct zs_metrics_view *view, const struct items *items,
-                         size_t first, size_t end, bool is_time_based, struct zs_buf *out)
+                         bool is_time_based, struct zs_buf *out)
 {
     char text[CELL_CHARS];
     bool many = is_time_based; /* reports of a launch: one for each address */
-    for (size_t i = first; i < end; i++)
+    for (size_t i = 0; i < items->count; i++)
         many |= items->list[i].sum && items->list[i].sum->reports > items->list[i].sum->launches;
     put_heading(out, items, "kernel");
-    for (size_t i = first; i < end; i++)
+    for (size_t i = 0; i < items->count; i++)
         put_right(out, items->list[i].kernel[0] ? items->list[i].kernel : "(none ran)",
                   CELL_COLUMNS);
     zs_buf_putc(out, '\n');
     if (view->by != ZS_METRICS_BY_KERNEL) {
         put_heading(out, items, "groups");
-        for (size_t i = first; i < end; i++)
+        for (size_t i = 0; i < items->count; i++)
             put_triple(out, items->list[i].groups);
         zs_buf_putc(out, '\n');
         put_heading(out, items, "group size");
-        for (size_t i = first; i < end; i++)
+        for (size_t i = 0; i < items->count; i++)
             put_triple(out, items->list[i].size);
         zs_buf_putc(out, '\n');
     }
@@ -216,7 +263,7 @@ static void put_headings(const struct zs_metrics_view *view, const struct items 
                 view->by == ZS_METRICS_BY_LAUNCH ? is_time_based ? "report" : "launch"
                 : many                           ? "in reports"
                                                  : "measured launches");
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->list[i];
         if (item->sum && !many)
             snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64, item->sum->reports,
@@ -224,19 +271,18 @@ static void put_headings(const struct zs_metrics_view *view, const struct items 
         else
             snprintf(text, sizeof(text), "%" PRIu64,
                      item->sum       ? item->sum->reports
-                     : is_time_based ? (uint64_t)i
-                                     : (uint64_t)item->launch);
+                     : is_time_based ? item->number
+                                     : item->launch);
         put_right(out, text, CELL_COLUMNS);
     }
     zs_buf_putc(out, '\n');
 }
 
-static void put_block(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                      const struct zs_metric_group *group, const struct items *items, size_t first,
-                      size_t end, struct zs_buf *out)
+static void put_block(const struct zs_metrics_view *view, const struct zs_metric_group *group,
+                      const struct items *items, struct zs_buf *out)
 {
     char text[CELL_CHARS];
-    put_headings(view, items, first, end, group->is_time_based, out);
+    put_headings(view, items, group->is_time_based, out);
     for (uint32_t i = 0; i < group->metric_count; i++) {
         const struct zs_metric *m = &group->metrics[i];
         if (!zs_filter_matches(&view->metrics, m->name) ||
@@ -244,8 +290,8 @@ static void put_block(const struct zs_metrics *metrics, const struct zs_metrics_
             continue;
         put_left(out, m->name, items->name_columns);
         put_left(out, m->units, UNIT_COLUMNS);
-        for (size_t k = first; k < end; k++) {
-            put_value(metrics, group, i, &items->list[k], text);
+        for (size_t k = 0; k < items->count; k++) {
+            put_value(group, i, &items->list[k], text);
             put_right(out, text, CELL_COLUMNS);
         }
         zs_buf_putc(out, '\n');
@@ -261,51 +307,87 @@ static size_t name_columns(const struct zs_metric_group *group)
     return ZS_MIN(columns, (size_t)NAME_COLUMNS_MOST);
 }
 
-static void put_group(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                      const struct zs_metric_group *group, const struct items *items,
-                      struct zs_buf *out)
+static bool make_items(const struct zs_metrics_view *view, const struct zs_metric_group *group,
+                       struct items *ret)
 {
-    size_t room = ZS_MAX(view->columns, 80u) - items->name_columns - UNIT_COLUMNS;
-    size_t at_once = ZS_MAX(room / CELL_COLUMNS, (size_t)1);
-    zs_text_puts(out, group->name);
-    zs_buf_puts(out, " on ");
-    zs_text_puts(out, group->device);
-    zs_buf_puts(out, group->is_time_based ? " (over time)\n" : "\n");
-    if (!items->count)
-        zs_buf_puts(out, "nothing was measured\n");
-    for (size_t i = 0; i < items->count; i += at_once) {
-        if (i)
-            zs_buf_putc(out, '\n');
-        put_block(metrics, view, group, items, i, ZS_MIN(i + at_once, items->count), out);
-    }
-    if (items->left_out)
-        zs_buf_printf(out, "and %zu more (--limit 0 shows all)\n", items->left_out);
+    *ret = (struct items){.name_columns = name_columns(group)};
+    size_t room = ZS_MAX(view->columns, 80u) - ret->name_columns - UNIT_COLUMNS;
+    ret->most = ZS_MAX(room / CELL_COLUMNS, (size_t)1);
+    ret->list = calloc(ret->most, sizeof(*ret->list));
+    ret->values = calloc(ret->most * group->metric_count + 1, sizeof(*ret->values));
+    return ret->list && ret->values;
 }
 
-void zs_metrics_text(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                     struct zs_buf *out)
+static void add_item(struct items *items, const struct zs_metric_group *group,
+                     const struct item *item)
 {
+    struct item *to = &items->list[items->count];
+    *to = *item;
+    if (item->values) {
+        to->values = items->values + items->count * group->metric_count;
+        memcpy(items->values + items->count * group->metric_count, item->values,
+               group->metric_count * sizeof(*item->values));
+    }
+    items->count++;
+}
+
+static int put_group(struct shown *s, const struct zs_metric_group *group, struct out *o)
+{
+    struct items items;
+    struct item item;
+    uint64_t left_out = 0;
+    bool some = false, more = make_items(s->view, group, &items);
+    s->error = more ? s->error : -ENOMEM;
+    zs_text_puts(&o->text, group->name);
+    zs_buf_puts(&o->text, " on ");
+    zs_text_puts(&o->text, group->device);
+    zs_buf_puts(&o->text, group->is_time_based ? " (over time)\n" : "\n");
+    while (more && !o->text.error) {
+        more = next_item(s, &item);
+        if (more && s->view->limit && s->count > s->view->limit)
+            left_out++;
+        else if (more)
+            add_item(&items, group, &item);
+        if (!items.count || (more && items.count < items.most))
+            continue;
+        if (some)
+            zs_buf_putc(&o->text, '\n');
+        put_block(s->view, group, &items, &o->text);
+        flush(o, PIECE_B);
+        items.count = 0;
+        some = true;
+    }
+    if (!some)
+        zs_buf_puts(&o->text, "nothing was measured\n");
+    if (left_out)
+        zs_buf_printf(&o->text, "and %" PRIu64 " more (--limit 0 shows all)\n", left_out);
+    free(items.list);
+    free(items.values);
+    return s->error;
+}
+
+int zs_metrics_text(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                    zs_write_fn *write, void *user)
+{
+    struct out o = {.write = write, .user = user};
     uint32_t count;
     bool some = false;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
     struct zs_metric_sums sums;
-    out->error = sum_for(metrics, view, &sums) ? -ENOMEM : out->error;
-    for (uint32_t g = 0; g < count && !out->error; g++) {
-        struct items items;
+    o.text.error = sum_for(metrics, view, &sums);
+    for (uint32_t g = 0; g < count && !o.text.error; g++) {
         if (!zs_filter_matches(&view->groups, groups[g].name))
             continue;
-        if (!collect(metrics, view, &sums, g, &items)) {
-            out->error = -ENOMEM;
-            break;
-        }
         if (some)
-            zs_buf_putc(out, '\n');
+            zs_buf_putc(&o.text, '\n');
         some = true;
-        items.name_columns = name_columns(&groups[g]);
-        put_group(metrics, view, &groups[g], &items, out);
-        free(items.list);
+        struct shown s = show(metrics, view, &sums, g);
+        int error = put_group(&s, &groups[g], &o);
+        zs_metrics_cursor_close(s.cursor);
+        o.text.error = o.text.error ? o.text.error : error;
     }
     zs_metric_sums_free(&sums);
+    return finish(&o);
 }
 
 /* ---- CSV ---- */
@@ -334,9 +416,8 @@ static void put_csv_triple(struct zs_buf *out, const uint32_t triple[3])
         zs_buf_puts(out, ",,,");
 }
 
-static void put_csv_item(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                         const struct zs_metric_group *group, const struct item *item,
-                         struct zs_buf *out)
+static void put_csv_item(const struct zs_metrics_view *view, const struct zs_metric_group *group,
+                         const struct item *item, struct zs_buf *out)
 {
     char text[CELL_CHARS];
     for (uint32_t i = 0; i < group->metric_count; i++) {
@@ -352,40 +433,42 @@ static void put_csv_item(const struct zs_metrics *metrics, const struct zs_metri
         put_csv_triple(out, item->size);
         if (item->sum)
             zs_buf_printf(out, ",,,,,%" PRIu64 ",", item->sum->reports);
-        else if (item->launch != ZS_METRICS_NONE)
-            zs_buf_printf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",1,", item->run, item->launch,
-                          item->start_ns, item->end_ns);
+        else if (item->has_launch)
+            zs_buf_printf(out, ",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",1,", item->run,
+                          item->launch, item->start_ns, item->end_ns);
         else
             zs_buf_printf(out, ",%u,,%" PRIu64 ",%" PRIu64 ",1,", item->run, item->start_ns,
                           item->end_ns);
         put_csv_text(out, m->name);
         zs_buf_putc(out, ',');
         put_csv_text(out, m->units);
-        put_value(metrics, group, i, item, text);
+        put_value(group, i, item, text);
         zs_buf_printf(out, ",%s\n", text);
     }
 }
 
-void zs_metrics_csv(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                    struct zs_buf *out)
+int zs_metrics_csv(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                   zs_write_fn *write, void *user)
 {
+    struct out o = {.write = write, .user = user};
     uint32_t count;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
     struct zs_metric_sums sums;
-    out->error = sum_for(metrics, view, &sums) ? -ENOMEM : out->error;
-    zs_buf_puts(out, "group,device,kernel,groups_x,groups_y,groups_z,size_x,size_y,size_z,run,"
-                     "launch,start_ns,end_ns,reports,metric,units,value\n");
-    for (uint32_t g = 0; g < count && !out->error; g++) {
-        struct items items;
-        if (!collect(metrics, view, &sums, g, &items)) {
-            out->error = -ENOMEM;
-            break;
+    o.text.error = sum_for(metrics, view, &sums);
+    zs_buf_puts(&o.text, "group,device,kernel,groups_x,groups_y,groups_z,size_x,size_y,size_z,run,"
+                         "launch,start_ns,end_ns,reports,metric,units,value\n");
+    for (uint32_t g = 0; g < count && !o.text.error; g++) {
+        struct shown s = show(metrics, view, &sums, g);
+        struct item item;
+        while (!o.text.error && next_item(&s, &item)) {
+            put_csv_item(view, &groups[g], &item, &o.text);
+            flush(&o, PIECE_B);
         }
-        for (size_t i = 0; i < items.count; i++)
-            put_csv_item(metrics, view, &groups[g], &items.list[i], out);
-        free(items.list);
+        zs_metrics_cursor_close(s.cursor);
+        o.text.error = o.text.error ? o.text.error : s.error;
     }
     zs_metric_sums_free(&sums);
+    return finish(&o);
 }
 
 /* ---- JSON ---- */
@@ -447,83 +530,99 @@ static void put_json_report(const struct zs_metrics *metrics, const struct zs_me
 {
     uint32_t count;
     const struct zs_metric_group *group = &zs_metrics_groups(metrics, &count)[r->group];
-    const union zs_metric_value *values = zs_metrics_values(metrics, r);
     zs_json_object(j, NULL);
     zs_json_u64(j, "group", r->group);
     zs_json_u64(j, "run", r->run);
     if (is_sample) {
         zs_json_u64(j, "start_ns", r->start_ns);
         zs_json_u64(j, "end_ns", r->end_ns);
-        if (r->launch == ZS_METRICS_NONE)
+        if (!r->launch)
             zs_json_null(j, "launch");
         else
-            zs_json_u64(j, "launch", r->launch);
+            zs_json_u64(j, "launch", r->launch->index);
     }
     zs_json_array(j, "values");
     for (uint32_t i = 0; i < group->metric_count; i++) {
         if (zs_metric_is_float(&group->metrics[i]))
-            zs_json_double(j, NULL, values[i].f64);
+            zs_json_double(j, NULL, r->values[i].f64);
         else
-            zs_json_u64(j, NULL, values[i].u64);
+            zs_json_u64(j, NULL, r->values[i].u64);
     }
     zs_json_end(j);
     zs_json_end(j);
 }
 
-static void put_json_launches(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                              struct zs_json *j)
+/* Up to its reports, which come next. */
+static void begin_json_launch(const struct zs_metric_launch *l, struct zs_json *j)
 {
-    uint32_t count;
-    uint64_t report_count;
-    const struct zs_metric_launch *launches = zs_metrics_launches(metrics, &count);
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
-    zs_json_array(j, "launches");
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zs_metric_launch *l = &launches[i];
-        if (!zs_filter_matches(&view->kernels, l->kernel))
-            continue;
-        zs_json_object(j, NULL);
-        zs_json_u64(j, "index", i);
-        zs_json_string(j, "kernel", l->kernel);
-        zs_json_string(j, "device", l->device);
-        zs_json_u64(j, "pid", (uint32_t)l->process);
-        zs_json_u64(j, "process", l->process >> 32);
-        zs_json_u64(j, "build", l->build);
-        zs_json_u64(j, "append", l->append);
-        put_json_triple(j, "groups", l->groups);
-        put_json_triple(j, "group_size", l->size);
-        zs_json_u64(j, "simd", l->simd);
-        zs_json_u64(j, "submit_ns", l->submit_ns);
-        if (l->end_ns) {
-            zs_json_u64(j, "start_ns", l->start_ns);
-            zs_json_u64(j, "end_ns", l->end_ns);
-        } else {
-            zs_json_null(j, "start_ns");
-            zs_json_null(j, "end_ns");
-        }
-        zs_json_array(j, "reports");
-        for (uint32_t r = 0; r < l->report_count; r++)
-            if (is_wanted(view, metrics, reports[l->first_report + r].group, l->kernel))
-                put_json_report(metrics, &reports[l->first_report + r], false, j);
+    zs_json_object(j, NULL);
+    zs_json_u64(j, "index", l->index);
+    zs_json_string(j, "kernel", l->kernel);
+    zs_json_string(j, "device", l->device);
+    zs_json_u64(j, "pid", (uint32_t)l->process);
+    zs_json_u64(j, "process", l->process >> 32);
+    zs_json_u64(j, "build", l->build);
+    zs_json_u64(j, "append", l->append);
+    put_json_triple(j, "groups", l->groups);
+    put_json_triple(j, "group_size", l->size);
+    zs_json_u64(j, "simd", l->simd);
+    zs_json_u64(j, "submit_ns", l->submit_ns);
+    if (l->end_ns) {
+        zs_json_u64(j, "start_ns", l->start_ns);
+        zs_json_u64(j, "end_ns", l->end_ns);
+    } else {
+        zs_json_null(j, "start_ns");
+        zs_json_null(j, "end_ns");
+    }
+    zs_json_array(j, "reports");
+}
+
+static void end_json_launch(bool *is_open, struct zs_json *j)
+{
+    if (*is_open) {
         zs_json_end(j);
         zs_json_end(j);
     }
-    zs_json_end(j);
+    *is_open = false;
 }
 
-static void put_json_samples(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                             struct zs_json *j)
+/* Launches with their reports, and what was measured over time behind them. */
+static int put_json_reports(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                            struct zs_json *j, struct out *o)
 {
     uint32_t count;
-    uint64_t report_count;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
-    zs_json_array(j, "samples");
-    for (uint64_t i = 0; i < report_count; i++)
-        if (groups[reports[i].group].is_time_based &&
-            zs_filter_matches(&view->groups, groups[reports[i].group].name))
-            put_json_report(metrics, &reports[i], true, j);
+    struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *r;
+    bool is_open = false, samples = false;
+    int status;
+    zs_json_array(j, "launches");
+    while ((status = zs_metrics_next(cursor, &launch, &r)) > 0 && !o->text.error) {
+        bool is_sample = r && groups[r->group].is_time_based;
+        if (launch || (is_sample && !samples))
+            end_json_launch(&is_open, j);
+        if (is_sample && !samples) {
+            zs_json_end(j);
+            zs_json_array(j, "samples");
+            samples = true;
+        }
+        if (launch && zs_filter_matches(&view->kernels, launch->kernel)) {
+            begin_json_launch(launch, j);
+            is_open = true;
+        }
+        if (r && (is_sample || is_open) && zs_filter_matches(&view->groups, groups[r->group].name))
+            put_json_report(metrics, r, is_sample, j);
+        flush(o, PIECE_B);
+    }
+    end_json_launch(&is_open, j);
     zs_json_end(j);
+    if (!samples) {
+        zs_json_array(j, "samples");
+        zs_json_end(j);
+    }
+    zs_metrics_cursor_close(cursor);
+    return ZS_MIN(status, 0);
 }
 
 static int put_json_sums(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
@@ -566,10 +665,11 @@ static int put_json_sums(const struct zs_metrics *metrics, const struct zs_metri
     return error;
 }
 
-void zs_metrics_json(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                     struct zs_buf *out)
+int zs_metrics_json(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                    zs_write_fn *write, void *user)
 {
-    struct zs_json j = zs_json_make(out, 2);
+    struct out o = {.write = write, .user = user};
+    struct zs_json j = zs_json_make(&o.text, 2);
     const struct zs_metrics_info *info = zs_metrics_info(metrics);
     zs_json_object(&j, NULL);
     zs_json_string(&j, "schema", "zescope.metrics/1");
@@ -585,11 +685,11 @@ void zs_metrics_json(const struct zs_metrics *metrics, const struct zs_metrics_v
     zs_json_u64(&j, "overflows", info->overflows);
     zs_json_string(&j, "runs_mismatch", info->runs_mismatch);
     put_json_groups(metrics, &j);
-    put_json_launches(metrics, view, &j);
-    put_json_samples(metrics, view, &j);
-    if (put_json_sums(metrics, view, ZS_METRIC_SUM_BY_KERNEL, "kernels", &j) ||
-        put_json_sums(metrics, view, ZS_METRIC_SUM_BY_SHAPE, "shapes", &j))
-        out->error = -ENOMEM;
+    int error = put_json_reports(metrics, view, &j, &o);
+    error = error ? error : put_json_sums(metrics, view, ZS_METRIC_SUM_BY_KERNEL, "kernels", &j);
+    error = error ? error : put_json_sums(metrics, view, ZS_METRIC_SUM_BY_SHAPE, "shapes", &j);
     zs_json_end(&j);
-    zs_buf_putc(out, '\n');
+    zs_buf_putc(&o.text, '\n');
+    o.text.error = o.text.error ? o.text.error : error;
+    return finish(&o);
 }

@@ -3,8 +3,8 @@
 #ifndef ZS_REPORT_METRICS_H
 #define ZS_REPORT_METRICS_H
 
-#include "base/buf.h"
 #include "base/filter.h"
+#include "report/annotate.h"
 
 #include <zescope/metrics.h>
 
@@ -17,14 +17,16 @@ struct zs_metrics_view {
     uint32_t columns;                          /* of the terminal */
 };
 
+/* Each writes piece by piece, text at ends of lines. 0, -ENOMEM, what zs_metrics_next or `write`
+ * gave. */
+typedef int zs_metrics_write(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
+                             zs_write_fn *write, void *user);
+
 /* Values of a group as rows, kernels (or launches, or stretches of time) side by side. */
-void zs_metrics_text(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                     struct zs_buf *out);
+zs_metrics_write zs_metrics_text;
 /* A row for each value. */
-void zs_metrics_csv(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                    struct zs_buf *out);
+zs_metrics_write zs_metrics_csv;
 /* Everything that the view's filters let pass, whatever `by`. */
-void zs_metrics_json(const struct zs_metrics *metrics, const struct zs_metrics_view *view,
-                     struct zs_buf *out);
+zs_metrics_write zs_metrics_json;
 
 #endif

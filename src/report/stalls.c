@@ -231,15 +231,16 @@ int zs_stall_columns_add(struct zs_stall_columns *c, const struct zs_metrics *me
                          const struct zs_module *module, size_t *ret_found)
 {
     uint32_t group_count;
-    uint64_t count;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &group_count);
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &count);
-    int error = 0;
-    for (uint64_t i = 0; i < count && !error; i++) {
+    struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
+    int status = 0, error = 0;
+    while (!error && (status = zs_metrics_next(cursor, &launch, &report)) > 0) {
         struct zs_metric_place place;
-        if (!zs_metrics_place(metrics, &reports[i], &place))
+        if (!report || !zs_metrics_place(metrics, report, &place))
             continue;
-        const struct zs_metric_group *group = &groups[reports[i].group];
+        const struct zs_metric_group *group = &groups[report->group];
         const struct zs_kernel *kernel = kernel_at(recording, record, module, &place);
         struct kernel_stalls *k = kernel ? find(c, kernel, group->name) : NULL;
         if (kernel && !k) {
@@ -248,9 +249,10 @@ int zs_stall_columns_add(struct zs_stall_columns *c, const struct zs_metrics *me
             error = k ? 0 : -ENOMEM;
         }
         if (k && !error)
-            error = add_report(c, k, metrics, group, &reports[i], place.offset_B);
+            error = add_report(c, k, metrics, group, report, place.offset_B);
     }
-    return error;
+    zs_metrics_cursor_close(cursor);
+    return error ? error : ZS_MIN(status, 0);
 }
 
 /* ---- beside the code ---- */

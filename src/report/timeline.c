@@ -192,7 +192,8 @@ int timeline_metrics(struct timeline *t, const char *recording, struct zs_diag *
     struct zs_id_map seen = {0};
     struct zs_arena arena;
     uint32_t group_count;
-    uint64_t count;
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
     if (!t->has_metrics)
         return 0;
     int status = zs_metrics_open_numbers(recording, &metrics, diag);
@@ -200,13 +201,16 @@ int timeline_metrics(struct timeline *t, const char *recording, struct zs_diag *
         return status;
     zs_arena_init(&arena, (size_t)1 << 30);
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &group_count);
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &count);
-    for (uint64_t i = 0; i < count && !status; i++) {
-        if (!reports[i].end_ns)
+    struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+    int next = 0;
+    while (!status && (next = zs_metrics_next(cursor, &launch, &report)) > 0) {
+        if (!report || !report->end_ns)
             continue;
-        double *last = last_of(&seen, &arena, &reports[i], groups[reports[i].group].metric_count);
-        status = last ? put_report(t, metrics, &reports[i], last) : -ENOMEM;
+        double *last = last_of(&seen, &arena, report, groups[report->group].metric_count);
+        status = last ? put_report(t, metrics, report, last) : -ENOMEM;
     }
+    status = status ? status : next;
+    zs_metrics_cursor_close(cursor);
     zs_id_map_fini(&seen);
     zs_arena_fini(&arena);
     zs_metrics_close(metrics);

@@ -34,20 +34,57 @@ static int print_sums(const struct zs_metrics *metrics, const struct zs_metric_g
     return 0;
 }
 
+/* Each when all of its reports were seen. */
+static int print_launches(const struct zs_metrics *metrics, const struct zs_metric_group *groups)
+{
+    struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
+    struct zs_metric_launch last = {0};
+    uint32_t reports = 0;
+    int status = 1;
+    while (status > 0) {
+        status = zs_metrics_next(cursor, &launch, &report);
+        if (last.kernel && !(status > 0 && report))
+            printf("launch %s %" PRIu64 " %" PRIu64 " %u,%u,%u %u,%u,%u %u\n", last.kernel,
+                   last.process, last.append, last.groups[0], last.groups[1], last.groups[2],
+                   last.size[0], last.size[1], last.size[2], reports);
+        reports += status > 0 && report && !groups[report->group].is_time_based;
+        if (status > 0 && launch) {
+            last = *launch;
+            reports = 0;
+        }
+    }
+    zs_metrics_cursor_close(cursor);
+    return status;
+}
+
+static int print_values(const struct zs_metrics *metrics, const struct zs_metric_group *groups)
+{
+    struct zs_metrics_cursor *cursor = zs_metrics_cursor_open(metrics);
+    const struct zs_metric_launch *launch;
+    const struct zs_metric_report *report;
+    int status;
+    while ((status = zs_metrics_next(cursor, &launch, &report)) > 0)
+        for (uint32_t k = 0; report && k < groups[report->group].metric_count; k++)
+            printf("value %s %d %u %s %.17g\n", groups[report->group].name,
+                   report->launch ? (int)report->launch->index : -1, report->run,
+                   groups[report->group].metrics[k].name, zs_metrics_number(metrics, report, k));
+    zs_metrics_cursor_close(cursor);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct zs_metrics *metrics;
     struct zs_diag diag = {0};
-    uint32_t group_count, launch_count;
-    uint64_t report_count;
+    uint32_t group_count;
     if (argc != 2 || zs_metrics_open(argv[1], &metrics, &diag)) {
         fprintf(stderr, "%s\n", diag.text);
         return 1;
     }
     const struct zs_metrics_info *info = zs_metrics_info(metrics);
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &group_count);
-    const struct zs_metric_launch *launches = zs_metrics_launches(metrics, &launch_count);
-    const struct zs_metric_report *reports = zs_metrics_reports(metrics, &report_count);
     printf("info %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n", info->launches,
            info->measured, info->orphans, info->damaged, info->lost, info->run_count);
     printf("reason %s\nmismatch %s\n", info->lost_reason, info->runs_mismatch);
@@ -61,18 +98,8 @@ int main(int argc, char **argv)
                    type ? type : "?", value_type ? value_type : "?", totals[g->metrics[k].total]);
         }
     }
-    for (uint32_t i = 0; i < launch_count; i++)
-        printf("launch %s %" PRIu64 " %" PRIu64 " %u,%u,%u %u,%u,%u %u\n", launches[i].kernel,
-               launches[i].process, launches[i].append, launches[i].groups[0],
-               launches[i].groups[1], launches[i].groups[2], launches[i].size[0],
-               launches[i].size[1], launches[i].size[2], launches[i].report_count);
-    for (uint64_t i = 0; i < report_count; i++) {
-        const struct zs_metric_group *g = &groups[reports[i].group];
-        for (uint32_t k = 0; k < g->metric_count; k++)
-            printf("value %s %d %u %s %.17g\n", g->name, (int)reports[i].launch, reports[i].run,
-                   g->metrics[k].name, zs_metrics_number(metrics, &reports[i], k));
-    }
-    int status = print_sums(metrics, groups);
+    int status = print_launches(metrics, groups) || print_values(metrics, groups) ||
+                 print_sums(metrics, groups);
     zs_metrics_close(metrics);
     return status;
 }

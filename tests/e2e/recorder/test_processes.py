@@ -156,11 +156,11 @@ class Processes(unittest.TestCase):
         return usage.ru_maxrss * 1024
 
     def test_views_of_many_launches(self):
-        """What a view holds of a launch: its times and numbers, not the driver's raw data."""
+        """What views hold does not grow with launches."""
         few, many = 2000, 32000
         memory = [self.memory_of_view(self.record(PROGRAM, 'many', spirv, str(count), options=(
             '--metrics', 'ComputeBasic'))) for count in (few, many)]
-        self.assertLess((memory[1] - memory[0]) / (many - few), 1000)
+        self.assertLess(memory[1] - memory[0], 6 << 20) # 48 MB in arrays
 
     def test_other_spaces_are_told(self):
         self.record(PROGRAM, 'spaced', spirv)
