@@ -93,6 +93,8 @@ class Analyze(unittest.TestCase):
         self.assertRegex(out, r'clean\n +limited by issue of instructions\n +first: nothing')
         with open(os.path.join(self.kinds.folder, 'page.html')) as page:
             self.assertIn('doubled', page.read())
+        status, out, err = self.kinds.run('profile', '--', './no-such-application')
+        self.assertEqual((status, out), (127, ''), err)  # not the table of the recording before
         status, _, err = self.kinds.run('profile')
         self.assertEqual((status, 'no application' in err), (2, True))
 
