@@ -28,8 +28,7 @@ class Driver(Service):
     def is_connectable(self):
         end = time.monotonic() + WAIT_S
         while not utils.is_connectable(self.port, '127.0.0.1'):
-            self.assert_process_still_running()
-            if time.monotonic() > end:
+            if self.process.poll() is not None or time.monotonic() > end:
                 return False
             time.sleep(0.05)
         return True
@@ -89,8 +88,7 @@ class Browser:
         return self.run('return Array.from(document.querySelectorAll(arguments[0]), n => n.textContent)', selector)
 
     def keys(self, *keys):
-        for key in keys:
-            ActionChains(self.driver, duration=0).send_keys(key).perform()
+        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
 
     def point(self, selector):
         ActionChains(self.driver, duration=0).move_to_element(self.one(selector)).perform()
