@@ -223,8 +223,6 @@ struct zs_jump {
 struct zs_jump zs_jump_find(const struct zs_edit_kernel *k, uint32_t i);
 /* Whether what is inserted stands behind a question for lanes, which needs a window. */
 bool zs_jump_asks_lanes(const struct zs_edit_kernel *k, const struct zs_insertion *insertion);
-/* Threads of fused EUs go together: no jump may ask for the lanes of one. */
-bool zs_jump_is_fused(const struct zs_edit_kernel *k);
 /* A jmpi that jumps over as many bytes when instruction i, which has a predicate, does not jump.
  * False: it cannot be encoded. */
 bool zs_jump_opposite(const struct zs_edit_kernel *k, uint32_t i, uint32_t over_B,

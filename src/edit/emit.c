@@ -7,6 +7,7 @@
  */
 #include "edit/edit_priv.h"
 #include "edit/record.h"
+#include "isa/isa.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -706,7 +707,7 @@ static int put_probe(struct emitter *e, const struct zs_insertion *insertion)
     const struct zs_probe_at *at = &e->k->probes[insertion->index];
     const struct zs_isa_inst *inst = zs_isa_inst(e->k->code, at->inst);
     struct zs_window w = {0};
-    bool asks = zs_jump_asks_lanes(e->k, insertion) && zs_jump_is_fused(e->k);
+    bool asks = zs_jump_asks_lanes(e->k, insertion) && zs_isa_has_fused_eus(e->k->edit->platform);
     if ((kinds[at->probe.kind].needs_window || !e->plan->in_registers || asks) &&
         !zs_plan_window(e->k, e->plan, insertion, &w))
         return refuse_window(e, inst->offset_B);
@@ -796,7 +797,7 @@ static int put_insertion(struct emitter *e, const struct zs_insertion *insertion
 {
     *ret_line = e->lines;
     bool asks = zs_jump_asks_lanes(e->k, insertion);
-    if (asks && !zs_jump_is_fused(e->k))
+    if (asks && !zs_isa_has_fused_eus(e->k->edit->platform))
         return put_if_jumps(e, insertion, ret_line);
     if (asks && !insertion->is_probe)
         return put_guarded(e, insertion, ret_line);

@@ -98,11 +98,6 @@ bool zs_jump_asks_lanes(const struct zs_edit_kernel *k, const struct zs_insertio
     return when == ZS_JUMP_ANY_LEAVES || when == ZS_JUMP_NONE_STAYS;
 }
 
-bool zs_jump_is_fused(const struct zs_edit_kernel *k)
-{
-    return k->edit->platform >= ZS_ISA_XE_LP && k->edit->platform <= ZS_ISA_XE_HPG;
-}
-
 bool zs_jump_opposite(const struct zs_edit_kernel *k, uint32_t i, uint32_t over_B,
                       uint8_t ret_bytes[16])
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening, and what callers want to be inserted. */
 #include "edit/edit_priv.h"
+#include "isa/isa.h"
 
 #include "base/options.h"
 #include "base/vec.h"
@@ -251,7 +252,7 @@ static int put_code(struct zs_edit_kernel *k, struct zs_span code, struct zs_ins
     size_t before_B = k->pool.size_B;
     bool asks = insertion->where == ZS_EDIT_JUMP && zs_jump_asks_lanes(k, insertion);
     int error = code.size_B ? note_text(k, code, diag) : 0;
-    if (!error && asks && zs_jump_is_fused(k))
+    if (!error && asks && zs_isa_has_fused_eus(k->edit->platform))
         error = zs_guard_make(k, code, &insertion->guard, &k->pool, diag);
     else if (!error)
         zs_buf_append(&k->pool, code.data, code.size_B);

@@ -5,7 +5,8 @@
  * Kernels without local memory and barriers get powers of two: they divide the global size without
  * leaving lanes idle, and a group fills a whole number of EU threads. Where the powers of two that
  * divide the size are too small, or threads of a group work together, all divisors are searched
- * for the fewest EU threads, then the fewest idle lanes.
+ * for the fewest EU threads, then the fewest idle lanes, then the largest groups, then the shape
+ * that is most like the grid's and longer in x, where neighbours in memory are.
  */
 #include "gpu/gpu_priv.h"
 
@@ -42,18 +43,37 @@ static bool suggest_powers(uint32_t simd, uint32_t max_items, const uint32_t glo
 }
 
 struct choice {
-    uint64_t threads, idle_lanes;
+    uint64_t threads, idle_lanes, groups;
+    double skew; /* x to y against the grid's: 1 is the same shape */
     uint32_t size[3];
 };
+
+/* Is a better than b? Of two that are alike the longer one in x is. */
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+    if (a->threads != b->threads)
+        return a->threads < b->threads;
+    if (a->idle_lanes != b->idle_lanes)
+        return a->idle_lanes < b->idle_lanes;
+    if (a->groups != b->groups)
+        return a->groups < b->groups;
+    if (a->skew < b->skew || a->skew > b->skew)
+        return a->skew < b->skew;
+    return a->size[0] >= b->size[0];
+}
 
 static void consider(struct choice *best, uint32_t simd, const uint32_t global[3], uint32_t x,
                      uint32_t y, uint32_t z)
 {
     uint64_t items = (uint64_t)x * y * z, per_group = (items + simd - 1) / simd;
     uint64_t groups = (uint64_t)(global[0] / x) * (global[1] / y) * (global[2] / z);
-    struct choice c = {groups * per_group, groups * (per_group * simd - items), {x, y, z}};
-    if (best->threads == 0 || c.threads < best->threads ||
-        (c.threads == best->threads && c.idle_lanes <= best->idle_lanes))
+    double skew = (double)x * global[1] / ((double)y * global[0]);
+    struct choice c = {.threads = groups * per_group,
+                       .idle_lanes = groups * (per_group * simd - items),
+                       .groups = groups,
+                       .skew = skew < 1 ? 1 / skew : skew,
+                       .size = {x, y, z}};
+    if (best->threads == 0 || is_better(&c, best))
         *best = c;
 }
 

@@ -9,4 +9,10 @@
 
 #include <zescope/isa.h>
 
+/* Two EUs run one program in step: a branch is taken for both. */
+static inline bool zs_isa_has_fused_eus(enum zs_isa_platform platform)
+{
+    return platform >= ZS_ISA_XE_LP && platform <= ZS_ISA_XE_HPG;
+}
+
 #endif

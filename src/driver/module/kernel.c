@@ -3,6 +3,7 @@
 #include "driver/memory/memory.h"
 #include "driver/module/compile.h"
 #include "driver/module/module.h"
+#include "isa/isa.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -310,7 +311,12 @@ static ze_result_t set_value(const struct set_arg *a)
 static ze_result_t set_buffer(const struct set_arg *a)
 {
     uint64_t gpu_va = 0;
-    if (a->size_B != sizeof(void *))
+    bool fits = a->size_B == sizeof(void *);
+    if (!fits && a->size_B > sizeof(void *))
+        fits =
+            zs_lets_pass("zeKernelSetArgumentValue", "%s, argument %u: %zu bytes, a pointer has 8",
+                         a->kernel->kernel->name, a->index, a->size_B);
+    if (!fits)
         return refuse_arg(a, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "a pointer has 8");
     if (a->value)
         memcpy(&gpu_va, a->value, sizeof(gpu_va));
@@ -323,7 +329,9 @@ static ze_result_t set_buffer(const struct set_arg *a)
 
 static ze_result_t set_local(const struct set_arg *a)
 {
-    if (a->value)
+    if (a->value &&
+        !zs_lets_pass("zeKernelSetArgumentValue", "%s, argument %u: local memory has no value",
+                      a->kernel->kernel->name, a->index))
         return refuse_arg(a, ZE_RESULT_ERROR_INVALID_ARGUMENT, "local memory has no value");
     int error = zs_gpu_args_set_local(a->args, a->index, a->size_B);
     if (error == -ENOMEM)
@@ -531,8 +539,10 @@ ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t hKernel,
     memset(&p->uuid, 0, sizeof(p->uuid));
     ze_kernel_preferred_group_size_properties_t *preferred = (void *)(uintptr_t)zs_chain_find(
         p->pNext, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES);
+    /* what fuses two EUs runs two threads at once */
     if (preferred)
-        preferred->preferredMultiple = k->simd;
+        preferred->preferredMultiple =
+            zs_isa_has_fused_eus(kernel->module->device->model->platform) ? 2 * k->simd : k->simd;
     ze_kernel_max_group_size_properties_ext_t *max =
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE);
     if (max)

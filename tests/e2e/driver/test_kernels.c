@@ -556,6 +556,11 @@ static void test_groups(void **state)
     assert_int_equal(y * z, 1);
     OK(zeKernelSuggestGroupSize(kernel, 17, 13, 11, &x, &y, &z));
     assert_true(17 % x == 0 && 13 % y == 0 && 11 % z == 0 && x * y * z <= 256);
+    ze_kernel_handle_t together = kernel_of(the_module, "local_sum");
+    set(together, 2, 64, NULL);
+    OK(zeKernelSuggestGroupSize(together, 64, 64, 1, &x, &y, &z));
+    assert_true(x == 16 && y == 16 && z == 1); /* of the grid's shape, as Intel's driver has it */
+    OK(zeKernelDestroy(together));
     FAILS(zeKernelSetGroupSize(kernel, 257, 1, 1), ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
     FAILS(zeKernelSetGroupSize(kernel, 32, 32, 1), ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
     FAILS(zeKernelSetGroupSize(kernel, 0, 1, 1), ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);

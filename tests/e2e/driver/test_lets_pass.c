@@ -304,6 +304,31 @@ static void test_short_arguments(void **state)
     OK(zeMemFree(e->context, out));
 }
 
+/* Of more bytes the first 8 are the pointer, and what is said of local memory's content is not
+ * read. */
+static void test_long_pointers(void **state)
+{
+    struct e2e *e = *state;
+    ze_kernel_handle_t kernel = kernel_of(the_module, "wide_argument");
+    uint64_t *out = e2e_alloc(e, 64), value = 99, pointers[2];
+    pointers[0] = pointers[1] = (uint64_t)(uintptr_t)out;
+    set(kernel, 1, sizeof(value), &value);
+    OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    PASSES_UNLESS_STRICT(zeKernelSetArgumentValue(kernel, 0, sizeof(pointers), pointers),
+                         ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+    if (!strict) {
+        *out = 0;
+        OK(launch(e, kernel, 1));
+        assert_int_equal(*out, 99);
+    }
+    OK(zeKernelDestroy(kernel));
+    OK(zeMemFree(e->context, out));
+    kernel = kernel_of(the_module, "local_sum");
+    PASSES_UNLESS_STRICT(zeKernelSetArgumentValue(kernel, 2, 64, &value),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    OK(zeKernelDestroy(kernel));
+}
+
 /* Arguments that were never set are 0, pointers are null. */
 static void test_arguments_not_set(void **state)
 {
@@ -551,6 +576,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_origin_of_slices),
         cmocka_unit_test(test_kernel_registers),
         cmocka_unit_test(test_short_arguments),
+        cmocka_unit_test(test_long_pointers),
         cmocka_unit_test(test_arguments_not_set),
         cmocka_unit_test(test_dimensions_of_0),
         cmocka_unit_test(test_lists_of_other_contexts),
