@@ -6,6 +6,7 @@
 #include "base/duration.h"
 #include "compiler/compiler.h"
 #include "driver/debug/debug.h"
+#include "driver/memory/quarantine.h"
 #include "driver/metrics/metrics.h"
 #include "driver/module/compile.h"
 #include "driver/module/counts.h"
@@ -166,6 +167,7 @@ void zs_ze_driver_fini(struct zs_ze_driver *driver)
     zs_topology_free(driver);
     zs_compiler_destroy(driver->compiler);
     zs_gpu_memory_destroy(driver->memory);
+    zs_quarantine_destroy(driver->quarantine);
 }
 
 /*
@@ -200,6 +202,7 @@ static struct zs_ze_driver *driver_new(void)
     driver->timing = parse_timing(zs_env("ZESCOPE_TIMING"), zs_env("ZET_ENABLE_METRICS"));
     const char *check = zs_env("ZESCOPE_CHECK");
     driver->check = check && *check && strcmp(check, "0") != 0;
+    driver->quarantine = driver->check ? zs_quarantine_create(zs_env("ZESCOPE_QUARANTINE")) : NULL;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
     const char *eu = zs_env("ZESCOPE_EU");
@@ -209,9 +212,9 @@ static struct zs_ze_driver *driver_new(void)
     bool debugged = debug && strcmp(debug, "1") == 0;
     if (debugged)
         driver->debug = zs_debug_start(driver);
-    if ((!driver->check && zs_gpu_memory_create(&driver->memory) != 0) || !driver->compiler ||
-        (debugged && !driver->debug) || !zs_topology_make(driver) || !zs_metrics_init(driver) ||
-        !zs_object_publish(driver)) {
+    if ((driver->check ? !driver->quarantine : zs_gpu_memory_create(&driver->memory) != 0) ||
+        !driver->compiler || (debugged && !driver->debug) || !zs_topology_make(driver) ||
+        !zs_metrics_init(driver) || !zs_object_publish(driver)) {
         zs_object_unref(driver);
         return NULL;
     }

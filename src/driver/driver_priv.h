@@ -114,10 +114,11 @@ struct zs_ze_driver {
     bool dumps;                  /* ZESCOPE_EU=dump: what kernels become, to stderr */
     bool compiles;               /* ZESCOPE_EU=compiled: kernels to code of the host */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
-    enum zs_driver_timing timing;  /* ZESCOPE_TIMING */
-    _Atomic uint64_t next_code_va; /* of kernels, for metrics by address */
-    uint64_t kernel_time_limit_ns; /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
-    struct zs_gpu_memory *memory;  /* of all contexts; NULL: each has its own, for checks */
+    enum zs_driver_timing timing;     /* ZESCOPE_TIMING */
+    _Atomic uint64_t next_code_va;    /* of kernels, for metrics by address */
+    uint64_t kernel_time_limit_ns;    /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
+    struct zs_gpu_memory *memory;     /* of all contexts; NULL: each has its own, for checks */
+    struct zs_quarantine *quarantine; /* of freed memory, for checks: memory/quarantine.h */
     _Atomic(struct zs_lost_pages *) lost_pages; /* see pages.h; NULL: there never were any */
     pthread_mutex_t files_lock;
     struct zs_range *files; /* imported ones that may become smaller */

@@ -98,20 +98,28 @@ static int print_frame(struct zs_buf *out, int number, void *pc)
     return 1;
 }
 
-static void print_origin(struct zs_buf *out, const struct zs_gpu_allocation *allocation)
+static void print_origin(struct zs_buf *out, const struct zs_gpu_allocation *allocation,
+                         uint64_t id, const char *what)
 {
     struct origin origin = {0};
     pthread_mutex_lock(&state.lock);
-    if (allocation->origin > 0 && allocation->origin <= state.count)
-        origin = state.origins[allocation->origin - 1];
+    if (id > 0 && id <= state.count)
+        origin = state.origins[id - 1];
     pthread_mutex_unlock(&state.lock);
     if (!origin.count)
         return;
-    zs_buf_printf(out, "\n  0x%llx (%llu bytes, %s%s) was made by:",
+    zs_buf_printf(out, "\n  0x%llx (%llu bytes, %s%s) was %s by:",
                   (unsigned long long)allocation->gpu_va, (unsigned long long)allocation->size_B,
-                  allocation->label, allocation->freed ? ", since freed" : "");
+                  allocation->label, allocation->freed ? ", since freed" : "", what);
     for (int i = 0, shown = 0; i < origin.count; i++)
         shown += print_frame(out, shown, origin.frames[i]);
+}
+
+static void print_origins(struct zs_buf *out, const struct zs_gpu_allocation *allocation)
+{
+    print_origin(out, allocation, allocation->origin, "made");
+    if (allocation->freed)
+        print_origin(out, allocation, allocation->freed_by, "freed");
 }
 
 static void write_all(int fd, const uint8_t *data, size_t size_B)
@@ -129,7 +137,7 @@ void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struc
 {
     zs_gpu_fault_print(fault, source, ret_text);
     for (uint32_t i = 0; i < fault->nearest_count && i < ZS_ARRAY_LEN(fault->nearest); i++)
-        print_origin(ret_text, &fault->nearest[i]);
+        print_origins(ret_text, &fault->nearest[i]);
     zs_log(ZS_LOG_ERROR, "%s", zs_buf_cstr(ret_text));
     if (state.fd >= 0) {
         struct zs_buf block = {0};

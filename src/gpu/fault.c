@@ -184,8 +184,10 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_port *
     if (fault->gpu_va < NULL_PAGE_B)
         fault->kind = ZS_GPU_FAULT_NULL_POINTER;
     else if (fault->nearest_count && nearest->freed && fault->gpu_va >= nearest->gpu_va &&
-             fault->gpu_va - nearest->gpu_va < nearest->size_B)
+             fault->gpu_va - nearest->gpu_va < nearest->size_B) {
         fault->kind = ZS_GPU_FAULT_USE_AFTER_FREE;
+        fault->nearest_count = 1;
+    }
 }
 
 void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,

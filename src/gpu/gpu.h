@@ -147,6 +147,8 @@ enum {
     ZS_GPU_ALLOCATION_JOINED = 1u << 3,
 };
 
+enum { ZS_GPU_FREED_MAX = 4096 }; /* freed ones that a memory remembers for faults */
+
 struct zs_gpu_allocation {
     uint64_t gpu_va; /* first byte */
     uint64_t size_B; /* > 0 */
@@ -158,8 +160,9 @@ struct zs_gpu_allocation {
     enum zs_gpu_memory_kind kind;
     uint32_t flags;  /* ZS_GPU_ALLOCATION_* */
     uint64_t origin; /* opaque: where it was made (a backtrace id), shown by the caller's reports */
-    char label[48];  /* what it is, for people: "zeMemAllocDevice", a variable's name */
-    bool freed;      /* out, in faults: it was freed when the fault happened */
+    uint64_t freed_by; /* the same of where it was freed: zs_gpu_memory_freed_by() */
+    char label[48];    /* what it is, for people: "zeMemAllocDevice", a variable's name */
+    bool freed;        /* out, in faults: it was freed when the fault happened */
 };
 
 int zs_gpu_memory_create(struct zs_gpu_memory **ret_memory);
@@ -179,6 +182,8 @@ int zs_gpu_memory_add(struct zs_gpu_memory *memory, const struct zs_gpu_allocati
  */
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
                          void *ctx);
+/* Before it is removed: where that is. */
+void zs_gpu_memory_freed_by(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t origin);
 /* The live allocation that holds [gpu_va, gpu_va + 1). */
 bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
                         struct zs_gpu_allocation *ret_allocation);

@@ -29,8 +29,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { FREED_MAX = 512 };
-
 struct entry {
     struct zs_port_node node; /* first: of the tree of live ones */
     struct zs_gpu_allocation allocation;
@@ -56,8 +54,8 @@ struct zs_gpu_memory {
     atomic_bool stopped;
     pthread_cond_t quiet; /* no pin is left, or it goes on */
     atomic_uint_fast64_t changes;
-    struct zs_gpu_allocation freed[FREED_MAX]; /* a ring */
-    uint64_t freed_count;
+    struct zs_gpu_allocation *freed; /* a ring */
+    uint64_t freed_count, freed_capacity;
 };
 
 static const char *const kind_names[ZS_GPU_MEMORY_KIND_COUNT] = {
@@ -101,6 +99,7 @@ void zs_gpu_memory_destroy(struct zs_gpu_memory *memory)
         (void)!zs_port_map_remove(&memory->live, entry->node.range.start);
         entry_free(entry);
     }
+    free(memory->freed);
     pthread_cond_destroy(&memory->quiet);
     pthread_mutex_destroy(&memory->lock);
     free(memory);
@@ -243,6 +242,25 @@ static void count_pins(const struct zs_gpu_memory *memory, struct entry *entry)
         entry->pin_count += launch_pin_concerns(k, entry);
 }
 
+/* Should there be no memory, fewer. */
+static void remember(struct zs_gpu_memory *memory, const struct zs_gpu_allocation *freed)
+{
+    if (memory->freed_count == memory->freed_capacity &&
+        memory->freed_capacity < ZS_GPU_FREED_MAX) {
+        uint64_t capacity = memory->freed_capacity ? memory->freed_capacity * 4 : 64;
+        struct zs_gpu_allocation *grown = realloc(memory->freed, (size_t)capacity * sizeof(*grown));
+        if (grown) {
+            memory->freed = grown;
+            memory->freed_capacity = capacity;
+        }
+    }
+    if (!memory->freed_capacity)
+        return;
+    struct zs_gpu_allocation *at = &memory->freed[memory->freed_count++ % memory->freed_capacity];
+    *at = *freed;
+    at->freed = true;
+}
+
 int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*release)(void *ctx),
                          void *ctx)
 {
@@ -256,9 +274,7 @@ int zs_gpu_memory_remove(struct zs_gpu_memory *memory, uint64_t gpu_va, void (*r
     if (!memory->shows_nothing && !zs_port_map_remove(&memory->shown, gpu_va))
         memory->shows_nothing = true;
     memory->tracked -= entry->written != NULL;
-    memory->freed[memory->freed_count % FREED_MAX] = entry->allocation;
-    memory->freed[memory->freed_count % FREED_MAX].freed = true;
-    memory->freed_count++;
+    remember(memory, &entry->allocation);
     entry->freed = ++memory->sequence;
     entry->release = release;
     entry->ctx = ctx;
@@ -383,6 +399,15 @@ bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
         *ret_allocation = entry->allocation;
     pthread_mutex_unlock(&memory->lock);
     return entry != NULL;
+}
+
+void zs_gpu_memory_freed_by(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t origin)
+{
+    pthread_mutex_lock(&memory->lock);
+    struct entry *entry = find(memory, gpu_va);
+    if (entry)
+        entry->allocation.freed_by = origin;
+    pthread_mutex_unlock(&memory->lock);
 }
 
 uint8_t *zs_gpu_memory_host(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B,
@@ -523,9 +548,10 @@ uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
         if (!live || distance(next, gpu_va) < distance(live, gpu_va))
             live = next;
     }
-    uint64_t kept = ZS_MIN(memory->freed_count, (uint64_t)FREED_MAX);
+    uint64_t kept = ZS_MIN(memory->freed_count, memory->freed_capacity);
     for (uint64_t n = 1; n <= kept; n++) { /* from the latest: on equal distance it wins */
-        const struct zs_gpu_allocation *a = &memory->freed[(memory->freed_count - n) % FREED_MAX];
+        const struct zs_gpu_allocation *a =
+            &memory->freed[(memory->freed_count - n) % memory->freed_capacity];
         if (!freed || distance(a, gpu_va) < distance(freed, gpu_va))
             freed = a;
     }

@@ -2,6 +2,7 @@
 #include "driver/memory/memory.h"
 
 #include "driver/memory/pages.h"
+#include "driver/memory/quarantine.h"
 #include "driver/report.h"
 
 #include <errno.h>
@@ -102,26 +103,31 @@ bool zs_memory_charge(struct zs_ze_device *device, uint64_t size_B, bool relaxed
     return false;
 }
 
-/* Pages at an aligned address: reserve more than is needed, give back both ends. */
-static void *map_aligned(struct zs_ze_driver *driver, size_t size_B, uint64_t alignment, int fd)
+/* Pages at an aligned address, between guard zones: reserve more than is needed, give back both
+ * ends. */
+static void *map_aligned(struct zs_ze_driver *driver, size_t size_B, uint64_t alignment,
+                         size_t guard_B, int fd)
 {
     int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     int protection = PROT_READ | PROT_WRITE;
-    if (alignment <= PAGE_B) {
+    if (alignment <= PAGE_B && !guard_B) {
         void *p = mmap(NULL, size_B, protection, flags | MAP_NORESERVE, fd, 0);
         return p != MAP_FAILED ? p : fd < 0 ? zs_pages_take(driver, size_B) : NULL;
     }
-    char *all = mmap(NULL, size_B + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t own_B = size_B + 2 * guard_B;
+    char *all = mmap(NULL, own_B + alignment, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
-    char *p = (char *)zs_align_up((uintptr_t)all, alignment);
-    if (p > all)
-        munmap(all, (size_t)(p - all));
-    size_t tail_B = (size_t)(all + alignment - p);
+    char *p = (char *)zs_align_up((uintptr_t)all + guard_B, ZS_MAX(alignment, (uint64_t)PAGE_B));
+    size_t head_B = (size_t)(p - guard_B - all);
+    if (head_B)
+        munmap(all, head_B);
+    size_t tail_B = (size_t)zs_align_up(alignment, PAGE_B) - head_B;
     if (tail_B)
-        munmap(p + size_B, tail_B);
+        munmap(p + size_B + guard_B, tail_B);
     if (mmap(p, size_B, protection, flags | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
-        munmap(p, size_B);
+        munmap(p - guard_B, own_B);
         return NULL;
     }
     return p;
@@ -206,6 +212,14 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
 
 static void discard(struct zs_range *range)
 {
+    char *first = (char *)range->map - range->guard_B;
+    size_t own_B = range->map_B + 2 * range->guard_B;
+    if (range->guard_B && zs_quarantine_put(range->driver->quarantine, first, own_B))
+        range->map = NULL;
+    else if (range->guard_B) {
+        munmap(first, range->guard_B);
+        munmap(first + own_B - range->guard_B, range->guard_B);
+    }
     if (range->map && range->is_file)
         munmap(range->map, range->map_B); /* a mapping of its own: it is not parted */
     else if (range->map)
@@ -231,6 +245,19 @@ static struct zs_range *new_range(struct zs_ze_context *context, const struct zs
                               .memory = context->memory,
                               .driver = context->driver};
     return range;
+}
+
+/* Where addresses are scarce, without guard zones. */
+static void map_range(struct zs_range *range, uint64_t alignment, int fd)
+{
+    if (range->driver->quarantine) {
+        range->guard_B = zs_guard_B(range->map_B);
+        range->map = map_aligned(range->driver, range->map_B, alignment, range->guard_B, fd);
+    }
+    if (!range->map) {
+        range->guard_B = 0;
+        range->map = map_aligned(range->driver, range->map_B, alignment, 0, fd);
+    }
 }
 
 ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range_desc *desc,
@@ -265,8 +292,8 @@ ze_result_t zs_memory_alloc(struct zs_ze_context *context, const struct zs_range
     range->is_file = desc->fd >= 0 || desc->exported;
     int fd = desc->fd >= 0 ? desc->fd : made_fd;
     range->may_shrink |= desc->fd >= 0 && zs_file_may_shrink(desc->fd);
-    range->map =
-        range->is_file && fd < 0 ? NULL : map_aligned(context->driver, map_B, alignment, fd);
+    if (!range->is_file || fd >= 0)
+        map_range(range, alignment, fd);
     range->base = (uintptr_t)range->map;
     range->file = zs_shared_file_make(made_fd);
     int error = range->map ? publish_range(context, range, desc) : -ENOMEM;
@@ -312,6 +339,8 @@ static void forget(struct zs_ze_context *context, struct zs_range *range)
         discard(range);
         return;
     }
+    if (context->driver->check)
+        zs_gpu_memory_freed_by(context->memory, range->base, zs_report_origin());
     int error = zs_gpu_memory_remove(context->memory, range->base, discard_range, range);
     zs_assert(error == 0);
 }

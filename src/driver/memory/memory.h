@@ -22,6 +22,7 @@ struct zs_range {
     struct zs_ze_device *device; /* NULL: host memory */
     void *map;                   /* what to unmap, NULL: borrowed */
     size_t map_B;
+    size_t guard_B;             /* addresses on either side of it that nobody gets */
     bool is_file;               /* not anonymous */
     struct zs_shared_file file; /* what is behind it then */
     bool may_shrink;            /* ... of somebody who may make it smaller ... */

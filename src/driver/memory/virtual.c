@@ -14,6 +14,7 @@
  */
 #include "driver/memory/memory.h"
 #include "driver/memory/pages.h"
+#include "driver/memory/quarantine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ struct mapping {
 struct zs_reservation {
     struct zs_reservation *next;
     uint64_t base, size_B;
+    size_t guard_B; /* on either side */
     struct mapping *mappings;
 };
 
@@ -217,26 +219,30 @@ ze_result_t ZE_APICALL zeVirtualMemQueryPageSize(ze_context_handle_t hContext,
 /* ---- Reservations ------------------------------------------------------------------------------
  */
 
-static void *reserve(const void *start, size_t size_B)
+/* Guard zones are beside it where the driver chooses the place. */
+static void *reserve(const void *start, size_t size_B, size_t *guard_B)
 {
     if (start) {
         void *p = mmap((void *)(uintptr_t)start, size_B, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        if (p == start)
+        if (p == start) {
+            *guard_B = 0;
             return p;
+        }
         if (p != MAP_FAILED)
             munmap(p, size_B);
     }
+    size_t own_B = size_B + 2 * *guard_B;
     char *all =
-        mmap(NULL, size_B + PAGE_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(NULL, own_B + PAGE_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
     char *p = (char *)zs_align_up((uintptr_t)all, PAGE_B);
     if (p > all)
         munmap(all, (size_t)(p - all));
     if (all + PAGE_B > p)
-        munmap(p + size_B, (size_t)(all + PAGE_B - p));
-    return p;
+        munmap(p + own_B, (size_t)(all + PAGE_B - p));
+    return p + *guard_B;
 }
 
 ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const void *pStart,
@@ -247,13 +253,15 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
     CHECK_SIZE(size);
     CHECK_AT_PAGE(pStart);
     struct zs_reservation *reservation = calloc(1, sizeof(*reservation));
-    void *p = reservation && size <= (1ull << 46) ? reserve(pStart, size) : NULL;
+    size_t guard_B = context->driver->check ? zs_guard_B(size) : 0;
+    void *p = reservation && size <= (1ull << 46) ? reserve(pStart, size, &guard_B) : NULL;
     if (!p) {
         free(reservation);
         return ZS_REFUSE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no room for %zu bytes", size);
     }
     reservation->base = (uintptr_t)p;
     reservation->size_B = size;
+    reservation->guard_B = guard_B;
     pthread_mutex_lock(&context->reservations_lock);
     reservation->next = context->reservations;
     context->reservations = reservation;
@@ -311,6 +319,11 @@ static void free_reservation(struct zs_ze_context *context, struct zs_reservatio
         !close_pages(reservation->base, reservation->size_B))
         zs_log(ZS_LOG_ERROR, "no more mappings: a reservation of %llu bytes stays as it is",
                (unsigned long long)reservation->size_B);
+    char *guard = (char *)(uintptr_t)reservation->base - reservation->guard_B;
+    if (reservation->guard_B) {
+        munmap(guard, reservation->guard_B);
+        munmap(guard + reservation->guard_B + reservation->size_B, reservation->guard_B);
+    }
     zs_gpu_memory_resume(context->memory);
     while (reservation->mappings) {
         struct mapping *first = reservation->mappings;

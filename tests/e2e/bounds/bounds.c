@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* bounds BINARY CASE: launches that are wrong in one way, or in none; 0: all succeeded, 7: the
+ * device was lost. */
+#include <level_zero/ze_api.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check(ze_result_t result, const char *what)
+{
+    if (result != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "%s: 0x%x\n", what, (unsigned)result);
+        exit(20);
+    }
+}
+#define CHECK(call) check((call), #call)
+
+static ze_context_handle_t context;
+static ze_device_handle_t device;
+static ze_module_handle_t module;
+static ze_command_list_handle_t list;
+
+static void open_device(void)
+{
+    uint32_t one = 1;
+    ze_driver_handle_t driver;
+    CHECK(zeInit(0));
+    CHECK(zeDriverGet(&one, &driver));
+    CHECK(zeDeviceGet(driver, &one, &device));
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    CHECK(zeContextCreate(driver, &desc, &context));
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    CHECK(zeCommandListCreateImmediate(context, device, &queue, &list));
+}
+
+static void open_module(const char *path)
+{
+    static uint8_t bytes[1 << 20];
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        exit(21);
+    size_t size = fread(bytes, 1, sizeof(bytes), f);
+    fclose(f);
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .inputSize = size,
+                             .pInputModule = bytes};
+    CHECK(zeModuleCreate(context, device, &desc, &module, NULL));
+}
+
+static ze_kernel_handle_t load(const char *name)
+{
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
+    ze_kernel_handle_t kernel;
+    CHECK(zeKernelCreate(module, &desc, &kernel));
+    return kernel;
+}
+
+static char *allocate(size_t size)
+{
+    ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    void *p;
+    CHECK(zeMemAllocDevice(context, &desc, size, 0, device, &p));
+    return p;
+}
+
+static void set(ze_kernel_handle_t kernel, uint32_t index, size_t size, const void *value)
+{
+    CHECK(zeKernelSetArgumentValue(kernel, index, size, value));
+}
+
+static int launch(ze_kernel_handle_t kernel, uint32_t items)
+{
+    ze_group_count_t groups = {1, 1, 1};
+    CHECK(zeKernelSetIndirectAccess(kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE));
+    CHECK(zeKernelSetGroupSize(kernel, items, 1, 1));
+    ze_result_t result = zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL);
+    return result == ZE_RESULT_SUCCESS ? 0 : result == ZE_RESULT_ERROR_DEVICE_LOST ? 7 : 22;
+}
+
+static int write_at(const char *where)
+{
+    ze_kernel_handle_t kernel = load("write_at");
+    set(kernel, 0, sizeof(where), &where);
+    return launch(kernel, 1);
+}
+
+/* ---- cases -------------------------------------------------------------------------------------
+ */
+
+enum { PAGES_B = 4 * 4096 };
+
+/* Neighbours of whole pages, the one between them overrun at an end, or not. */
+static int neighbours(long offset)
+{
+    char *of[3];
+    for (int i = 0; i < 3; i++)
+        of[i] = allocate(PAGES_B);
+    return write_at(of[1] + offset);
+}
+
+static int inside(void)
+{
+    return neighbours(0) | neighbours(PAGES_B - 4);
+}
+
+static int behind(void)
+{
+    return neighbours(PAGES_B);
+}
+
+static int before(void)
+{
+    return neighbours(-4);
+}
+
+/* Another allocation may have its address by now. */
+static int freed(void)
+{
+    char *p = allocate(PAGES_B);
+    CHECK(zeMemFree(context, p));
+    char *q = allocate(PAGES_B);
+    if (q == p)
+        puts("the same address");
+    return write_at(p);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} cases[] = {
+    {"inside", inside},
+    {"behind", behind},
+    {"before", before},
+    {"freed", freed},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    open_device();
+    open_module(argv[1]);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (!strcmp(cases[i].name, argv[2]))
+            return cases[i].run();
+    }
+    return 2;
+}

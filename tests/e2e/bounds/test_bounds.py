@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""zescope run --check: what it says of memory, and that it is silent without a defect."""
+import os
+import subprocess
+import sys
+import unittest
+
+ZESCOPE, BOUNDS, BINARY, DEVICE = sys.argv[1:5]
+
+
+def run(case, *options, env=None):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, *options, '--', BOUNDS, BINARY, case],
+                          env={**kept, **(env or {})}, text=True, capture_output=True, timeout=240)
+
+
+class Memory(unittest.TestCase):
+    def silent(self, case):
+        r = run(case, '--check')
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''), case)
+
+    def found(self, case, *words):
+        r = run(case, '--check')
+        self.assertEqual(r.returncode, 99, r.stderr)
+        for word in words:
+            self.assertRegex(r.stderr, word)
+        self.assertNotIn('the same address', r.stdout)
+
+    def test_guard_zones(self):
+        self.silent('inside')
+        self.found('behind', 'access out of bounds: write of 4 bytes', r'bounds\.cl:\d+',
+                   '0 bytes after the end of device allocation #2 zeMemAllocDevice of 16384 bytes')
+        self.found('before', '4 bytes before device allocation #2 zeMemAllocDevice of 16384 bytes')
+
+    def test_quarantine(self):
+        self.found('freed', 'use after free: write of 4 bytes', '0 bytes into freed device allocation #1',
+                   r'since freed\) was made by:\n    #0 allocate.* at bounds\.c:\d+',
+                   r'since freed\) was freed by:\n    #0 freed at bounds\.c:\d+')
+        # without it an address is given out again, or is nobody's
+        r = run('freed', '--check', env={'ZESCOPE_QUARANTINE': '0'})
+        self.assertEqual(r.returncode, 0 if r.stdout else 99, r.stderr)
+        r = run('inside', '--check', env={'ZESCOPE_LOG': 'error', 'ZESCOPE_QUARANTINE': 'much'})
+        self.assertIn('ZESCOPE_QUARANTINE=much is not a size', r.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
