@@ -64,6 +64,10 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     w->changes = zs_gpu_memory_changes(run->launch->memory);
     if (zs_gpu_view_open(run->launch->memory, &run->launch_pin, &w->view) != 0)
         return false;
+    if (!zs_gpu_file_begin(run, w)) {
+        zs_gpu_view_close(run->launch->memory, &w->view, NULL);
+        return false;
+    }
     zs_gpu_resolve_surfaces(run, &w->view.map, w->surfaces);
     struct zs_port *port = &w->port;
     port->map = w->view.map;
@@ -799,6 +803,7 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
         if (run->debug && !error)
             zs_gpu_debug_end(run, w);
         zs_eu_host_csr_restore(csr);
+        zs_gpu_file_end(run, w);
         merge(run, w);
         if (!w->blind) /* nothing is held while the launching thread waits for its helpers */
             zs_gpu_view_close(run->launch->memory, &w->view,

@@ -67,6 +67,18 @@ void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kin
         set_lane(run, ret, thread_index, (uint32_t)__builtin_ctz(thread->ce));
 }
 
+void zs_gpu_fault_file(const struct zs_gpu_run *run, uint64_t gpu_va, bool is_write,
+                       uint64_t group_index, uint32_t thread_index, struct zs_gpu_fault *ret)
+{
+    init(run, ZS_GPU_FAULT_FILE, group_index, ret);
+    set_lane(run, ret, thread_index, 0);
+    ret->has_access = true;
+    ret->is_write = is_write;
+    ret->gpu_va = gpu_va;
+    ret->nearest_count = zs_gpu_memory_nearest(run->launch->memory, gpu_va, ret->nearest);
+    ret->nearest_count = ZS_MIN(ret->nearest_count, 1);
+}
+
 /* ---- accesses ----------------------------------------------------------------------------------
  */
 

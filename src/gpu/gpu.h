@@ -214,6 +214,16 @@ bool zs_gpu_memory_is_wanted(struct zs_gpu_memory *memory);
 void zs_gpu_memory_stop(struct zs_gpu_memory *memory);
 void zs_gpu_memory_resume(struct zs_gpu_memory *memory);
 
+/*
+ * Mapped pages of a file that somebody else may make smaller: a launch that then touches what is
+ * gone fails, without a signal, and finds zeros meanwhile (file.c). Until unwatch(), which comes
+ * before the pages go. NULL: no memory.
+ */
+struct zs_gpu_file;
+struct zs_gpu_file *zs_gpu_file_watch(uint64_t gpu_va, uint64_t size_B, int protection);
+void zs_gpu_file_unwatch(struct zs_gpu_file *file); /* NULL: nothing */
+bool zs_gpu_file_is_lost(const struct zs_gpu_file *file);
+
 /* The live and the recently freed allocation nearest to an address: for fault texts. */
 uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
                                struct zs_gpu_allocation ret_nearest[2]);

@@ -43,6 +43,16 @@ void zs_gpu_memory_launch_unpin(struct zs_gpu_memory *memory, struct zs_gpu_laun
  * somebody waits in zs_gpu_memory_stop(). */
 uint64_t zs_gpu_memory_changes(struct zs_gpu_memory *memory);
 
+/* ---- file.c ------------------------------------------------------------------------------------
+ */
+
+struct zs_gpu_run;
+struct zs_gpu_worker;
+/* This thread runs work-groups; a signal may stop them. false: no memory. Again: nothing. */
+bool zs_gpu_file_begin(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* It runs none any more; the run fails when they were stopped. */
+void zs_gpu_file_end(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+
 /* ---- device.c ----------------------------------------------------------------------------------
  */
 
@@ -112,6 +122,7 @@ struct zs_gpu_worker {
     struct zs_gpu_debug_worker *debug;   /* NULL: no debugger */
     struct zs_gpu_debug_worker *spare;   /* what `debug` was, for the next launch that has one */
     uint64_t debug_epoch;                /* when it looked last */
+    struct zs_gpu_file_user *file_user;  /* NULL: see file.c */
     struct zs_port port;
 };
 
@@ -429,6 +440,9 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
 void zs_gpu_fault_group(const struct zs_gpu_run *run, enum zs_gpu_fault_kind kind,
                         uint64_t group_index, const struct zs_eu_thread *thread,
                         uint32_t thread_index, struct zs_gpu_fault *ret_fault);
+/* A thread of the group has touched what is no more of its file. */
+void zs_gpu_fault_file(const struct zs_gpu_run *run, uint64_t gpu_va, bool is_write,
+                       uint64_t group_index, uint32_t thread_index, struct zs_gpu_fault *ret_fault);
 void zs_gpu_group_id(const struct zs_gpu_launch *launch, uint64_t group_index, uint32_t ret_id[3]);
 
 #endif

@@ -167,7 +167,7 @@ void zs_memory_check_files(struct zs_ze_driver *driver)
     pthread_mutex_lock(&driver->files_lock);
     for (struct zs_range *r = driver->files; r; r = r->next) {
         const char *last = (const char *)(uintptr_t)(r->base + r->size_B - 1);
-        if (r->shrunk || zs_memory_is_there(last))
+        if (r->shrunk || (zs_memory_is_there(last) && !zs_gpu_file_is_lost(r->watched)))
             continue;
         r->shrunk = true;
         (void)!zs_gpu_memory_remove(r->memory, r->base, NULL, NULL);
@@ -196,6 +196,12 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
         allocation.flags |= ZS_GPU_ALLOCATION_TRACK_WRITES;
     if (range->may_shrink)
         allocation.flags |= ZS_GPU_ALLOCATION_WITHDRAWABLE;
+    if (range->may_shrink) {
+        range->watched = zs_gpu_file_watch(range->base, range->size_B,
+                                           range->read_only ? PROT_READ : PROT_READ | PROT_WRITE);
+        if (!range->watched)
+            return -ENOMEM;
+    }
     pthread_rwlock_wrlock(&context->memory_lock);
     void *node = tsearch(range, &context->ranges, compare_ranges);
     int error = !node ? -ENOMEM : *(struct zs_range **)node != range ? -EEXIST : 0;
@@ -214,6 +220,7 @@ static void discard(struct zs_range *range)
 {
     char *first = (char *)range->map - range->guard_B;
     size_t own_B = range->map_B + 2 * range->guard_B;
+    zs_gpu_file_unwatch(range->watched);
     if (range->guard_B && zs_quarantine_put(range->driver->quarantine, first, own_B))
         range->map = NULL;
     else if (range->guard_B) {

@@ -27,12 +27,13 @@ struct zs_range {
     struct zs_shared_file file; /* what is behind it then */
     bool may_shrink;            /* ... of somebody who may make it smaller ... */
     bool shrunk;                /* ... and has: kernels have it no more */
-    struct zs_range *next;      /* of the driver's that may */
-    bool exported;              /* made for zeMemGetAllocProperties' file descriptor */
-    bool ipc_opened;            /* of another process: zeMemCloseIpcHandle ends it */
-    bool read_only;             /* copies must not write */
-    uint64_t charged_B;         /* of the device's memory */
-    uint32_t atomics;           /* ze_memory_atomic_attr_exp_flags_t: a hint that is told again */
+    struct zs_gpu_file *watched;
+    struct zs_range *next; /* of the driver's that may */
+    bool exported;         /* made for zeMemGetAllocProperties' file descriptor */
+    bool ipc_opened;       /* of another process: zeMemCloseIpcHandle ends it */
+    bool read_only;        /* copies must not write */
+    uint64_t charged_B;    /* of the device's memory */
+    uint32_t atomics;      /* ze_memory_atomic_attr_exp_flags_t: a hint that is told again */
     struct zs_gpu_memory *memory;
     struct zs_ze_driver *driver;
 };

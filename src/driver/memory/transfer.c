@@ -111,7 +111,8 @@ static enum side side_of(struct zs_ze_context *context, const void *p, uint64_t 
     struct zs_range range;
     if (!zs_memory_find(context, p, &range))
         return SIDE_HOST;
-    if ((write && range.read_only) || size_B > range.base + range.size_B - (uintptr_t)p)
+    if ((write && range.read_only) || size_B > range.base + range.size_B - (uintptr_t)p ||
+        zs_gpu_file_is_lost(range.watched))
         return SIDE_BAD;
     return range.may_shrink ? SIDE_HOST : SIDE_DEVICE;
 }
@@ -124,7 +125,7 @@ static enum side side_of_all(struct zs_ze_context *context, const void *p, uint6
     if (!zs_memory_find(context, p, &range))
         return zs_memory_touches(context, p, span_B) ? SIDE_MIXED : SIDE_HOST;
     bool inside = span_B <= range.base + range.size_B - (uintptr_t)p;
-    if (!inside || (write && range.read_only))
+    if (!inside || (write && range.read_only) || zs_gpu_file_is_lost(range.watched))
         return SIDE_MIXED;
     return range.may_shrink ? SIDE_HOST : SIDE_DEVICE;
 }

@@ -93,6 +93,13 @@ kernel void forever(global volatile int *p)
     p[1] = 1;
 }
 
+/* p stays 0, as long as it is there. */
+kernel void until_file_ends(global volatile int *p, global volatile int *seen)
+{
+    while (p[get_global_id(0)] == 0)
+        *seen = 1;
+}
+
 /* All groups are there at once; each work-item finds its own array again. */
 kernel void together(global volatile int *arrived, int groups, global int *out)
 {

@@ -9,10 +9,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PAGE = 65536 };
@@ -244,6 +246,24 @@ static void test_closed_all(void **state)
         check_own_file(fds[i]);
 }
 
+struct import {
+    int fd;
+    int *memory;
+};
+
+static struct import import_file(const struct e2e *e)
+{
+    struct import made = {.fd = memfd_create("import", 0)};
+    assert_int_equal(ftruncate(made.fd, PAGE), 0);
+    ze_external_memory_import_fd_t import = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                             .fd = dup(made.fd)};
+    ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
+                                       .pNext = &import};
+    OK(zeMemAllocDevice(e->context, &desc, PAGE, 64, e->device, (void **)&made.memory));
+    return made;
+}
+
 /* A file that the program makes smaller behind its import: an error for who touches it. */
 static void test_smaller_file(void **state)
 {
@@ -254,20 +274,12 @@ static void test_smaller_file(void **state)
     OK(zeKernelSetGroupSize(add, 32, 1, 1));
     for (int copies = 0; copies < 2; copies++) {
         OK(zeContextCreate(e->driver, &desc, &own.context));
-        int fd = memfd_create("import", 0);
-        assert_int_equal(ftruncate(fd, PAGE), 0);
-        ze_external_memory_import_fd_t import = {.stype =
-                                                     ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
-                                                 .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
-                                                 .fd = dup(fd)};
-        ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
-                                                  .pNext = &import};
-        int *p, *other = e2e_alloc(&own, 64);
-        OK(zeMemAllocDevice(own.context, &device_desc, PAGE, 64, e->device, (void **)&p));
+        struct import import = import_file(&own);
+        int *p = import.memory, *other = e2e_alloc(&own, 64);
         set(add, 0, sizeof(p), &p);
         OK(launch(&own, add, 1));
         assert_int_equal(*p, 32);
-        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(ftruncate(import.fd, 0), 0);
         ze_command_list_handle_t list = e2e_immediate(&own, true);
         if (copies) {
             FAILS(zeCommandListAppendMemoryCopy(list, other, p, 64, NULL, 0, NULL),
@@ -284,10 +296,60 @@ static void test_smaller_file(void **state)
         OK(zeMemFree(own.context, p));
         OK(zeMemFree(own.context, other));
         OK(zeContextDestroy(own.context));
-        close(fd);
+        close(import.fd);
     }
     OK(zeKernelDestroy(add));
     OK(zeModuleDestroy(module));
+}
+
+/* The program's own access ends as it does without the driver. */
+static void check_signal(const volatile int *gone)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(*gone);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
+/* ... while a kernel polls it. */
+static void test_smaller_file_in_use(void **state)
+{
+    struct e2e *e = *state, own = *e;
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    OK(zeContextCreate(e->driver, &desc, &own.context));
+    ze_module_handle_t module = make_module(&own, "kernels.bin");
+    ze_kernel_handle_t kernel = kernel_of(module, "until_file_ends");
+    signal(SIGBUS, SIG_DFL); /* not the test's framework */
+    OK(zeKernelSetGroupSize(kernel, 8, 1, 1));
+    struct import import = import_file(&own), other = import_file(&own);
+    _Atomic int *seen = e2e_alloc(&own, 64);
+    atomic_store(seen, 0);
+    set(kernel, 0, sizeof(import.memory), &import.memory);
+    set(kernel, 1, sizeof(seen), &seen);
+    ze_command_queue_handle_t queue = e2e_queue(&own, 0);
+    ze_command_list_handle_t list = e2e_list(&own, 0);
+    const ze_group_count_t count = {64, 1, 1};
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &count, NULL, 0, NULL));
+    OK(zeCommandListClose(list));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    while (atomic_load(seen) == 0)
+        usleep(100);
+    assert_int_equal(ftruncate(other.fd, 0), 0);
+    check_signal(other.memory);
+    assert_int_equal(ftruncate(import.fd, 0), 0);
+    FAILS(zeCommandQueueSynchronize(queue, UINT64_MAX), ZE_RESULT_ERROR_DEVICE_LOST);
+    OK(zeCommandListDestroy(list));
+    OK(zeCommandQueueDestroy(queue));
+    OK(zeMemFree(own.context, import.memory));
+    OK(zeMemFree(own.context, other.memory));
+    OK(zeMemFree(own.context, (void *)(uintptr_t)seen));
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+    OK(zeContextDestroy(own.context));
+    close(import.fd);
+    close(other.fd);
 }
 
 int main(void)
@@ -296,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_refused_unmapping),      cmocka_unit_test(test_smaller_file),
         cmocka_unit_test(test_shared_physical_memory), cmocka_unit_test(test_closed_handles),
         cmocka_unit_test(test_physical_memory),        cmocka_unit_test(test_closed_all),
+        cmocka_unit_test(test_smaller_file_in_use),
     };
     return cmocka_run_group_tests(tests, e2e_setup, e2e_teardown);
 }
