@@ -1,4 +1,4 @@
-"""What src/calls/opencl.def says of the OpenCL API, in the terms of api_headers.Api.
+"""What src/calls/api/opencl.def says of the OpenCL API, in the terms of level_zero.Api.
 
 load(api, path) adds the types to an Api, so that its kind() knows them, and returns an OpenCl: `calls` and
 `extensions` are (place in the ICD's table or None, name, result type, parameters), parameters are
@@ -6,7 +6,7 @@ load(api, path) adds the types to an Api, so that its kind() knows them, and ret
 """
 import re
 
-from api_headers import read
+from level_zero import read
 
 LIST = -64  # ZS_API_RANGE_LIST
 
@@ -14,7 +14,7 @@ LIST = -64  # ZS_API_RANGE_LIST
 class OpenCl:
     def __init__(self, api):
         self.api, self.calls, self.extensions, self.declarations, self.results = api, [], [], [], []
-        self.values = {}  # type -> enumerators
+        self.numbers = {}  # of enumerators
 
     def add_handle(self, rest):
         self.api.handles.add(rest)
@@ -32,8 +32,12 @@ class OpenCl:
 
     def add_values(self, target, rest, plain):
         name, *values = rest.split()
-        self.declarations += [f'#define {v.replace("=", " ", 1)}' for v in values if '=' in v]
-        target[name] = [v.partition('=')[0] for v in values]
+        target[name] = []
+        for value, _, number in (v.partition('=') for v in values):
+            if number:
+                self.declarations.append(f'#define {value} {number}')
+                self.numbers[value] = int(number, 0)
+            target[name].append((value, self.numbers[value]))
         if plain:
             self.declarations.append(f'typedef {plain} {name};')
 

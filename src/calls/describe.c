@@ -61,29 +61,23 @@ struct enum_value {
     int64_t value;
 };
 
-#define ZE_ENUM_VALUE(type, value) {#type, #value, (int64_t)value},
+#define ZE_ENUM_VALUE(type, value, number) {#type, #value, number},
 static const struct enum_value enum_values[] = {
 #include "calls_api.def"
 };
 
-#define ZE_FLAG(type, value) {#type, #value, (int64_t)value},
+#define ZE_FLAG(type, value, number) {#type, #value, number},
 static const struct enum_value flag_values[] = {
 #include "calls_api.def"
 };
 
-#define ZE_FIELD(structure, type, name, kind, base, flow, sub)                                     \
-    {#name,                                                                                        \
-     #base,                                                                                        \
-     ZS_API_KIND_##kind,                                                                           \
-     ZS_API_FIELD_##flow,                                                                          \
-     (uint32_t)offsetof(structure, name),                                                          \
-     (uint32_t)sizeof(((structure *)0)->name),                                                     \
-     sub},
+#define ZE_FIELD(structure, offset_B, size_B, name, kind, base, flow, sub)                         \
+    {#name, #base, ZS_API_KIND_##kind, ZS_API_FIELD_##flow, offset_B, size_B, sub},
 static const struct zs_api_field fields[] = {
 #include "calls_api.def"
 };
 
-#define ZE_STRUCT(name, count, first) {#name, (uint32_t)sizeof(name), fields + first, count},
+#define ZE_STRUCT(name, size_B, count, first) {#name, size_B, fields + first, count},
 static const struct zs_api_struct structs[] = {
 #include "calls_api.def"
 };

@@ -8,21 +8,22 @@
 
 #include "base/compiler.h"
 
-#include <level_zero/ze_api.h>
-/* after ze_api.h */
-#include <level_zero/ze_ddi.h>
-#include <level_zero/zes_api.h>
-#include <level_zero/zes_ddi.h>
-#include <level_zero/zet_api.h>
-#include <level_zero/zet_ddi.h>
+/* the installed headers, and what specifications after theirs declare */
+#include "calls_api.h"
 
-#include "driver/later.h"
+#include <stddef.h>
 
 /* Logs which function the program wanted; returns ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. */
 ze_result_t zs_ddi_unsupported(const char *function);
 /* Of the extensions, and of later specifications; NULL: there is none of this name. */
 void *zs_ddi_function(const char *name);
-/* Whether a table of that version can be filled. */
-ze_result_t zs_ddi_check(ze_api_version_t version, const void *table);
+/* One function of a table. */
+struct zs_ddi_entry {
+    uint32_t index, since, not_in; /* where it stands; from which version on, but for one */
+    void *plain, *traced;
+};
+/* Fill the entries that a table of that version has. */
+ze_result_t zs_ddi_fill(uint32_t version, void **table, const struct zs_ddi_entry *entries,
+                        size_t count);
 
 #endif

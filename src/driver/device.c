@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and their properties. Values of a device come from its model's row. */
 #include "base/clock.h"
+#include "driver/intel.h"
 #include "driver/queue/list.h"
 
 #include <stdio.h>
@@ -95,19 +96,19 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     }
     memset(p->name, 0, sizeof(p->name));
     snprintf(p->name, sizeof(p->name), "%s", model->marketing);
-    ze_device_readonly_memory_ext_properties_t *readonly =
-        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_READONLY_MEMORY);
+    ze_device_readonly_memory_ext_properties_t *readonly = (void *)(uintptr_t)zs_chain_find(
+        p->pNext, ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES);
     if (readonly)
         readonly->readonlyCapability =
-            (__typeof__(readonly->readonlyCapability))ZS_LATER_READONLY_ENFORCED;
+            (__typeof__(readonly->readonlyCapability))ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
     ze_eu_count_ext_t *eus =
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus)
         eus->numTotalEUs = zs_gpu_model_eus(model);
     ze_device_event_properties_t *events =
-        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_DEVICE_EVENTS);
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES);
     if (events)
-        events->flags = ZS_LATER_DEVICE_EVENTS_IPC;
+        events->flags = ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -189,11 +190,11 @@ ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
         rays->flags = 0;
         rays->maxBVHLevels = 0;
     }
-    zs_later_module_dp_t *products =
-        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_MODULE_DP);
+    zs_intel_module_dp_t *products =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_INTEL_STYPE_MODULE_DP);
     if (products)
-        products->flags = (has_dp4a(model) ? ZS_LATER_MODULE_DP4A : 0u) |
-                          (model->platform >= ZS_ISA_XE_HP ? ZS_LATER_MODULE_DPAS : 0u);
+        products->flags = (has_dp4a(model) ? ZS_INTEL_MODULE_DP4A : 0u) |
+                          (model->platform >= ZS_ISA_XE_HP ? ZS_INTEL_MODULE_DPAS : 0u);
     return ZE_RESULT_SUCCESS;
 }
 

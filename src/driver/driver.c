@@ -12,6 +12,7 @@
 #include "driver/module/counts.h"
 #include "driver/module/module.h"
 #include "driver/report.h"
+#include "driver/tracing.h"
 #include "eu/tier.h"
 
 #include <errno.h>
@@ -49,6 +50,11 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
     return result;
 }
 
+const char *zs_last_error(void)
+{
+    return last_error;
+}
+
 bool zs_lets_pass(const char *function, const char *format, ...)
 {
     pthread_mutex_lock(&root.lock);
@@ -71,14 +77,17 @@ ze_result_t zs_ddi_unsupported(const char *function)
     return zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, function, "not supported by this driver");
 }
 
-ze_result_t zs_ddi_check(ze_api_version_t version, const void *ddi_table)
+ze_result_t zs_ddi_fill(uint32_t version, void **table, const struct zs_ddi_entry *entries,
+                        size_t count)
 {
-    if (!ddi_table)
+    if (!table)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    /* an older loader's tables are smaller than what would be written */
-    if (ZE_MAJOR_VERSION(version) != ZE_MAJOR_VERSION(ZE_API_VERSION_CURRENT) ||
-        version < ZE_API_VERSION_CURRENT)
+    if (ZE_MAJOR_VERSION(version) != 1)
         return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
+    bool traced = zs_ddi_is_traced();
+    for (size_t i = 0; i < count; i++)
+        if (version >= entries[i].since && version != entries[i].not_in)
+            table[entries[i].index] = traced ? entries[i].traced : entries[i].plain;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -197,6 +206,7 @@ static struct zs_ze_driver *driver_new(void)
         return NULL;
     pthread_mutex_init(&driver->contexts_lock, NULL);
     pthread_mutex_init(&driver->files_lock, NULL);
+    pthread_mutex_init(&driver->default_lock, NULL);
     driver->kernel_time_limit_ns = parse_time_ns(zs_env("ZESCOPE_KERNEL_TIMEOUT"));
     atomic_store(&driver->next_code_va, (uint64_t)ZS_IP_BASE);
     driver->timing = parse_timing(zs_env("ZESCOPE_TIMING"), zs_env("ZET_ENABLE_METRICS"));

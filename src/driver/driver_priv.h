@@ -62,6 +62,8 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
             return ZS_REFUSE((result), __VA_ARGS__);                                               \
     } while (0)
 
+/* What was refused last in this thread. */
+const char *zs_last_error(void);
 /*
  * What the specification forbids and Intel's driver takes: false when it is to be refused, which is
  * so under run --check; otherwise the log tells what is wrong with it.
@@ -129,6 +131,8 @@ struct zs_ze_driver {
     struct zs_ze_context *contexts; /* that are not destroyed */
     _Atomic uint32_t context_count;
     _Atomic uint64_t appends; /* of launches */
+    pthread_mutex_t default_lock;
+    ze_context_handle_t default_context; /* NULL: nobody asked for it */
 };
 
 struct zs_ze_device {

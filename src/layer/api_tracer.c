@@ -68,6 +68,7 @@ static void zel_exit(uint32_t call, uint32_t param_count, void *params, int32_t 
 #define ZEL_ze(...) __VA_ARGS__
 #define ZEL_zet(...)
 #define ZEL_zes(...)
+#define ZEL_zer(...)
 #define ZE_CALL(index, function, domain, count, first)                                             \
     ZEL_##domain(                                                                                  \
         static void zel_enter_##function(void *params, ze_result_t result, void *user,             \

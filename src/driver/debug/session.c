@@ -6,9 +6,9 @@
  * There is no thread: whoever waits for something, an event or the answer to a request, receives
  * for all, one at a time, and hands on what is for others.
  */
+#include "driver/ddi.h"
 #include "driver/debug/debug.h"
 #include "driver/driver_priv.h"
-#include "driver/later.h"
 #include "wire/debug.h"
 #include "wire/history.h"
 

@@ -78,7 +78,7 @@ static uint8_t select_of(ze_image_format_swizzle_t swizzle, uint8_t self)
         [ZE_IMAGE_FORMAT_SWIZZLE_R] = 4, [ZE_IMAGE_FORMAT_SWIZZLE_G] = 5,
         [ZE_IMAGE_FORMAT_SWIZZLE_B] = 6, [ZE_IMAGE_FORMAT_SWIZZLE_A] = 7,
         [ZE_IMAGE_FORMAT_SWIZZLE_0] = 0, [ZE_IMAGE_FORMAT_SWIZZLE_1] = 1,
-        [ZS_LATER_SWIZZLE_D] = 4};
+        [ZE_IMAGE_FORMAT_SWIZZLE_D] = 4};
     return swizzle == ZE_IMAGE_FORMAT_SWIZZLE_X ? self : codes[swizzle];
 }
 
@@ -113,8 +113,8 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
         [ZE_IMAGE_TYPE_3D] = ZS_GPU_IMAGE_3D, [ZE_IMAGE_TYPE_BUFFER] = ZS_GPU_IMAGE_BUFFER};
     const struct format *format = find_format(&desc->format);
     const ze_image_format_t *f = &desc->format;
-    if ((uint32_t)f->x > ZS_LATER_SWIZZLE_D || (uint32_t)f->y > ZS_LATER_SWIZZLE_D ||
-        (uint32_t)f->z > ZS_LATER_SWIZZLE_D || (uint32_t)f->w > ZS_LATER_SWIZZLE_D)
+    if ((uint32_t)f->x > ZE_IMAGE_FORMAT_SWIZZLE_D || (uint32_t)f->y > ZE_IMAGE_FORMAT_SWIZZLE_D ||
+        (uint32_t)f->z > ZE_IMAGE_FORMAT_SWIZZLE_D || (uint32_t)f->w > ZE_IMAGE_FORMAT_SWIZZLE_D)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     const struct zs_port_format *gpu_format =
         format ? zs_gpu_format_find(format->surface_format) : NULL;

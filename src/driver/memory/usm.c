@@ -290,7 +290,7 @@ ze_result_t ZE_APICALL zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hCon
     ZS_OBJECT(context, context, hContext);
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(ptr);
-    ZS_CHECK_ENUM(attr, ZS_LATER_ATOMIC_ATTRIBUTES);
+    ZS_CHECK_ENUM(attr, ZS_ALL_ZE_MEMORY_ATOMIC_ATTR_EXP_FLAGS);
     struct zs_range range;
     ze_result_t result = check_atomics(__func__, context, ptr, size, &range);
     if (result == ZE_RESULT_SUCCESS && !zs_memory_set_atomics(context, ptr, attr))
@@ -439,8 +439,8 @@ ze_result_t ZE_APICALL zeMemGetIpcHandleWithProperties(ze_context_handle_t hCont
 {
     ZS_OBJECT(context, context, hContext);
     const ze_ipc_mem_handle_type_ext_desc_t *type =
-        zs_chain_find(pNext, ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE);
-    ZS_CHECK(!type || !(type->typeFlags & ~(uint32_t)ZS_LATER_IPC_HANDLE_DEFAULT),
+        zs_chain_find(pNext, ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC);
+    ZS_CHECK(!type || !(type->typeFlags & ~(uint32_t)ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT),
              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "handles of type 0x%x", type->typeFlags);
     struct zs_range range;
     int fd = -1, error = pIpcHandle ? zs_physical_share(ptr, &range, &fd) : -ENOENT;

@@ -392,9 +392,9 @@ ze_result_t ZE_APICALL zePhysicalMemCreate(ze_context_handle_t hContext, ze_devi
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phPhysicalMemory);
-    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_PHYSICAL_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_ALL_ZE_PHYSICAL_MEM_FLAGS);
     struct zs_ze_device *device = hDevice ? zs_ze_device_of(hDevice) : NULL;
-    bool on_host = (desc->flags & ZS_LATER_PHYSICAL_ON_HOST) != 0;
+    bool on_host = (desc->flags & ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
     ZS_CHECK(device || (!hDevice && on_host), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
              "hDevice is no device");
     if (device)

@@ -14,7 +14,7 @@
  * 116  u32  0
  * 120  u64  bytes of raw reports, which follow
  */
-#include "driver/later.h"
+#include "driver/ddi.h"
 #include "driver/metrics/metrics.h"
 
 #include <stdlib.h>
@@ -116,10 +116,11 @@ static const char *read_export(struct zs_span data, struct zs_gpu_model *model,
     if (!known || slices == 0 || slices > SLICES_MOST)
         return "data of a device that this driver does not know";
     if (!find_set(known, group, &ret->set) ||
-        (sampling == ZS_LATER_SAMPLING_TRACER) != zs_metric_is_traced(ret->set) ||
+        (sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) !=
+            zs_metric_is_traced(ret->set) ||
         (sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
          sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED &&
-         sampling != ZS_LATER_SAMPLING_TRACER))
+         sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED))
         return "data of a metric group that this driver does not know";
     *model = *known;
     model->slices = slices;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of later specifications on metrics: sets that can be collected at once, the metrics' clock,
  * metrics that are turned on while the program runs, markers by group. */
-#include "driver/later.h"
+#include "driver/ddi.h"
 #include "driver/metrics/metrics.h"
 
 #include <string.h>
@@ -16,22 +16,22 @@ void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *ne
 {
     const struct zs_gpu_model *model = group->device->model;
     zet_metric_global_timestamps_resolution_exp_t *timer =
-        (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_TIMER);
+        (void *)zs_chain_find(next, ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP);
     if (timer) {
         timer->timerResolution = model->timer_Hz;
         timer->timestampValidBits = model->metric_timestamp_bits;
     }
     zet_metric_group_type_exp_t *type =
-        (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_GROUP_TYPE);
+        (void *)zs_chain_find(next, ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP);
     if (type) {
         bool streams = group->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED &&
                        !zs_metric_is_by_address(group->set);
-        type->type = ZS_LATER_METRIC_GROUP_OTHER |
-                     (streams ? (uint32_t)ZS_LATER_METRIC_GROUP_MARKER : 0u) |
-                     (group->user ? (uint32_t)ZS_LATER_METRIC_GROUP_USER : 0u);
+        type->type = ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER |
+                     (streams ? (uint32_t)ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER : 0u) |
+                     (group->user ? (uint32_t)ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED : 0u);
     }
     zet_metric_source_id_exp_t *source =
-        (void *)zs_chain_find(next, ZS_LATER_STYPE_METRIC_SOURCE_ID);
+        (void *)zs_chain_find(next, ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP);
     if (source)
         source->sourceId = source_of(group);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of a device, its metric groups and metrics, activation. */
 #include "driver/metrics/metrics.h"
-#include "driver/later.h"
+#include "driver/ddi.h"
 #include "driver/metrics/share.h"
 #include "driver/metrics/user.h"
 
@@ -254,7 +254,7 @@ static zet_metric_group_sampling_type_flags_t sampling_of(enum zs_metric_set set
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED};
     if (zs_metric_is_traced(set))
-        return number ? 0u : (uint32_t)ZS_LATER_SAMPLING_TRACER;
+        return number ? 0u : (uint32_t)ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
     if (set == ZS_METRIC_SET_EU_STALL_SAMPLING && number) /* as Intel's */
         return 0;
     return samplings[number];

@@ -11,6 +11,7 @@
 #define ZS_DRIVER_METRICS_METRICS_H
 
 #include "base/reader.h"
+#include "driver/intel.h"
 #include "driver/queue/list.h"
 
 #include <string.h>
@@ -362,7 +363,7 @@ uint64_t zs_metrics_cycles(const struct zs_ze_device *device, uint64_t ticks);
  */
 
 /* What a chain of pNext asks of the room for unread data: the size it gets. NULL: nothing. */
-struct zs_later_metric_buffer_size *zs_metric_buffer_asked(const void *next);
+zs_intel_metric_buffer_size_t *zs_metric_buffer_asked(const void *next);
 
 /* What was kept from number `first` on, summed by address; the lock is held. NULL: no memory or
  * none. *ret_lost: there was more. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programmables: what a program may make metrics of, and the metrics that it makes. */
-#include "driver/later.h"
+#include "driver/ddi.h"
 #include "driver/metrics/user.h"
 
 #include <stdio.h>
@@ -25,19 +25,19 @@ static const struct parameter {
     uint32_t default_value;
     struct choice choices[CHOICES];
 } parameters[] = {
-    {ZS_LATER_PARAM_RATE,
+    {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_RATE,
      "Rate",
      0,
      {{0, "The sum over the measurement.", ZS_HOWS, 0, NULL},
       {1, "The sum per nanosecond of the measurement.", ZS_HOW_RATE, ZET_METRIC_TYPE_RATIO,
        "/ns"}}},
-    {ZS_LATER_PARAM_RATE,
+    {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_RATE,
      "Rate",
      0,
      {{0, "The bytes of the measurement.", ZS_HOWS, 0, NULL},
       {1, "The bytes per nanosecond of the measurement.", ZS_HOW_SECTOR_RATE, ZET_METRIC_TYPE_RATIO,
        "/ns"}}},
-    {ZS_LATER_PARAM_UTILIZATION,
+    {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_UTILIZATION,
      "Utilization",
      1,
      {{0, "Core clocks, summed over the units.", ZS_HOW_SUM, ZET_METRIC_TYPE_EVENT, "cycles"},
@@ -221,7 +221,7 @@ ze_result_t ZE_APICALL zetMetricProgrammableGetParamInfoExp(
     pParameterInfo->type = parameter->type;
     zs_metric_copy_text(pParameterInfo->name, sizeof(pParameterInfo->name), parameter->name);
     pParameterInfo->valueInfoType =
-        (__typeof__(pParameterInfo->valueInfoType))ZS_LATER_VALUE_INFO_UINT32;
+        (__typeof__(pParameterInfo->valueInfoType))ZET_VALUE_INFO_TYPE_EXP_UINT32;
     pParameterInfo->defaultValue = (zet_value_t){.ui64 = parameter->default_value};
     pParameterInfo->valueInfoCount = CHOICES;
     return ZE_RESULT_SUCCESS;

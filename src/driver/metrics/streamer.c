@@ -12,7 +12,8 @@
  *
  * What is not read is bounded: the oldest reports are lost, and the first one behind says so.
  */
-#include "driver/later.h"
+#include "driver/ddi.h"
+#include "driver/intel.h"
 #include "driver/metrics/exclusive.h"
 #include "driver/metrics/share.h"
 
@@ -416,16 +417,15 @@ static void choose_period(struct zs_ze_streamer *s, zet_metric_streamer_desc_t *
         desc->notifyEveryNReports = s->notify_every;
 }
 
-struct zs_later_metric_buffer_size *zs_metric_buffer_asked(const void *next)
+zs_intel_metric_buffer_size_t *zs_metric_buffer_asked(const void *next)
 {
-    return (struct zs_later_metric_buffer_size *)zs_chain_find(next,
-                                                               ZS_LATER_STYPE_METRIC_BUFFER_SIZE);
+    return (zs_intel_metric_buffer_size_t *)zs_chain_find(next, ZS_INTEL_STYPE_METRIC_BUFFER_SIZE);
 }
 
 /* As Intel's driver: how many reports are kept follows from notifications, if there are any. */
 static void choose_buffer(struct zs_ze_streamer *s, const zet_metric_streamer_desc_t *desc)
 {
-    struct zs_later_metric_buffer_size *asked = zs_metric_buffer_asked(desc->pNext);
+    zs_intel_metric_buffer_size_t *asked = zs_metric_buffer_asked(desc->pNext);
     size_t report_B = zs_metric_report_B(s->group->set);
     if (!asked)
         return;

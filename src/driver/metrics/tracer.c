@@ -9,7 +9,8 @@
  *
  * A decoder has metrics of its own and lives on without its tracer; what it decodes is hostile.
  */
-#include "driver/later.h"
+#include "driver/ddi.h"
+#include "driver/intel.h"
 #include "driver/metrics/metrics.h"
 
 #include "base/vec.h"
@@ -136,7 +137,8 @@ static ze_result_t check_groups(const char *function, const struct zs_ze_device 
         if (!group)
             return zs_refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, function,
                              "phMetricGroups[%u] is not a live handle of a metric_group", i);
-        if (group->device != device || group->sampling != ZS_LATER_SAMPLING_TRACER)
+        if (group->device != device ||
+            group->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
             return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function, "phMetricGroups[%u] is %s",
                              i, group->device != device ? "of another device" : "not for tracers");
     }
@@ -195,7 +197,7 @@ ze_result_t ZE_APICALL zetMetricTracerCreateExp(
             zs_object_unref(t);
         return result;
     }
-    struct zs_later_metric_buffer_size *asked = zs_metric_buffer_asked(desc->pNext);
+    zs_intel_metric_buffer_size_t *asked = zs_metric_buffer_asked(desc->pNext);
     if (asked) /* it has one size */
         asked->sizeInBytes =
             (size_t)LAUNCHES_MOST * RECORDS_OF_LAUNCH * zs_metric_report_B(ZS_METRIC_SET_LAUNCHES);
@@ -280,7 +282,8 @@ ze_result_t ZE_APICALL zetMetricDecoderCreateExp(zet_metric_tracer_exp_handle_t 
     ZS_CHECK_POINTER(phMetricDecoder);
     const struct zs_metric_row *rows[ZS_METRIC_ROWS_MAX];
     uint32_t count = zs_metric_rows(t->device->model, ZS_METRIC_SET_LAUNCHES,
-                                    ZS_LATER_SAMPLING_TRACER, t->device->metrics->timed, rows);
+                                    ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED,
+                                    t->device->metrics->timed, rows);
     struct zs_ze_metric_decoder *d = zs_object_new(ZS_OBJECT_metric_decoder, sizeof(*d));
     zs_assert(count <= DECODABLE_MOST);
     bool ok = d != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups that a program makes of its metrics. */
 #include "driver/metrics/user.h"
-#include "driver/later.h"
+#include "driver/ddi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@ static const struct zs_metric_row first_rows[] = {
      "The total number of GPU core clocks elapsed during the measurement.", "GPU", "cycles", 1,
      ZET_METRIC_TYPE_EVENT, ZS_HOW_CLOCKS, 0},
 };
+enum { GROUP_PREFIX_B = 64 }; /* ZET_MAX_METRIC_GROUP_NAME_PREFIX_EXP */
 enum { FIRST_ROWS = ZS_ARRAY_LEN(first_rows), LAST_ROWS = 2 /* of time-based ones */ };
 
 /* ---- Members -----------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ ze_result_t ZE_APICALL zetDeviceCreateMetricGroupsFromMetricsExp(
     ZS_CHECK_POINTER(pDescription);
     ZS_CHECK_POINTER(pMetricGroupCount);
     ZS_CHECK(metricCount, ZE_RESULT_ERROR_INVALID_ARGUMENT, "metricCount is 0");
-    ZS_CHECK(zs_metric_text_fits(pMetricGroupNamePrefix, ZS_LATER_METRIC_GROUP_PREFIX_B) &&
+    ZS_CHECK(zs_metric_text_fits(pMetricGroupNamePrefix, GROUP_PREFIX_B) &&
                  zs_metric_text_fits(pDescription, ZET_MAX_METRIC_GROUP_DESCRIPTION),
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "the prefix or the description is too long");
     struct making making = {.device = device,

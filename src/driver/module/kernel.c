@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "driver/intel.h"
 #include "driver/memory/image.h"
 #include "driver/memory/memory.h"
 #include "driver/module/compile.h"
@@ -543,12 +544,12 @@ ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t hKernel,
     if (preferred)
         preferred->preferredMultiple =
             zs_isa_has_fused_eus(kernel->module->device->model->platform) ? 2 * k->simd : k->simd;
-    ze_kernel_max_group_size_properties_ext_t *max =
-        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_KERNEL_MAX_GROUP_SIZE);
+    ze_kernel_max_group_size_properties_ext_t *max = (void *)(uintptr_t)zs_chain_find(
+        p->pNext, ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES);
     if (max)
         max->maxGroupSize = kernel->module->device->model->max_group_items;
-    zs_later_kernel_registers_t *registers =
-        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_LATER_STYPE_KERNEL_REGISTERS);
+    zs_intel_kernel_registers_t *registers =
+        (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_INTEL_STYPE_KERNEL_REGISTERS);
     if (registers)
         registers->registerFileSize = k->grf_count;
     return ZE_RESULT_SUCCESS;

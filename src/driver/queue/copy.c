@@ -414,7 +414,7 @@ ze_result_t ZE_APICALL zeCommandListAppendMemAdvise(ze_command_list_handle_t hCo
     ZS_OBJECT(list, list, hCommandList);
     ZS_OBJECT(device, device, hDevice);
     ZS_CHECK_POINTER(ptr);
-    ZS_CHECK_ENUM(advice, ZS_LATER_ADVICE_MAX);
+    ZS_CHECK_ENUM(advice, ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION);
     ZS_CHECK(takes_hint(__func__, list, ptr, size), ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "%zu bytes at %p are not in one allocation", size, ptr);
     BEGIN(hCommandList, NULL, 0, NULL);

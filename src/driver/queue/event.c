@@ -126,7 +126,7 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
     ZS_OBJECT(context, context, hContext);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phEventPool);
-    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_EVENT_POOL_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_ALL_ZE_EVENT_POOL_FLAGS);
     ZS_CHECK(desc->count > 0, ZE_RESULT_ERROR_INVALID_SIZE, "a pool of no events");
     ZS_CHECK(desc->count <= POOL_EVENTS_MAX, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%u events",
              desc->count);
@@ -135,8 +135,9 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
     ZS_CHECK(zs_devices_valid(numDevices, phDevices), ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
              "phDevices has something that is no device");
     const ze_event_pool_counter_based_exp_desc_t *counters =
-        zs_chain_find(desc->pNext, ZS_LATER_STYPE_COUNTER_POOL);
-    ZS_CHECK(!counters || (counters->flags & ~(uint32_t)ZS_LATER_COUNTER_LISTS) == 0,
+        zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC);
+    ZS_CHECK(!counters ||
+                 (counters->flags & ~(uint32_t)ZS_ALL_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAGS) == 0,
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "counter-based events of no list");
     ZS_CHECK(!counters || !(desc->flags & ZE_EVENT_POOL_FLAG_IPC),
              ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "a pool of counter-based events is not shared");
@@ -149,7 +150,8 @@ ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t hContext,
     ZS_CHECK(pool, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u events", desc->count);
     pool->flags = desc->flags;
     if (counters)
-        pool->counter_flags = counters->flags ? counters->flags : ZS_LATER_COUNTER_IMMEDIATE;
+        pool->counter_flags =
+            counters->flags ? counters->flags : ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
     *phEventPool = pool->object.handle;
     return ZE_RESULT_SUCCESS;
 }

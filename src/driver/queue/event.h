@@ -41,7 +41,7 @@ struct zs_ze_event_pool {
     size_t map_B;
     struct zs_shared_file file; /* none: not shareable */
     bool ipc_opened;
-    uint32_t counter_flags; /* ZS_LATER_COUNTER_*: its events are counter-based */
+    uint32_t counter_flags; /* ZE_EVENT_COUNTER_BASED_FLAG_*: its events are counter-based */
     pthread_mutex_t lock;   /* of what counts in its slots, and of their states then */
 };
 

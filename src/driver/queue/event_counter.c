@@ -33,7 +33,7 @@ enum { SLOTS_PER_POOL = 64 }; /* a page of them */
 
 struct zs_event_counter {
     pthread_mutex_t lock; /* of its event's pool and slot, and of `used` */
-    uint32_t flags;       /* ZS_LATER_COUNTER_* */
+    uint32_t flags;       /* ZE_EVENT_COUNTER_BASED_FLAG_* */
     uint32_t used;        /* slots of the pool; all of one that another process made */
     bool ipc_opened;
     struct zs_ze_event_pool *origin;
@@ -61,7 +61,7 @@ struct zs_ze_event_pool *zs_event_counter_origin(const struct zs_event_counter *
 static struct zs_ze_event_pool *slots_new(struct zs_ze_context *context, uint32_t flags)
 {
     int fd = -1;
-    if (flags & ZS_LATER_COUNTER_IPC) {
+    if (flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC) {
         fd = zs_memfd_make("zescope-events", SLOTS_PER_POOL * sizeof(struct zs_event_slot));
         if (fd < 0)
             return NULL;
@@ -136,7 +136,8 @@ struct zs_ze_event *zs_event_now(struct zs_ze_event *event)
 
 const char *zs_event_counter_refusal(const struct zs_event_counter *counter, bool immediate)
 {
-    uint32_t kind = immediate ? ZS_LATER_COUNTER_IMMEDIATE : ZS_LATER_COUNTER_NON_IMMEDIATE;
+    uint32_t kind = immediate ? ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE
+                              : ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
     return counter->ipc_opened        ? "was opened from a handle, which is to be waited for"
            : !(counter->flags & kind) ? "not for such lists"
                                       : NULL;
@@ -238,20 +239,24 @@ ze_result_t ZE_APICALL zeEventCounterBasedCreate(ze_context_handle_t hContext,
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phEvent);
-    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_COUNTER_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_ALL_ZE_EVENT_COUNTER_BASED_FLAGS);
     ZS_CHECK_FLAGS(desc->signal, 0x7);
     ZS_CHECK_FLAGS(desc->wait, 0x7);
-    const uint32_t times = ZS_LATER_COUNTER_DEVICE_TIMESTAMP | ZS_LATER_COUNTER_HOST_TIMESTAMP;
+    const uint32_t times =
+        ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
     ZS_CHECK((desc->flags & times) != times, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "timestamps of the device and of the host");
-    ZS_CHECK(!(desc->flags & ZS_LATER_COUNTER_IPC) || !(desc->flags & times),
+    ZS_CHECK(!(desc->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC) || !(desc->flags & times),
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "an event with timestamps is not shared");
-    ZS_CHECK(!zs_chain_find(desc->pNext, ZS_LATER_STYPE_COUNTER_EXTERNAL) &&
-                 !zs_chain_find(desc->pNext, ZS_LATER_STYPE_COUNTER_AGGREGATE),
-             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "counters in memory of the program");
+    ZS_CHECK(
+        !zs_chain_find(desc->pNext,
+                       ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC) &&
+            !zs_chain_find(desc->pNext,
+                           ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC),
+        ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "counters in memory of the program");
     uint32_t flags = desc->flags;
-    if (!(flags & ZS_LATER_COUNTER_LISTS))
-        flags |= ZS_LATER_COUNTER_IMMEDIATE;
+    if (!(flags & ZS_ALL_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAGS))
+        flags |= ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
     const ze_event_desc_t scopes = {.signal = desc->signal, .wait = desc->wait};
     return zs_event_counter_make(context, NULL, flags, &scopes, phEvent);
 }
@@ -294,7 +299,7 @@ ze_result_t ZE_APICALL zeEventCounterBasedGetIpcHandle(ze_event_handle_t hEvent,
     ZS_OBJECT(event, event, hEvent);
     ZS_CHECK_POINTER(phIpc);
     struct zs_event_counter *counter = event->counter;
-    ZS_CHECK(counter && (counter->flags & ZS_LATER_COUNTER_IPC) && !counter->ipc_opened,
+    ZS_CHECK(counter && (counter->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC) && !counter->ipc_opened,
              ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event was not made to be shared");
     struct ipc_counter ipc = {.magic = IPC_COUNTER_MAGIC,
                               .pid = getpid(),
@@ -333,8 +338,9 @@ ze_result_t ZE_APICALL zeEventCounterBasedOpenIpcHandle(ze_context_handle_t hCon
         return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT, "event of process %d is smaller",
                          ipc.pid);
     }
-    struct zs_ze_event *event = counter_new(zs_event_pool_new(context, SLOTS_PER_POOL, fd),
-                                            ipc.index, ipc.flags & ZS_LATER_COUNTER_FLAGS);
+    struct zs_ze_event *event =
+        counter_new(zs_event_pool_new(context, SLOTS_PER_POOL, fd), ipc.index,
+                    ipc.flags & ZS_ALL_ZE_EVENT_COUNTER_BASED_FLAGS);
     if (event) {
         event->counter->used = SLOTS_PER_POOL;
         event->counter->ipc_opened = true;

@@ -23,6 +23,8 @@ static ze_result_t list_new(struct zs_ze_context *context, struct zs_ze_device *
     list->worker = init->worker;
     list->synchronous = init->synchronous;
     list->in_order = init->in_order;
+    list->flags = init->flags;
+    list->priority = init->priority;
     list->program = immediate ? NULL : zs_program_new(context);
     if ((!immediate && !list->program) || !zs_object_publish(list)) {
         zs_object_unref(list);
@@ -49,11 +51,12 @@ ze_result_t ZE_APICALL zeCommandListCreate(ze_context_handle_t hContext, ze_devi
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandList);
-    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_LIST_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_ALL_ZE_COMMAND_LIST_FLAGS);
     ZS_CHECK(desc->commandQueueGroupOrdinal < ZS_ORDINAL_COUNT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
              "ordinal %u, there are %d groups", desc->commandQueueGroupOrdinal, ZS_ORDINAL_COUNT);
     struct zs_ze_list init = {.ordinal = desc->commandQueueGroupOrdinal,
-                              .in_order = desc->flags & ZS_LATER_LIST_IN_ORDER};
+                              .flags = desc->flags,
+                              .in_order = desc->flags & ZE_COMMAND_LIST_FLAG_IN_ORDER};
     ze_result_t result = list_new(context, device, &init, phCommandList);
     ZS_CHECK(result == ZE_RESULT_SUCCESS, result, "no memory");
     return result;
@@ -69,7 +72,7 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(altdesc);
     ZS_CHECK_POINTER(phCommandList);
-    ZS_CHECK_FLAGS(altdesc->flags, ZS_LATER_QUEUE_FLAGS);
+    ZS_CHECK_FLAGS(altdesc->flags, ZS_ALL_ZE_COMMAND_QUEUE_FLAGS);
     ZS_CHECK_ENUM(altdesc->mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ZS_CHECK_ENUM(altdesc->priority, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
     ZS_CHECK(altdesc->ordinal < ZS_ORDINAL_COUNT && altdesc->index == 0,
@@ -77,9 +80,11 @@ ze_result_t ZE_APICALL zeCommandListCreateImmediate(ze_context_handle_t hContext
              altdesc->ordinal, altdesc->index, ZS_ORDINAL_COUNT);
     struct zs_ze_list init = {.ordinal = altdesc->ordinal,
                               .index = altdesc->index,
+                              .flags = altdesc->flags,
+                              .priority = altdesc->priority,
                               .worker = zs_worker_new(context, device, altdesc),
                               .synchronous = altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
-                              .in_order = altdesc->flags & ZS_LATER_QUEUE_IN_ORDER};
+                              .in_order = altdesc->flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (init.worker)
         result = list_new(context, device, &init, phCommandList);
@@ -161,6 +166,47 @@ zeCommandListImmediateGetIndex(ze_command_list_handle_t hCommandListImmediate, u
     ZS_CHECK_POINTER(pIndex);
     ZS_CHECK(list->worker, ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no immediate list");
     *pIndex = list->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandListGetFlags(ze_command_list_handle_t hCommandList,
+                                             ze_command_list_flags_t *pFlags)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_CHECK_POINTER(pFlags);
+    ZS_CHECK(!list->worker, ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is an immediate list");
+    *pFlags = list->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandListImmediateGetFlags(ze_command_list_handle_t hCommandList,
+                                                      ze_command_queue_flags_t *pFlags)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_CHECK_POINTER(pFlags);
+    ZS_CHECK(list->worker, ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no immediate list");
+    *pFlags = list->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandListImmediateGetMode(ze_command_list_handle_t hCommandList,
+                                                     ze_command_queue_mode_t *pMode)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_CHECK_POINTER(pMode);
+    ZS_CHECK(list->worker, ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no immediate list");
+    *pMode =
+        list->synchronous ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS : ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandListImmediateGetPriority(ze_command_list_handle_t hCommandList,
+                                                         ze_command_queue_priority_t *pPriority)
+{
+    ZS_OBJECT(list, list, hCommandList);
+    ZS_CHECK_POINTER(pPriority);
+    ZS_CHECK(list->worker, ZE_RESULT_ERROR_INVALID_ARGUMENT, "this is no immediate list");
+    *pPriority = list->priority;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -14,6 +14,8 @@ struct zs_ze_queue {
     struct zs_worker *worker;
     uint32_t ordinal, index;
     ze_command_queue_mode_t mode;
+    ze_command_queue_priority_t priority;
+    uint32_t flags;
 };
 
 struct zs_ze_list {
@@ -26,6 +28,8 @@ struct zs_ze_list {
     struct zs_program *program; /* regular lists */
     struct zs_worker *worker;   /* immediate lists */
     bool synchronous;           /* immediate: an append returns when its command is done */
+    uint32_t flags;             /* of a list, or of a queue */
+    ze_command_queue_priority_t priority; /* immediate */
 };
 
 /* An append under construction. */

@@ -14,7 +14,7 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phCommandQueue);
-    ZS_CHECK_FLAGS(desc->flags, ZS_LATER_QUEUE_FLAGS);
+    ZS_CHECK_FLAGS(desc->flags, ZS_ALL_ZE_COMMAND_QUEUE_FLAGS);
     ZS_CHECK_ENUM(desc->mode, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ZS_CHECK_ENUM(desc->priority, ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH);
     ZS_CHECK(desc->ordinal < ZS_ORDINAL_COUNT && desc->index == 0, ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -27,6 +27,8 @@ ze_result_t ZE_APICALL zeCommandQueueCreate(ze_context_handle_t hContext,
     queue->ordinal = desc->ordinal;
     queue->index = desc->index;
     queue->mode = desc->mode;
+    queue->priority = desc->priority;
+    queue->flags = desc->flags;
     queue->worker = zs_worker_new(context, device, desc);
     if (!queue->worker || !zs_object_publish(queue)) {
         zs_object_unref(queue);
@@ -206,6 +208,33 @@ ze_result_t ZE_APICALL zeCommandQueueGetIndex(ze_command_queue_handle_t hCommand
     ZS_OBJECT(queue, queue, hCommandQueue);
     ZS_CHECK_POINTER(pIndex);
     *pIndex = queue->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandQueueGetFlags(ze_command_queue_handle_t hCmdQueue,
+                                              ze_command_queue_flags_t *pFlags)
+{
+    ZS_OBJECT(queue, queue, hCmdQueue);
+    ZS_CHECK_POINTER(pFlags);
+    *pFlags = queue->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandQueueGetMode(ze_command_queue_handle_t hCmdQueue,
+                                             ze_command_queue_mode_t *pMode)
+{
+    ZS_OBJECT(queue, queue, hCmdQueue);
+    ZS_CHECK_POINTER(pMode);
+    *pMode = queue->mode;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeCommandQueueGetPriority(ze_command_queue_handle_t hCmdQueue,
+                                                 ze_command_queue_priority_t *pPriority)
+{
+    ZS_OBJECT(queue, queue, hCmdQueue);
+    ZS_CHECK_POINTER(pPriority);
+    *pPriority = queue->priority;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -11,7 +11,7 @@
  *   5  the raw data, or changes of it: u16 offset, u8 value
  */
 #include "base/compiler.h"
-#include "driver/later.h"
+#include "driver/ddi.h"
 #include "driver/metrics/metrics.h"
 #include "fuzz_module.h"
 

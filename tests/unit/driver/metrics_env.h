@@ -6,7 +6,7 @@
 
 #include "../test.h"
 
-#include "driver/later.h"
+#include "driver/ddi.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 /* Parts of the driver that need no loader: handles, chains, build flags, specialization. */
 #include "../test.h"
 
-#include "driver/later.h"
+#include "driver/ddi.h"
 #include "driver/module/compile.h"
 #include "driver/queue/event.h"
 

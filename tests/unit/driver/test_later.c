@@ -2,7 +2,7 @@
 /* Functions of specifications after 1.4: the loader of Debian 12 does not know them. */
 #include "first_device.h"
 
-#include "driver/later.h"
+#include "driver/ddi.h"
 
 #include <level_zero/zes_api.h>
 
@@ -27,11 +27,12 @@ static int setup(void **state)
     ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     OK(zeContextCreate(e.driver, &context, &e.context));
     ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                     .flags = ZS_LATER_QUEUE_FLAGS,
+                                     .flags = ZS_ALL_ZE_COMMAND_QUEUE_FLAGS,
                                      .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     OK(zeCommandListCreateImmediate(e.context, e.device, &queue, &e.immediate));
-    ze_event_pool_desc_t pool = {
-        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .flags = ZS_LATER_EVENT_POOL_FLAGS, .count = 3};
+    ze_event_pool_desc_t pool = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                 .flags = ZS_ALL_ZE_EVENT_POOL_FLAGS,
+                                 .count = 3};
     OK(zeEventPoolCreate(e.context, &pool, 0, NULL, &e.pool));
     for (uint32_t i = 0; i < 3; i++) {
         ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
@@ -66,7 +67,7 @@ static void test_append_lists(void **state)
     struct env *e = *state;
     uint8_t memory[256] = {0};
     const uint8_t a = 1, b = 2;
-    ze_command_list_handle_t lists[2] = {list_new(e, 0), list_new(e, ZS_LATER_LIST_FLAGS)};
+    ze_command_list_handle_t lists[2] = {list_new(e, 0), list_new(e, ZS_ALL_ZE_COMMAND_LIST_FLAGS)};
     OK(zeCommandListAppendMemoryFill(lists[0], memory, &a, 1, 256, NULL, 0, NULL));
     OK(zeCommandListAppendMemoryFill(lists[1], memory, &b, 1, 128, NULL, 0, NULL));
     assert_int_equal(
@@ -115,7 +116,7 @@ static void test_mapped_timestamps(void **state)
     ze_kernel_timestamp_result_t ticks;
     ze_synchronized_timestamp_result_ext_t ns;
     ze_event_query_kernel_timestamps_results_ext_properties_t results = {
-        .stype = ZS_LATER_STYPE_TIMESTAMPS_RESULTS,
+        .stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES,
         .pKernelTimestampsBuffer = &ticks,
         .pSynchronizedTimestampsBuffer = &ns};
     OK(zeEventQueryKernelTimestampsExt(e->events[2], e->device, &count, &results));
@@ -137,7 +138,8 @@ static ze_kernel_timestamp_data_t mapped_timestamp(struct env *e, ze_event_handl
     uint32_t one = 1;
     ze_synchronized_timestamp_result_ext_t ns;
     ze_event_query_kernel_timestamps_results_ext_properties_t results = {
-        .stype = ZS_LATER_STYPE_TIMESTAMPS_RESULTS, .pSynchronizedTimestampsBuffer = &ns};
+        .stype = ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES,
+        .pSynchronizedTimestampsBuffer = &ns};
     OK(zeEventQueryKernelTimestampsExt(event, e->device, &one, &results));
     return ns.global;
 }
@@ -149,7 +151,7 @@ static void test_mapped_timestamps_everywhere(void **state)
     uint8_t memory[64];
     const uint8_t zero = 0;
     ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-                                 .flags = ZS_LATER_EVENT_POOL_FLAGS | ZE_EVENT_POOL_FLAG_IPC,
+                                 .flags = ZS_ALL_ZE_EVENT_POOL_FLAGS | ZE_EVENT_POOL_FLAG_IPC,
                                  .count = 1};
     ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
     ze_event_pool_handle_t pools[2];
@@ -221,8 +223,9 @@ static void test_descriptor_of_handle(void **state)
     assert_int_equal(q[99], 9);
     OK(zeMemCloseIpcHandle(e->context, q));
     OK(zeMemPutIpcHandle(e->context, again));
-    ze_ipc_mem_handle_type_ext_desc_t type = {.stype = ZS_LATER_STYPE_IPC_MEM_HANDLE_TYPE,
-                                              .typeFlags = ZS_LATER_IPC_HANDLE_DEFAULT};
+    ze_ipc_mem_handle_type_ext_desc_t type = {.stype =
+                                                  ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC,
+                                              .typeFlags = ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT};
     OK(zeMemGetIpcHandleWithProperties(e->context, p, &type, &again));
     type.typeFlags = 2; /* for other machines */
     assert_int_equal(zeMemGetIpcHandleWithProperties(e->context, p, &type, &again),
@@ -246,7 +249,7 @@ static void test_atomic_attributes(void **state)
     OK(zeMemAllocHost(e->context, &host, 4096, 0, (void **)&q));
     OK(zeMemGetAtomicAccessAttributeExp(e->context, e->device, p, 4096, &attribute));
     assert_int_equal(attribute, 0);
-    for (uint32_t bit = 1; bit <= ZS_LATER_ATOMIC_ATTRIBUTES; bit *= 2) {
+    for (uint32_t bit = 1; bit <= ZS_ALL_ZE_MEMORY_ATOMIC_ATTR_EXP_FLAGS; bit *= 2) {
         OK(zeMemSetAtomicAccessAttributeExp(e->context, e->device, p, 4096, bit));
         OK(zeMemGetAtomicAccessAttributeExp(e->context, e->device, p + 4095, 1, &attribute));
         assert_int_equal(attribute, bit);

@@ -2,7 +2,7 @@
 /* Counter-based events, of specifications after 1.4. */
 #include "first_device.h"
 
-#include "driver/later.h"
+#include "driver/ddi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,9 @@ static void execute(ze_command_queue_handle_t queue, ze_command_list_handle_t li
 
 static ze_event_handle_t counter(const struct env *e, uint32_t flags)
 {
-    ze_event_counter_based_desc_t desc = {
-        .stype = ZS_LATER_STYPE_COUNTER_EVENT, .flags = flags, .signal = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_counter_based_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC,
+                                          .flags = flags,
+                                          .signal = ZE_EVENT_SCOPE_FLAG_HOST};
     ze_event_handle_t event;
     OK(zeEventCounterBasedCreate(e->context, e->device, &desc, &event));
     return event;
@@ -85,10 +86,11 @@ static int begin(void **state)
     struct env *e = *state;
     ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     OK(zeContextCreate(e->driver, &context, &e->context));
-    e->compute = immediate(e, 0, ZS_LATER_QUEUE_IN_ORDER);
-    e->copies = immediate(e, 1, ZS_LATER_QUEUE_IN_ORDER);
-    ze_event_pool_desc_t pool = {
-        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .flags = ZS_LATER_EVENT_POOL_FLAGS, .count = 3};
+    e->compute = immediate(e, 0, ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+    e->copies = immediate(e, 1, ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
+    ze_event_pool_desc_t pool = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                 .flags = ZS_ALL_ZE_EVENT_POOL_FLAGS,
+                                 .count = 3};
     OK(zeEventPoolCreate(e->context, &pool, 0, NULL, &e->pool));
     ze_event_handle_t *events[] = {&e->gates[0], &e->gates[1], &e->seen};
     for (uint32_t i = 0; i < 3; i++) {
@@ -134,7 +136,7 @@ static void test_used_again(void **state)
 static void test_waits_for_the_past(void **state)
 {
     struct env *e = *state;
-    ze_event_handle_t event = counter(e, ZS_LATER_COUNTER_IMMEDIATE);
+    ze_event_handle_t event = counter(e, ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE);
     OK(zeCommandListAppendBarrier(e->compute, event, 1, &e->gates[0]));
     OK(zeCommandListAppendBarrier(e->copies, e->seen, 1, &event));
     OK(zeCommandListAppendBarrier(e->compute, event, 1, &e->gates[1]));
@@ -151,8 +153,9 @@ static void test_waits_for_the_past(void **state)
 static void test_executions(void **state)
 {
     struct env *e = *state;
-    ze_event_handle_t event = counter(e, ZS_LATER_COUNTER_NON_IMMEDIATE), other = counter(e, 0);
-    ze_command_list_handle_t list = list_new(e, ZS_LATER_LIST_IN_ORDER);
+    ze_event_handle_t event = counter(e, ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE),
+                      other = counter(e, 0);
+    ze_command_list_handle_t list = list_new(e, ZE_COMMAND_LIST_FLAG_IN_ORDER);
     OK(zeCommandListAppendWaitOnEvents(list, 1, &e->gates[0]));
     OK(zeCommandListAppendEventReset(list, e->gates[0]));
     OK(zeCommandListAppendSignalEvent(list, event));
@@ -190,8 +193,8 @@ static struct pair pair_new(struct env *e, uint32_t ordinal)
     struct pair p;
     for (uint32_t i = 0; i < 2; i++) {
         p.queues[i] = queue_new(e, i ? ordinal : 0);
-        p.lists[i] = list_of(e, i ? ordinal : 0, ZS_LATER_LIST_IN_ORDER);
-        p.events[i] = counter(e, ZS_LATER_COUNTER_LISTS);
+        p.lists[i] = list_of(e, i ? ordinal : 0, ZE_COMMAND_LIST_FLAG_IN_ORDER);
+        p.events[i] = counter(e, ZS_ALL_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAGS);
     }
     OK(zeCommandListAppendWaitOnEvents(p.lists[0], 1, &e->gates[0]));
     return p;
@@ -321,7 +324,7 @@ static void test_timestamps(void **state)
     ze_kernel_timestamp_result_t *asked, told, last = {.global = {.kernelEnd = 0}};
     ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     OK(zeMemAllocHost(e->context, &desc, sizeof(*asked), 0, (void **)&asked));
-    ze_event_handle_t event = counter(e, ZS_LATER_COUNTER_DEVICE_TIMESTAMP);
+    ze_event_handle_t event = counter(e, ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
     for (int i = 0; i < 3; i++) {
         OK(zeCommandListAppendMemoryFill(e->compute, memory, &zero, 1, 64, event, 1, &e->gates[0]));
         OK(zeCommandListAppendQueryKernelTimestamps(e->copies, 1, &event, asked, NULL, e->seen, 0,
@@ -347,7 +350,8 @@ static void test_timestamps(void **state)
 static void test_shared(void **state)
 {
     struct env *e = *state;
-    ze_event_handle_t event = counter(e, ZS_LATER_COUNTER_IPC), own = counter(e, 0), opened;
+    ze_event_handle_t event = counter(e, ZE_EVENT_COUNTER_BASED_FLAG_IPC), own = counter(e, 0),
+                      opened;
     ze_ipc_event_counter_based_handle_t handle;
     uint32_t flags;
     FAILS(zeEventCounterBasedGetIpcHandle(own, &handle), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -355,7 +359,8 @@ static void test_shared(void **state)
     OK(zeEventCounterBasedGetIpcHandle(event, &handle));
     OK(zeEventCounterBasedOpenIpcHandle(e->context, handle, &opened));
     OK(zeEventGetCounterBasedFlags(opened, &flags));
-    assert_int_equal(flags, ZS_LATER_COUNTER_IPC | ZS_LATER_COUNTER_IMMEDIATE);
+    assert_int_equal(flags,
+                     ZE_EVENT_COUNTER_BASED_FLAG_IPC | ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE);
     OK(zeCommandListAppendBarrier(e->compute, event, 1, &e->gates[1]));
     BLOCKED(opened);
     OK(zeCommandListAppendBarrier(e->copies, e->seen, 1, &opened));
@@ -388,7 +393,8 @@ static void test_shared(void **state)
 static void test_pool_of_them(void **state)
 {
     struct env *e = *state;
-    ze_event_pool_counter_based_exp_desc_t counters = {.stype = ZS_LATER_STYPE_COUNTER_POOL};
+    ze_event_pool_counter_based_exp_desc_t counters = {
+        .stype = ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC};
     ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
                                  .pNext = &counters,
                                  .flags = ZE_EVENT_POOL_FLAG_IPC,
@@ -417,7 +423,7 @@ static void test_pool_of_them(void **state)
 static void test_refused(void **state)
 {
     struct env *e = *state;
-    ze_event_handle_t event = counter(e, ZS_LATER_COUNTER_LISTS), other;
+    ze_event_handle_t event = counter(e, ZS_ALL_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAGS), other;
     ze_event_pool_handle_t pool;
     ze_command_list_handle_t any = immediate(e, 0, 0), list = list_new(e, 0);
     FAILS(zeEventHostSignal(event), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
@@ -427,21 +433,24 @@ static void test_refused(void **state)
     FAILS(zeCommandListAppendSignalEvent(list, event), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     FAILS(zeEventGetEventPool(event, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     OK(zeCommandListAppendWaitOnEvents(any, 1, &event));
-    const ze_base_desc_t external = {.stype = (ze_structure_type_t)ZS_LATER_STYPE_COUNTER_EXTERNAL};
+    const ze_base_desc_t external = {
+        .stype = (ze_structure_type_t)
+            ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_SYNC_ALLOCATION_DESC};
     const struct {
         uint32_t flags;
         const void *next;
         ze_result_t result;
     } cases[] = {
-        {ZS_LATER_COUNTER_DEVICE_TIMESTAMP | ZS_LATER_COUNTER_HOST_TIMESTAMP, NULL,
-         ZE_RESULT_ERROR_INVALID_ARGUMENT},
-        {ZS_LATER_COUNTER_IPC | ZS_LATER_COUNTER_HOST_TIMESTAMP, NULL,
+        {ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP,
+         NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT},
+        {ZE_EVENT_COUNTER_BASED_FLAG_IPC | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP, NULL,
          ZE_RESULT_ERROR_INVALID_ARGUMENT},
         {0, &external, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        ze_event_counter_based_desc_t desc = {
-            .stype = ZS_LATER_STYPE_COUNTER_EVENT, .pNext = cases[i].next, .flags = cases[i].flags};
+        ze_event_counter_based_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC,
+                                              .pNext = cases[i].next,
+                                              .flags = cases[i].flags};
         FAILS(zeEventCounterBasedCreate(e->context, e->device, &desc, &other), cases[i].result);
     }
     OK(zeCommandListHostSynchronize(any, UINT64_MAX));

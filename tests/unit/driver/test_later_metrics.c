@@ -94,17 +94,19 @@ static void test_clock(void **state)
     OK(zetDeviceEnableMetricsExp(e->root));
     zet_metric_group_handle_t group =
         first(e->device, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
-    zet_metric_source_id_exp_t source = {.stype = ZS_LATER_STYPE_METRIC_SOURCE_ID, .sourceId = 77};
-    zet_metric_group_type_exp_t type = {.stype = ZS_LATER_STYPE_METRIC_GROUP_TYPE,
+    zet_metric_source_id_exp_t source = {.stype = ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP,
+                                         .sourceId = 77};
+    zet_metric_group_type_exp_t type = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP,
                                         .pNext = &source};
-    zet_metric_global_timestamps_resolution_exp_t timer = {.stype = ZS_LATER_STYPE_METRIC_TIMER,
-                                                           .pNext = &type};
+    zet_metric_global_timestamps_resolution_exp_t timer = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP, .pNext = &type};
     (void)properties(group, &timer);
     ze_device_properties_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
     OK(zeDeviceGetProperties(e->device, &device));
     assert_int_equal(timer.timerResolution, device.timerResolution); /* of 1.2: ticks a second */
     assert_int_equal(timer.timestampValidBits, 32);                  /* those of QueryBeginTime */
-    assert_int_equal(type.type, ZS_LATER_METRIC_GROUP_OTHER | ZS_LATER_METRIC_GROUP_MARKER);
+    assert_int_equal(type.type,
+                     ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER | ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER);
     assert_int_equal(source.sourceId, 0);
 
     uint64_t host[2], metric[2], device_ticks, host_ns;

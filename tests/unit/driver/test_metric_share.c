@@ -235,7 +235,8 @@ static void test_names_and_clock(void **state)
     zet_metric_group_handle_t group =
         by_name(e->device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     assert_true(has_metric(group, "XVE_ACTIVE") && has_metric(group, "XVE_STALL"));
-    zet_metric_global_timestamps_resolution_exp_t timer = {.stype = ZS_LATER_STYPE_METRIC_TIMER};
+    zet_metric_global_timestamps_resolution_exp_t timer = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP};
     (void)properties(group, &timer);
     assert_int_equal(timer.timestampValidBits, 31);
 
