@@ -84,7 +84,6 @@ static uint8_t select_of(ze_image_format_swizzle_t swizzle, uint8_t self)
 
 static uint32_t cl_order(const struct format *format, const ze_image_format_t *wanted)
 {
-    enum { CL_R = 0x10B0, CL_RG = 0x10B2, CL_RGB = 0x10B4, CL_RGBA = 0x10B5, CL_BGRA = 0x10B6 };
     enum { CL_NV12_INTEL = 0x410E };
     if (format->layout == ZE_IMAGE_FORMAT_LAYOUT_NV12)
         return CL_NV12_INTEL;

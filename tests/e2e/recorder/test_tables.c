@@ -27,7 +27,7 @@ static const struct slot {
 
 static const struct {
     const char *name;
-    size_t members; /* of the installed headers, or that later.def knows */
+    size_t members; /* of the installed headers, or that the description knows */
 } tables[] = {
 #define ZE_TABLE(domain, Name, type)                                                               \
     {#domain "Get" #Name "ProcAddrTable", sizeof(type) / sizeof(void *)},

@@ -133,7 +133,7 @@ static void test_mapped_timestamps(void **state)
                      ZE_RESULT_NOT_READY);
 }
 
-static ze_kernel_timestamp_data_t mapped_timestamp(struct env *e, ze_event_handle_t event)
+static ze_synchronized_timestamp_data_ext_t mapped_timestamp(struct env *e, ze_event_handle_t event)
 {
     uint32_t one = 1;
     ze_synchronized_timestamp_result_ext_t ns;
@@ -166,9 +166,9 @@ static void test_mapped_timestamps_everywhere(void **state)
     for (int round = 0; round < 3; round++) {
         OK(zeCommandListAppendMemoryFill(e->immediate, memory, &zero, 1, 64, events[0], 0, NULL));
         OK(zeEventHostSynchronize(events[1], UINT64_MAX));
-        ze_kernel_timestamp_data_t first = mapped_timestamp(e, events[round % 2]);
+        ze_synchronized_timestamp_data_ext_t first = mapped_timestamp(e, events[round % 2]);
         for (int i = 0; i < 1000; i++) {
-            ze_kernel_timestamp_data_t again = mapped_timestamp(e, events[i % 2]);
+            ze_synchronized_timestamp_data_ext_t again = mapped_timestamp(e, events[i % 2]);
             assert_memory_equal(&again, &first, sizeof(first));
         }
         assert_true(first.kernelStart > last_end);

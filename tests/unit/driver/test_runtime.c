@@ -74,7 +74,9 @@ static void test_queries(void **state)
     assert_int_equal(priority, desc.priority);
     OK(zeCommandQueueDestroy(queue));
     OK(zeCommandListCreateImmediate(context, e->device, &desc, &list));
-    flags = mode = priority = 0;
+    flags = 0;
+    mode = 0;
+    priority = 0;
     OK(zeCommandListImmediateGetFlags(list, &flags));
     OK(zeCommandListImmediateGetMode(list, &mode));
     OK(zeCommandListImmediateGetPriority(list, &priority));
