@@ -32,12 +32,14 @@ def analysis():
                 'roofline': {'operations': 'flop', 'precision': 'single precision', 'rate': rate, 'peak': 441.6, 'attainable': attainable, 'bound': bound,
                              'roofs': [{'name': 'L3', 'bytes': 1e6, 'intensity': intensity, 'rate': 20, 'peak_rate': 220.8, 'attainable': attainable},
                                        {'name': 'local memory', 'bytes': 1e5, 'intensity': 10 * intensity, 'rate': 2, 'peak_rate': 220.8, 'attainable': attainable}]}}
-    finding = {'rule': 'uncoalesced', 'title': 'uncoalesced access', 'severity': .5, 'text': 'messages touch 8 times the lines', 'advice': 'change the layout',
-               'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}], 'places': [{'path': '/src/force.cl', 'line': 12, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
+    harmless = {'rule': 'tail', 'title': 'tail effect', 'severity': .1, 'gain': .2, 'text': 'few groups are left', 'advice': 'nothing', 'numbers': [], 'places': []}
+    finding = {'rule': 'uncoalesced', 'title': 'uncoalesced access', 'severity': .5, 'gain': 41.5, 'text': 'messages touch 8 times the lines', 'advice': 'change the layout',
+               'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}], 'places': [{'path': '/src/nbody.cl', 'line': 66, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
     bare = {'name': 'bare', 'module': '', 'quantities': {'time_total': 5}, 'roofline': {'count': None, 'rate': None, 'roofs': []}, 'limiter': 'nothing', 'findings': [],
-            'not_judged': [{'rule': 'spills', 'why': 'its module was not recorded'}]}
+            'not_judged': [{'rule': 'spills', 'title': 'spills', 'why': 'its module was not recorded'},
+                           {'rule': 'tail', 'title': 'tail effect', 'why': 'its module was not recorded'}]}
     return {'schema': 'zescope.analysis/1', 'recording': 'rec', 'modelled': True,
-            'kernels': [kernel('force', 20, .125, 'L3', [finding], 3000), {**kernel('solve', 400, 100, 'compute', []), 'rank': 'rank-3'}, bare]}
+            'kernels': [{**kernel('force', 20, .125, 'L3', [finding, harmless], 3000), 'limited_by': 'memory', 'limit': 62}, {**kernel('solve', 400, 100, 'compute', []), 'rank': 'rank-3'}, bare]}
 
 
 def basic():

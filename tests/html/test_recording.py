@@ -463,6 +463,12 @@ class Roofline(Page):
         self.assertEqual(set(roofs), {'L3', 'local memory', 'single precision'})
         # roofs of the same rate lie on each other: one name for both, along them
         self.assertEqual(B.texts('.roof-name'), ['local memory, L3 221 GB/s', 'single precision 442'])
+        # the chosen kernel stands under its other roof, too, a decade further; kernels have their names; nothing is cut
+        self.assertEqual(B.count('.roof-other'), 1)
+        self.assertEqual(B.texts('.roof-kernel'), ['force', 'solve of rank-3'])
+        self.assertEqual(B.run('''const box = document.querySelector('.roofline').getBoundingClientRect();
+            return Array.from(document.querySelectorAll('.roofline text'), n => [n.textContent, n.getBoundingClientRect()])
+                .filter(([, r]) => r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1).map(([text]) => text)'''), [])
         turn = float(B.run("return document.querySelector('.roof-name').getAttribute('transform')").split('rotate(')[1].split(')')[0])
         x1, y1, x2, y2 = roofs['L3']
         self.assertAlmostEqual(math.tan(math.radians(turn)), (y2 - y1) / (x2 - x1), places=3)
@@ -489,16 +495,23 @@ class Roofline(Page):
         self.assertIn('uncoalesced access', B.text('#rec-findings'))
         self.assertIn('messages touch 8 times the lines', B.text('#rec-findings'))
         self.assertIn('20 of 27.6 Gflop/s that L3 allows', B.text('#rec-findings'))
+        self.assertIn('limited by memory (62 % of the time)', B.text('#rec-findings'))
+        self.assertEqual(B.text('.finding h3'), 'uncoalesced accessgain 41.5 %')
+        self.assertIn('Costs nothing: tail effect', B.text('#rec-findings'))
+        rows = B.run("return Array.from(document.querySelectorAll('.kernels tbody tr'), r => Array.from(r.children, c => c.textContent))")
+        self.assertEqual(rows, [['force', '3.00\u2009\u00b5s', '74.9 %', 'memory, 62 % of the time', '72.5 %', 'uncoalesced access', '41.5 %'],
+                                ['solve of rank-3', '1.00\u2009\u00b5s', '25 %', 'compute', '90.6 %', '', ''], ['bare', '5\u2009ns', '0.12 %', '', '', '', '']])
         B.click('.roof-mark[data-kernel="1"]')
         B.until('the other kernel', lambda: 'Nothing found' in B.text('#rec-findings'))
         wait_fragment('an', '1')
         self.load(B.run('return location.hash'))
         self.assertIn('Nothing found', B.text('#rec-findings'))
-        B.click('.finding-kernels [data-kernel="2"]')
-        B.until('what is missing', lambda: 'Not judged: spills: its module was not recorded' in B.text('#rec-findings'))
-        B.click('.finding-kernels [data-kernel="0"]')
+        B.click('.kernels button[data-kernel="2"]')
+        B.until('what is missing', lambda: 'Not judged: spills, tail effect: its module was not recorded' in B.text('#rec-findings'))
+        B.click('.kernels tr[data-kernel="0"] td')
         B.click('.finding-place')
         B.until('its code', lambda: B.one('#app').is_displayed())
+        B.until('its line', lambda: B.count('.pin') > 0)
 
     def test_keys(self):
         self.load('#r=timeline')

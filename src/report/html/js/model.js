@@ -120,6 +120,12 @@ class Kernel {
         return file;
     }
 
+    /* The key of a line that has code, or calls of inlined functions; -1: it has none. */
+    lineAt(path, line) {
+        const key = lineKey(this.module.files.number(path), line);
+        return this.insnsOfLine.has(key) || this.insnsThrough.has(key) ? key : -1;
+    }
+
     /* The functions around an instruction: [{name, key}], outermost first; key is the line of the
      * call that was inlined, -1 for the outermost and where it is not known. */
     calls(i) {

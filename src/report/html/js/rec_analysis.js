@@ -1,10 +1,13 @@
 /*
- * What limits the kernels of a recording (zescope.analysis/1): the roofline as a picture, both axes
- * logarithmic, a roof for each memory and each peak, a mark for each kernel; below it what was found
- * of the kernel that is chosen, with links into the code.
+ * What limits the kernels of a recording (zescope.analysis/1): a table of them, the longest first;
+ * beside it the roofline as a picture, both axes logarithmic, a roof for each memory and each peak,
+ * a mark for each kernel and for the chosen one one under each roof; below what was found of the
+ * chosen kernel, with links to the lines.
  */
-const ROOF = {width: 760, height: 380, left: 64, right: 150, top: 16, bottom: 44};
+const ROOF = {width: 760, height: 380, left: 64, right: 24, top: 26, bottom: 44, letter: 6.2};
+const GAIN_SHOWN = .5; // per cent of the time: less saves nothing, as `zescope analyze` has it
 const positive = value => Number.isFinite(value) && value > 0 ? value : 0;
+const percent = value => Number.isFinite(value) ? `${shortNumber(value)} %` : '';
 
 /* A kernel as far as it can be drawn: against the roof that is lowest over it. */
 function analyzedKernel(json, index) {
@@ -17,7 +20,7 @@ function analyzedKernel(json, index) {
         operations: string(roofline.operations) || 'flop', precision: string(roofline.precision),
         rate: positive(roofline.rate), peak: positive(roofline.peak), attainable: positive(roofline.attainable),
         time: positive(object(json.quantities).time_total), occupancy: object(json.quantities).occupancy,
-        findings: list(json.findings).map(object), notJudged: list(json.not_judged).map(object),
+        limitedBy: visible(string(json.limited_by)), limit: json.limit, findings: list(json.findings).map(object), notJudged: list(json.not_judged).map(object),
     };
 }
 
@@ -47,9 +50,35 @@ class Analysis {
 
     show(index) {
         this.chosen = clamp(index, 0, this.kernels.length - 1);
+        this.table();
         this.picture();
         this.details();
         this.app.saveLink();
+    }
+
+    /* ---- the table ---- */
+
+    cell(text, className = '') { return el(`td${className}`, text); }
+
+    line(k, all) {
+        const worst = k.findings.find(f => !(f.gain < GAIN_SHOWN));
+        const share = all ? 100 * k.time / all : NaN, reached = k.attainable ? 100 * k.rate / k.attainable : NaN;
+        const bar = el('i.share');
+        bar.style.width = `${clamp(share || 0, 0, 100)}%`;
+        return attrs(el('tr', el('th', attrs(el('button.text', k.title), {'data-kernel': k.index, 'aria-pressed': k.index === this.chosen})),
+            this.cell(k.time ? duration(k.time) : 'n/a', '.num'), el('td.num.shared', bar, el('span', percent(share))),
+            this.cell(k.limitedBy ? `${k.limitedBy}${Number.isFinite(k.limit) ? `, ${percent(k.limit)} of the time` : ''}` : k.bound),
+            this.cell(percent(reached), '.num'), this.cell(worst ? visible(string(worst.title)) : ''), this.cell(worst ? percent(worst.gain) : '', '.num')),
+        {'data-kernel': k.index, class: k.index === this.chosen ? 'on' : ''});
+    }
+
+    table() {
+        const all = this.kernels.reduce((sum, k) => sum + k.time, 0);
+        const heads = [['kernel', ''], ['time', 'of all of its launches'], ['share', 'of the kernels\' time'], ['limited by', ''],
+            ['reached', 'of what the roof that is lowest over it allows'], ['first finding', ''], ['gain', 'of its time that mending it saves at most']];
+        $('rec-kernels').replaceChildren(el('table.kernels',
+            el('thead', el('tr', ...heads.map(([name, tip], i) => attrs(el(i === 1 || i === 2 || i === 4 || i === 6 ? 'th.num' : 'th', name), tip ? {'data-tip': tip} : {})))),
+            el('tbody', ...this.kernels.map(k => this.line(k, all)))));
     }
 
     /* ---- the picture ---- */
@@ -65,10 +94,12 @@ class Analysis {
                 peaks.set(k.precision || 'integers', k.peak);
         }
         const highest = Math.max(0, ...peaks.values());
+        const chosen = this.kernels[this.chosen], marks = chosen && chosen.rate ? chosen.roofs.filter(r => r.intensity) : [];
+        const colors = new Map([...rates.keys()].map((name, i) => [name, `roof-${i % 5}`]));
         const ridges = [...rates.values()].filter(() => highest).map(r => highest / r);
-        const x = decades([...drawn.map(k => k.roof.intensity), ...ridges]);
+        const x = decades([...drawn.map(k => k.roof.intensity), ...marks.map(r => r.intensity), ...ridges]);
         const y = decades([...drawn.map(k => k.rate), ...peaks.values()]);
-        return {drawn, rates, peaks, highest, x, y,
+        return {drawn, rates, peaks, highest, x, y, marks, colors,
             atX: v => ROOF.left + (clamp(Math.log10(v), x[0], x[1]) - x[0]) / (x[1] - x[0]) * (ROOF.width - ROOF.left - ROOF.right),
             atY: v => ROOF.height - ROOF.bottom - (clamp(Math.log10(v), y[0], y[1]) - y[0]) / (y[1] - y[0]) * (ROOF.height - ROOF.top - ROOF.bottom)};
     }
@@ -88,7 +119,7 @@ class Analysis {
             nodes.push(svg('line', {x1: ROOF.left, x2: ROOF.width - ROOF.right, y1: s.atY(10 ** e), y2: s.atY(10 ** e), class: 'roof-grid'}),
                 this.label(ROOF.left - 6, s.atY(10 ** e) + 4, shortNumber(10 ** e), 'roof-tick', 'end'));
         nodes.push(this.label((ROOF.left + ROOF.width - ROOF.right) / 2, ROOF.height - 8, 'operations for each byte', 'roof-title', 'middle'),
-            this.label(6, ROOF.top - 4, 'Gop/s', 'roof-title'));
+            this.label(6, ROOF.top - 14, 'Gop/s', 'roof-title'));
         return nodes;
     }
 
@@ -100,7 +131,7 @@ class Analysis {
             if (to <= from)
                 continue;
             const [x1, y1, x2, y2] = [s.atX(from), s.atY(from * rate), s.atX(to), s.atY(to * rate)];
-            nodes.push(attrs(svg('line', {x1, y1, x2, y2, class: 'roof-line'}), {'data-roof': name}));
+            nodes.push(attrs(svg('line', {x1, y1, x2, y2, class: `roof-line ${s.colors.get(name)}`}), {'data-roof': name}));
             const text = `${shortNumber(rate)} GB/s`, other = named.get(text);
             if (other)
                 other.textContent = `${name}, ${other.textContent}`;
@@ -111,14 +142,40 @@ class Analysis {
         nodes.push(...named.values());
         for (const [name, peak] of s.peaks)
             nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}),
-                {'data-roof': name}), this.label(ROOF.width - ROOF.right + 6, s.atY(peak) + 4, `${name} ${shortNumber(peak)}`, 'roof-name'));
+                {'data-roof': name}), this.label(ROOF.width - ROOF.right, s.atY(peak) - 5, `${name} ${shortNumber(peak)}`, 'roof-name', 'end'));
         return nodes;
     }
 
+    /* The chosen kernel under every roof: as many operations a second, for each byte of that memory. */
+    intensities(s) {
+        const k = this.kernels[this.chosen];
+        return s.marks.filter(r => r !== k.roof).map(r => attrs(svg('rect', {x: (s.atX(r.intensity) - 4).toFixed(1), y: (s.atY(k.rate) - 4).toFixed(1), width: 8, height: 8,
+            class: `roof-other ${s.colors.get(r.name) || ''}`}), {'data-tip': `${k.title}\n${shortNumber(r.intensity)} ${k.operations} for each byte of ${r.name}`}));
+    }
+
+    /* Names of kernels over their marks, those of the longest first, where there is room for them. */
+    names(s) {
+        const taken = [], nodes = [];
+        for (const k of s.drawn) {
+            const text = k.title.length > 24 ? `${k.title.slice(0, 23)}\u2026` : k.title, width = text.length * ROOF.letter;
+            const x = clamp(s.atX(k.roof.intensity), ROOF.left + width / 2, ROOF.width - width / 2), y = s.atY(k.rate) - this.radius(k) - 4;
+            if (taken.some(t => Math.abs(t.x - x) < (t.width + width) / 2 && Math.abs(t.y - y) < 12))
+                continue;
+            taken.push({x, y, width});
+            nodes.push(this.label(x, y, text, `roof-kernel${k.index === this.chosen ? ' on' : ''}`, 'middle'));
+        }
+        return nodes;
+    }
+
+    /* A mark's area is the kernel's share of the time. */
+    radius(k) {
+        const all = this.kernels.reduce((sum, other) => sum + other.time, 0);
+        return 5 + 9 * Math.sqrt(all ? k.time / all : 0);
+    }
+
     mark(k, s) {
-        const all = this.kernels.reduce((sum, other) => sum + other.time, 0), share = all ? k.time / all : 0;
         const tip = `${k.title}\n${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s\n${shortNumber(k.roof.intensity)} ${k.operations} for each byte of ${k.roof.name}\n${duration(k.time)}`;
-        return svg('circle', {cx: s.atX(k.roof.intensity).toFixed(1), cy: s.atY(k.rate).toFixed(1), r: (5 + 9 * Math.sqrt(share)).toFixed(1),
+        return svg('circle', {cx: s.atX(k.roof.intensity).toFixed(1), cy: s.atY(k.rate).toFixed(1), r: this.radius(k).toFixed(1),
             class: `roof-mark${k.index === this.chosen ? ' on' : ''}`, tabindex: 0, role: 'button', 'data-kernel': k.index, 'data-tip': tip, 'aria-label': k.title});
     }
 
@@ -130,7 +187,8 @@ class Analysis {
         }
         const picture = svg('svg', {viewBox: `0 0 ${ROOF.width} ${ROOF.height}`, class: 'roofline', role: 'group', 'aria-label': 'Roofline of the kernels'});
         // the longest lie below, so that short ones can be chosen
-        picture.append(...this.axes(s), ...this.roofs(s), ...s.drawn.sort((a, b) => b.time - a.time).map(k => this.mark(k, s)));
+        s.drawn.sort((a, b) => b.time - a.time);
+        picture.append(...this.axes(s), ...this.roofs(s), ...this.names(s), ...this.intensities(s), ...s.drawn.map(k => this.mark(k, s)));
         host.replaceChildren(picture);
     }
 
@@ -139,34 +197,41 @@ class Analysis {
     place(k, json) {
         const path = string(json.path), line = number(json.line, 0);
         const text = path ? `${baseName(path)}:${line}` : `offset ${hex(number(json.offset, 0))}`;
-        const button = attrs(el('button.finding-place', visible(text)), {'data-code': k.index, 'data-tip': visible(path)});
+        const button = attrs(el('button.finding-place', visible(text)), {'data-code': k.index, 'data-path': path, 'data-line': line, 'data-tip': visible(path)});
         return el('li', button, el('code', visible(string(json.text))));
     }
 
     finding(k, f) {
-        const numbers = list(f.numbers).map(object).map(n => `${visible(string(n.name))} ${shortNumber(n.value)} ${visible(string(n.unit))}`.trim());
-        return el('section.finding', el('h3', visible(string(f.title))), el('p', visible(string(f.text))),
+        const numbers = list(f.numbers).map(object).map(n => `${visible(string(n.name)).replaceAll('_', ' ')} ${shortNumber(n.value)} ${visible(string(n.unit))}`.trim());
+        const gain = Number.isFinite(f.gain) ? el('span.gain', `gain ${percent(f.gain)}`) : '';
+        return el('section.finding', el('h3', visible(string(f.title)), gain), el('p', visible(string(f.text))),
             el('ul', ...list(f.places).map(object).map(p => this.place(k, p))), el('p.finding-numbers', numbers.join(' \u00b7 ')), el('p.finding-advice', `Try: ${visible(string(f.advice))}.`));
     }
 
     details() {
         const k = this.kernels[this.chosen];
-        const chooser = el('div.finding-kernels', ...this.kernels.map(other => attrs(el('button.text', other.title), {'data-kernel': other.index, 'aria-pressed': other === k})));
-        const facts = [];
+        const facts = k.limitedBy ? [`limited by ${k.limitedBy}${Number.isFinite(k.limit) ? ` (${percent(k.limit)} of the time)` : ''}`] : [];
         if (k.rate && k.attainable)
             facts.push(`${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s that ${k.bound === 'compute' ? 'its operations allow' : `${k.bound} allows`}`);
         if (Number.isFinite(k.occupancy))
             facts.push(`occupancy ${shortNumber(k.occupancy)} %${k.limiter && k.limiter !== 'nothing' ? `, limited by ${visible(k.limiter)}` : ''}`);
-        $('rec-findings').replaceChildren(chooser, el('h2', k.title), el('p', facts.join(' \u00b7 ')),
-            ...(k.findings.length ? k.findings.map(f => this.finding(k, f)) : [el('p.rec-empty', 'Nothing found.')]),
-            ...k.notJudged.map(n => el('p.finding-numbers', `Not judged: ${visible(string(n.rule))}: ${visible(string(n.why))}`)));
+        const costly = k.findings.filter(f => !(f.gain < GAIN_SHOWN)), harmless = k.findings.filter(f => f.gain < GAIN_SHOWN);
+        const unknown = new Map(); // rules that lack the same are told together
+        for (const n of k.notJudged) {
+            const why = visible(string(n.why));
+            unknown.set(why, [...unknown.get(why) || [], visible(string(n.title) || string(n.rule))]);
+        }
+        $('rec-findings').replaceChildren(el('h2', k.title), el('p', facts.join(' \u00b7 ')), ...costly.map(f => this.finding(k, f)),
+            harmless.length ? el('p.finding-numbers', `Costs nothing: ${harmless.map(f => visible(string(f.title))).join(', ')}`) : '',
+            k.findings.length ? '' : el('p.rec-empty', 'Nothing found.'),
+            ...[...unknown].map(([why, rules]) => el('p.finding-numbers', `Not judged: ${rules.join(', ')}: ${why}`)));
     }
 
     clicked(event) {
         const code = event.target.closest('[data-code]'), kernel = event.target.closest('[data-kernel]');
         if (code) {
             const k = this.kernels[Number(code.dataset.code)];
-            this.app.openCode(k.name, this.app.codeOf(k.name, k.module) ? k.module : '');
+            this.app.openCode(k.name, this.app.codeOf(k.name, k.module) ? k.module : '', {path: code.dataset.path, line: Number(code.dataset.line)});
         } else if (kernel) {
             this.show(Number(kernel.dataset.kernel));
         }

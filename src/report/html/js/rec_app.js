@@ -141,7 +141,8 @@ class RecordingApp {
         this.saveLink();
     }
 
-    openCode(name, module) {
+    /* Its code; with a place, that line pinned. */
+    openCode(name, module, place = null) {
         const kernel = this.codeOf(name, module);
         if (!kernel) {
             toast('There is no code of this kernel');
@@ -149,6 +150,9 @@ class RecordingApp {
         }
         this.setView('code');
         this.code.selectKernel(kernel);
+        const line = place && place.line ? kernel.prepare().lineAt(place.path, place.line) : -1;
+        if (line >= 0)
+            this.code.goTo({line});
         this.code.saveLink();
     }
 
