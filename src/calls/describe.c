@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls/describe.h"
 
-#include "calls_api.h"
+#include "api_calls.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef ZS_COLLECT_ACTIVITY_SHAPE_H
 #define ZS_COLLECT_ACTIVITY_SHAPE_H
 
-#include "calls_api.h"
+#include "api_calls.h"
 #include "collect/activity_priv.h"
 
 struct act_append_call {

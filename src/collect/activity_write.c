@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of store/activity.h into the file of the thread that works. */
-#include "calls_api.h"
+#include "api_calls.h"
 #include "collect/activity_priv.h"
 
 #include "store/pb.h"

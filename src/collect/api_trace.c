@@ -17,8 +17,8 @@
 #include "collect/own_stack.h"
 #include "collect/pause.h"
 
+#include "api_calls.h"
 #include "calls/codec.h"
-#include "calls_api.h"
 #include "layer/layer.h"
 #include "store/trace_writer.h"
 

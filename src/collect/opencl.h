@@ -18,7 +18,7 @@
 #ifndef ZS_COLLECT_OPENCL_H
 #define ZS_COLLECT_OPENCL_H
 
-#include "calls_api.h"
+#include "api_calls.h"
 #include "collect/activity.h"
 
 struct zs_cl;

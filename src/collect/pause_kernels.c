@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/pause_kernels.h"
 
+#include "api_calls.h"
 #include "base/filter.h"
 #include "base/id_map.h"
-#include "calls_api.h"
 #include "collect/collect.h"
 #include "store/store.h"
 

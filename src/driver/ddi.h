@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 
 /* the installed headers, and what specifications after theirs declare */
-#include "calls_api.h"
+#include "api_calls.h"
 
 #include <stddef.h>
 

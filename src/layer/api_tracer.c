@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope/trace.h over the layer or over the loader's tracing layer. */
+#include "api_calls.h"
 #include "base/diag.h"
 #include "base/filter.h"
 #include "base/options.h"
 #include "calls/codec.h"
-#include "calls_api.h"
 #include "layer/layer.h"
 
 #include <level_zero/layers/zel_tracing_api.h>

@@ -2,7 +2,7 @@
 #ifndef ZS_LAYER_LAYER_PRIV_H
 #define ZS_LAYER_LAYER_PRIV_H
 
-#include "calls_api.h"
+#include "api_calls.h"
 #include "layer/layer.h"
 
 extern struct zs_trace_set zs_layer_set;

@@ -8,7 +8,7 @@
  *
  *     storm DRIVER [CALLS]       at least so many calls; 60000 unless told
  */
-#include "calls_api.h"
+#include "api_calls.h"
 #include "collect/api_trace.h"
 #include "collect/collect.h"
 #include "collect/pause.h"

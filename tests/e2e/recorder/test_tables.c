@@ -3,7 +3,7 @@
  * Every function of every table is taken over by the layer, those of later specifications than the
  * headers' too, and by a loader of any version as far as its tables go. Argument: the layer.
  */
-#include "calls_api.h"
+#include "api_calls.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
