@@ -32,6 +32,8 @@ enum zs_port_fault_kind {
     ZS_PORT_FAULT_BLOCK2D, /* a surface or a block of two dimensions that messages cannot have */
     ZS_PORT_FAULT_BARRIER, /* a named barrier that there is none of */
     ZS_PORT_FAULT_SAMPLER_HANDLE, /* a sampler that a handle names: no argument has one */
+    ZS_PORT_FAULT_SLM_UNWRITTEN,
+    ZS_PORT_FAULT_SLM_GAP, /* between arrays in local memory */
 };
 
 struct zs_port_fault {
@@ -93,6 +95,13 @@ struct zs_port_named_barriers {
     } at[ZS_PORT_NAMED_BARRIERS];
 };
 
+/* Bytes of local memory that belong to nothing: behind one array, in front of another. */
+struct zs_port_gap {
+    uint32_t begin_B, end_B;
+    uint32_t below_B; /* size of the array below */
+    char below[48];   /* its name */
+};
+
 struct zs_port {
     /* of the launch */
     struct zs_port_map map;
@@ -110,6 +119,10 @@ struct zs_port {
     /* of the group */
     uint8_t *slm;
     uint32_t slm_B;
+    uint64_t
+        *slm_written; /* a bit for each byte of it; NULL: zs_port_check_local() looks at nothing */
+    const struct zs_port_gap *gaps;
+    uint32_t gap_count;
     /* of the thread: general state base, and the part of it that is this thread's */
     uint8_t *scratch;
     uint64_t scratch_start, scratch_end; /* offsets from general state base that are allowed */
@@ -289,6 +302,13 @@ struct zs_port_accesses {
  */
 void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *message,
                       const uint8_t *src0, uint32_t mask, struct zs_port_accesses *ret);
+
+/* In front of a message, when local memory is checked; arguments as of run(). false: refused. */
+bool zs_port_check_local(struct zs_port *port, const struct zs_port_message_row *row,
+                         const struct zs_port_message *message, const uint8_t *src0, uint32_t mask);
+/* The gap that has some of the bytes; NULL: none. */
+const struct zs_port_gap *zs_port_gap_at(const struct zs_port *port, uint64_t offset_B,
+                                         uint64_t size_B);
 
 /* The bytes of registers that a load of a block of two dimensions writes, by its descriptor and
  * payload; 0: it is not allowed. */

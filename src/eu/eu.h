@@ -134,6 +134,7 @@ struct zs_eu_send_desc {
     bool conditional;               /* sendc/sendsc */
     bool is_surface_offset;         /* the extended descriptor is one (ExBSO) */
     bool has_dst;                   /* false: dst is null, the response is dropped */
+    bool checks_local;              /* ZS_EU_LOWER_LOCAL */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
     const struct zs_isa_generation *generation;
 };
@@ -205,6 +206,8 @@ enum {
     ZS_EU_LOWER_PLACES = 1u << 8,
     /* env is a struct zs_port, whose handles are not indices of surfaces */
     ZS_EU_LOWER_HANDLES = 1u << 9,
+    /* env is a struct zs_port that checks local memory, where it says so */
+    ZS_EU_LOWER_LOCAL = 1u << 11,
     /* hooks look at no registers but the payloads of messages: threads begin as they do without */
     ZS_EU_LOWER_HOOKS_BLIND = 1u << 9,
 };

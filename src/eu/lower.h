@@ -133,8 +133,8 @@ uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 /* Threads of it stand in the middle of blocks, or every operand goes the general way. */
 static inline bool zs_eu_stands_anywhere(const struct zs_eu_lowering *l)
 {
-    const uint32_t flags =
-        ZS_EU_LOWER_GENERAL | ZS_EU_LOWER_HOOK_STEPS | ZS_EU_LOWER_SCOREBOARD | ZS_EU_LOWER_PLACES;
+    const uint32_t flags = ZS_EU_LOWER_GENERAL | ZS_EU_LOWER_HOOK_STEPS | ZS_EU_LOWER_SCOREBOARD |
+                           ZS_EU_LOWER_PLACES | ZS_EU_LOWER_LOCAL;
 
     return l->params->flags & flags || l->params->stop_count;
 }

@@ -331,6 +331,7 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
                       (!(inst->flags & ZS_INST_EXDESC_REG) || inst->src[1].grf_count),
         .conditional = inst->op == ZS_OP_SENDC || inst->op == ZS_OP_SENDSC,
         .has_dst = inst->dst.file == ZS_FILE_GRF,
+        .checks_local = l->params->flags & ZS_EU_LOWER_LOCAL,
         .dst_B = inst->dst.reg * grf_B,
         .src0_B = inst->src[0].reg * grf_B,
         .src1_B = inst->source_count == 2 && inst->src[1].file == ZS_FILE_GRF

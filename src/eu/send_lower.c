@@ -24,6 +24,8 @@ static const char *const fault_names[] = {
     [ZS_PORT_FAULT_BLOCK2D] = "a surface or block that is not allowed",
     [ZS_PORT_FAULT_BARRIER] = "no such named barrier",
     [ZS_PORT_FAULT_SAMPLER_HANDLE] = "handle of a sampler",
+    [ZS_PORT_FAULT_SLM_UNWRITTEN] = "local memory that was never written",
+    [ZS_PORT_FAULT_SLM_GAP] = "between arrays in local memory",
 };
 
 const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
@@ -89,6 +91,18 @@ static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *s
     return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : zs_eu_send_failed(t, send);
 }
 
+static enum zs_eu_status exec_checked(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                      uint32_t lane_mask)
+{
+    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
+    if (m->space == ZS_PORT_SPACE_SLM && (send->d.has_dst || m->bytes_written) &&
+        !zs_port_check_local(t->env, send->table, m, zs_eu_send_payload(t, send, m, joined),
+                             lane_mask))
+        return zs_eu_send_failed(t, send);
+    return exec(t, send, lane_mask);
+}
+
 void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *ret)
 {
     *ret = (struct zs_port_send){.sfid = d->sfid,
@@ -123,7 +137,7 @@ static int lower(struct zs_eu_send *ret, const struct zs_port_send *send, struct
     ret->run = zs_port_message_runner(&message, row, ret->d.host >= ZS_EU_HOST_AVX2);
     bool each = !message.lanes || message.lanes >= ret->d.exec_size;
     bool in_registers = !message.gather && (ret->d.has_dst || message.rlen == 0);
-    ret->exec = each && in_registers ? exec_direct : exec;
+    ret->exec = ret->d.checks_local ? exec_checked : each && in_registers ? exec_direct : exec;
     return 0;
 }
 

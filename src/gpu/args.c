@@ -3,7 +3,10 @@
 #include "gpu/gpu_priv.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { LOCAL_GAP_B = 256 };
 
 void zs_gpu_payload_store(uint8_t *cross_thread, const struct zs_payload *field, uint64_t value)
 {
@@ -103,6 +106,7 @@ int zs_gpu_args_clone(const struct zs_gpu_args *args, struct zs_gpu_args **ret_a
     memcpy(copy->is_set, args->is_set, kernel->module->arg_count * sizeof(*args->is_set));
     memcpy(copy->named_va, args->named_va, kernel->module->arg_count * sizeof(*args->named_va));
     copy->slm_end_B = args->slm_end_B;
+    copy->gap_B = args->gap_B;
     *ret_args = copy;
     return 0;
 }
@@ -212,23 +216,75 @@ int zs_gpu_args_set_buffer(struct zs_gpu_args *args, uint32_t index, struct zs_g
     return 0;
 }
 
-/* Local arguments stand one behind the other, in the order of their indexes, behind the static
- * part (whose size kernel code adds). */
-static uint64_t place_locals(struct zs_gpu_args *args, bool store)
+/* Where argument i, which is local, begins when `end_B` is taken already. */
+static uint64_t place_local(const struct zs_gpu_args *args, uint32_t i, uint64_t end_B,
+                            uint64_t gap_B)
+{
+    uint32_t alignment_B = args->kernel->module->args[i].slm_alignment_B;
+    bool is_power = alignment_B && !(alignment_B & (alignment_B - 1));
+    /* the compiler knows where the first one is: right behind the static part */
+    return zs_align_up(end_B + (end_B ? gap_B : 0), is_power ? alignment_B : 16);
+}
+
+static uint64_t place_all(struct zs_gpu_args *args, uint64_t gap_B, bool store)
 {
     const struct zs_kernel *m = args->kernel->module;
     uint64_t end_B = 0;
     for (uint32_t i = 0; i < m->arg_count; i++) {
         if (m->args[i].kind != ZS_ARG_LOCAL)
             continue;
-        uint32_t alignment_B = m->args[i].slm_alignment_B;
-        bool is_power = alignment_B && !(alignment_B & (alignment_B - 1));
-        end_B = zs_align_up(end_B, is_power ? alignment_B : 16);
+        end_B = place_local(args, i, end_B, gap_B);
         if (store)
             patch(args, i, ZS_PAYLOAD_LOCAL_POINTER, end_B);
         end_B += args->local_B[i];
     }
     return end_B;
+}
+
+/* Between local arguments, where that is checked and there is room. */
+static uint64_t local_gap_B(struct zs_gpu_args *args)
+{
+    const struct zs_gpu_kernel *kernel = args->kernel;
+    bool room =
+        place_all(args, LOCAL_GAP_B, false) + kernel->module->slm_B <= kernel->device->model->slm_B;
+    return kernel->checks_local && room ? LOCAL_GAP_B : 0;
+}
+
+/* Local arguments stand one behind the other, in the order of their indexes, behind the static
+ * part (whose size kernel code adds). */
+static uint64_t place_locals(struct zs_gpu_args *args, bool store)
+{
+    args->gap_B = local_gap_B(args);
+    return place_all(args, args->gap_B, store);
+}
+
+static void add_gap(const struct zs_gpu_args *args, uint32_t arg, uint64_t begin_B, uint64_t end_B,
+                    struct zs_port_gap *ret)
+{
+    const struct zs_kernel *m = args->kernel->module;
+    const char *name = m->args[arg].name;
+    *ret = (struct zs_port_gap){.begin_B = (uint32_t)(m->slm_B + begin_B),
+                                .end_B = (uint32_t)(m->slm_B + end_B),
+                                .below_B = (uint32_t)args->local_B[arg]};
+    snprintf(ret->below, sizeof(ret->below), "argument %u%s%.24s", (unsigned)arg, *name ? ", " : "",
+             name);
+}
+
+uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret)
+{
+    const struct zs_kernel *m = args->kernel->module;
+    uint64_t end_B = 0;
+    uint32_t count = 0, below = 0;
+    for (uint32_t i = 0; i < m->arg_count && args->gap_B; i++) {
+        if (m->args[i].kind != ZS_ARG_LOCAL)
+            continue;
+        uint64_t at_B = place_local(args, i, end_B, args->gap_B);
+        if (end_B)
+            add_gap(args, below, end_B, at_B, &ret[count++]);
+        end_B = at_B + args->local_B[i];
+        below = i;
+    }
+    return count;
 }
 
 int zs_gpu_args_set_local(struct zs_gpu_args *args, uint32_t index, uint64_t size_B)

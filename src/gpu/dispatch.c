@@ -185,6 +185,8 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     w->group_limit = run->groups_per_worker;
     w->slm_stride_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
+    if (run->kernel->checks_local) /* behind it, what was written of it */
+        w->slm_stride_B += (size_t)zs_align_up(run->slm_B / 8 + 8, 64);
     if (!worker_grow(run, w))
         return false;
     worker_empty(run, w);
@@ -211,6 +213,8 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         port->payload_B = run->memory_payload_B;
     }
     port->slm_B = run->slm_B;
+    port->gaps = run->gaps;
+    port->gap_count = run->gap_count;
     return look(run, w);
 }
 
@@ -314,12 +318,19 @@ void zs_gpu_end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group, uint
     end_thread(w, group, &group->threads[thread], true);
 }
 
+static uint64_t *slm_written(const struct zs_gpu_run *run, const struct zs_gpu_group *group)
+{
+    size_t at_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
+    return run->kernel->checks_local ? (uint64_t *)(void *)(group->slm + at_B) : NULL;
+}
+
 void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_port *port = &w->port;
     uint32_t number = thread_number(run, group, thread);
     port->slm = group->slm;
+    port->slm_written = slm_written(run, group);
     port->scratch_start = (number + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
     port->scratch_bias = scratch_base(run, number);
@@ -601,7 +612,7 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
     zs_gpu_group_id(run->launch, index, group->id);
     memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
     if (run->slm_B)
-        memset(group->slm, 0, run->slm_B);
+        memset(group->slm, 0, w->slm_stride_B);
     w->group_count++;
 }
 

@@ -96,6 +96,8 @@ static enum zs_gpu_fault_kind access_kind(enum zs_port_fault_kind kind)
         [ZS_PORT_FAULT_BLOCK2D] = ZS_GPU_FAULT_BLOCK2D,
         [ZS_PORT_FAULT_BARRIER] = ZS_GPU_FAULT_NAMED_BARRIER,
         [ZS_PORT_FAULT_SAMPLER_HANDLE] = ZS_GPU_FAULT_SAMPLER_HANDLE,
+        [ZS_PORT_FAULT_SLM_UNWRITTEN] = ZS_GPU_FAULT_SLM_UNWRITTEN,
+        [ZS_PORT_FAULT_SLM_GAP] = ZS_GPU_FAULT_SLM_GAP,
     };
     return kinds[kind];
 }
@@ -146,9 +148,15 @@ static void describe_surface(const struct zs_gpu_run *run, const struct zs_port 
     }
 }
 
+bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind)
+{
+    return kind == ZS_GPU_FAULT_SLM || kind == ZS_GPU_FAULT_SLM_UNWRITTEN ||
+           kind == ZS_GPU_FAULT_SLM_GAP;
+}
+
 static bool is_address(const struct zs_gpu_fault *fault)
 {
-    return fault->kind != ZS_GPU_FAULT_SLM && fault->kind != ZS_GPU_FAULT_SCRATCH;
+    return !zs_gpu_fault_is_local(fault->kind) && fault->kind != ZS_GPU_FAULT_SCRATCH;
 }
 
 static uint64_t distance_B(const struct zs_gpu_fault *fault, const struct zs_gpu_allocation *a)
@@ -171,6 +179,15 @@ static uint32_t near_enough(struct zs_gpu_fault *fault, uint32_t count)
     return kept;
 }
 
+static void describe_gap(const struct zs_port *port, struct zs_gpu_fault *fault)
+{
+    const struct zs_port_gap *gap = zs_port_gap_at(port, fault->gpu_va, fault->access_B);
+    if (gap)
+        snprintf(fault->detail, sizeof(fault->detail),
+                 "%" PRIu64 " bytes from the start of %s, which has %" PRIu32,
+                 fault->gpu_va + gap->below_B - gap->begin_B, gap->below, gap->below_B);
+}
+
 static void describe_access(const struct zs_gpu_run *run, const struct zs_port *port,
                             struct zs_gpu_fault *fault)
 {
@@ -185,6 +202,8 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_port *
     if (fault->kind == ZS_GPU_FAULT_SLM)
         snprintf(fault->detail, sizeof(fault->detail), "the group has %" PRIu32 " bytes",
                  run->slm_B);
+    if (fault->kind == ZS_GPU_FAULT_SLM_GAP)
+        describe_gap(port, fault);
     if (!is_address(fault) || fault->kind == ZS_GPU_FAULT_NULL_POINTER)
         return;
     if (fault->nearest_count == 0)

@@ -325,6 +325,8 @@ enum {
     /* Of walk.h: private memory is somebody else's, made for as many threads as the device holds.
      */
     ZS_GPU_KERNEL_WALKED = 1u << 4,
+    /* Local memory that is read was written, arrays in it stand apart. */
+    ZS_GPU_KERNEL_LOCAL = 1u << 5,
 };
 
 enum zs_gpu_arg_kind {
@@ -430,6 +432,7 @@ struct zs_gpu_fault {
 };
 /* Several lines of text without a final newline; `source` (may be NULL) is "file:line" or so. */
 void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out);
+bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind); /* addresses are offsets in local memory */
 const char *zs_gpu_fault_name(enum zs_gpu_fault_kind kind); /* "out of bounds" ... */
 
 /* ---- Counters ----------------------------------------------------------------------------------

@@ -205,6 +205,7 @@ struct zs_gpu_kernel {
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
+    bool checks_local;  /* ZS_GPU_KERNEL_LOCAL */
     uint32_t slots_max; /* threads with numbers of their own; 0: any */
     struct zs_gpu_instruction *instructions;
     uint32_t instruction_count;
@@ -245,7 +246,12 @@ struct zs_gpu_args {
     bool *is_set;                     /* by argument */
     uint64_t *named_va;               /* by argument: what a launch pins, 0: nothing */
     uint64_t slm_end_B;               /* end of the local arguments */
+    uint64_t gap_B;                   /* between them */
 };
+
+/* What stands apart in local memory, where the kernel checks that; at most one gap per argument.
+ */
+uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret);
 
 /* Write the low bytes of a value into a payload field; wider fields are zero-filled. */
 void zs_gpu_payload_store(uint8_t *cross_thread, const struct zs_payload *field, uint64_t value);
@@ -323,7 +329,9 @@ struct zs_gpu_run {
     uint32_t threads_per_group, group_items;
     uint32_t last_mask; /* dispatch mask of a group's last thread */
     uint64_t group_total;
-    uint32_t slm_B;  /* exact: what kernels may touch */
+    uint32_t slm_B;           /* exact: what kernels may touch */
+    struct zs_port_gap *gaps; /* in it, owned; the kernel checks_local */
+    uint32_t gap_count;
     uint32_t places; /* groups that may be resident, over all workers */
     uint32_t slots;  /* their EU threads */
     uint32_t workers_max;

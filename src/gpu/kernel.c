@@ -220,6 +220,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
                      (uint32_t)zs_align_up(kernel->inline_B, registers.grf_B),
         .flags = (desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0u : ZS_EU_LOWER_COUNTS) |
                  (desc->flags & ZS_GPU_KERNEL_SCOREBOARD ? ZS_EU_LOWER_SCOREBOARD : 0u) |
+                 (desc->flags & ZS_GPU_KERNEL_LOCAL ? ZS_EU_LOWER_LOCAL : 0u) |
                  (kernel->device->model->long_integers ? ZS_EU_LOWER_LONG_INTEGERS : 0u) |
                  (desc->flags & ZS_GPU_KERNEL_WALKED ? ZS_EU_LOWER_HANDLES : 0u) |
                  (kernel->device->debug ? ZS_EU_LOWER_PLACES : 0u),
@@ -231,7 +232,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     if (!error && desc->ret_lowered)
         zs_eu_program_show(kernel->program, params.platform, desc->ret_lowered);
     if (!error && desc->compile && !kernel->device->debug &&
-        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2)))
+        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_X86_64_V2)))
         compile(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))
@@ -307,6 +308,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     kernel->constant_size_B = desc->constant_size_B;
     for (uint32_t i = 0; i < m->payload_count; i++)
         kernel->uses_private |= m->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE;
+    kernel->checks_local = desc->flags & ZS_GPU_KERNEL_LOCAL;
     kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
     error = number_surfaces(kernel, diag);
     if (!error)

@@ -102,6 +102,17 @@ static void add_range(struct zs_gpu_run *run, const void *data, uint64_t size_B)
     run->ranges[run->range_count++] = (struct zs_port_range){.start = start, .end = start + size_B};
 }
 
+static int setup_gaps(struct zs_gpu_run *run)
+{
+    if (!run->kernel->checks_local || !run->slm_B)
+        return 0;
+    run->gaps = calloc(run->kernel->module->arg_count + 1u, sizeof(*run->gaps));
+    if (!run->gaps)
+        return -ENOMEM;
+    run->gap_count = zs_gpu_args_gaps(run->launch->args, run->gaps);
+    return 0;
+}
+
 static int setup_scratch(struct zs_gpu_run *run)
 {
     run->scratch_B = scratch_size_B(run->kernel);
@@ -302,7 +313,9 @@ static int setup(struct zs_gpu_run *run)
         dispatch.printf_va = (uint64_t)(uintptr_t)launch->printf_buffer;
         add_range(run, launch->printf_buffer, launch->printf_size_B);
     }
-    int error = setup_scratch(run);
+    int error = setup_gaps(run);
+    if (!error)
+        error = setup_scratch(run);
     if (!error)
         error = setup_private(run, &dispatch);
     if (!error)
@@ -338,6 +351,7 @@ static void teardown(struct zs_gpu_run *run)
     zs_gpu_block_put(run->device, &run->private_memory);
     zs_gpu_block_put(run->device, &run->launch_memory);
     free(run->payload);
+    free(run->gaps);
     free(run->local_ids);
     free(run->sums);
     zs_timing_trace_destroy(run->trace);

@@ -72,7 +72,7 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     if (module->context->driver->timing != ZS_DRIVER_TIMING_FORMULA)
         desc.flags |= ZS_GPU_KERNEL_TIMED;
     if (module->context->driver->check)
-        desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
+        desc.flags |= ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL;
     struct zs_buf lowered = {0};
     if (module->context->driver->dumps)
         desc.ret_lowered = &lowered;

@@ -583,7 +583,7 @@ static struct zs_history_memory access_of(const struct zs_gpu_fault *fault)
     struct zs_history_memory m = {.gpu_va = fault->gpu_va,
                                   .size_B = fault->access_B,
                                   .is_write = fault->is_write,
-                                  .is_local = fault->kind == ZS_GPU_FAULT_SLM};
+                                  .is_local = zs_gpu_fault_is_local(fault->kind)};
     if (!fault->has_access)
         return (struct zs_history_memory){0};
     snprintf(m.what, sizeof(m.what), "%s", zs_gpu_fault_name(fault->kind));
@@ -601,7 +601,8 @@ static void tell_fault(struct zs_gpu_debug_session *s, const struct zs_gpu_fault
     struct zs_gpu_debug_event event = {.kind = ZS_GPU_DEBUG_PAGE_FAULT,
                                        .gpu_va = fault->gpu_va,
                                        .is_permission = fault->kind == ZS_GPU_FAULT_READ_ONLY};
-    if (fault->has_access && fault->kind != ZS_GPU_FAULT_SLM && fault->kind != ZS_GPU_FAULT_SCRATCH)
+    if (fault->has_access && !zs_gpu_fault_is_local(fault->kind) &&
+        fault->kind != ZS_GPU_FAULT_SCRATCH)
         s->sink(s->ctx, &event);
     zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index);
 }

@@ -128,6 +128,53 @@ static int freed(void)
     return write_at(p);
 }
 
+enum { ITEMS = 16 };
+
+static int read_local(int filled)
+{
+    ze_kernel_handle_t kernel = load("read_local");
+    char *out = allocate(ITEMS * 4);
+    set(kernel, 0, sizeof(out), &out);
+    set(kernel, 1, sizeof(filled), &filled);
+    return launch(kernel, ITEMS);
+}
+
+static int local_written(void)
+{
+    return read_local(ITEMS);
+}
+
+static int local_unwritten(void)
+{
+    return read_local(ITEMS / 2);
+}
+
+static int local_arguments(const char *name, uint32_t locals, int offset)
+{
+    ze_kernel_handle_t kernel = load(name);
+    char *out = allocate(ITEMS * 4);
+    set(kernel, 0, sizeof(out), &out);
+    for (uint32_t i = 1; i <= locals; i++)
+        set(kernel, i, ITEMS * 4, NULL);
+    set(kernel, locals + 1, sizeof(offset), &offset);
+    return launch(kernel, ITEMS);
+}
+
+static int local_inside(void)
+{
+    return local_arguments("local_arguments", 2, 0) | local_arguments("local_and_argument", 1, 0);
+}
+
+static int local_behind(void)
+{
+    return local_arguments("local_arguments", 2, 1);
+}
+
+static int local_own_behind(void)
+{
+    return local_arguments("local_and_argument", 1, 4);
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -136,6 +183,11 @@ static const struct {
     {"behind", behind},
     {"before", before},
     {"freed", freed},
+    {"local-written", local_written},
+    {"local-unwritten", local_unwritten},
+    {"local-inside", local_inside},
+    {"local-behind", local_behind},
+    {"local-own-behind", local_own_behind},
 };
 
 int main(int argc, char **argv)

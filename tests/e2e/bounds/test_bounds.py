@@ -43,6 +43,17 @@ class Memory(unittest.TestCase):
         r = run('inside', '--check', env={'ZESCOPE_LOG': 'error', 'ZESCOPE_QUARANTINE': 'much'})
         self.assertIn('ZESCOPE_QUARANTINE=much is not a size', r.stderr)
 
+    def test_local_unwritten(self):
+        self.silent('local-written')
+        self.found('local-unwritten', 'kernel read_local: read of local memory that was never written: read of 4 bytes at offset 0x24',
+                   r'bounds\.cl:\d+', r'local \(8, 0, 0\)')
+        self.assertEqual(run('local-unwritten').returncode, 0)
+
+    def test_between_local_arguments(self):
+        self.silent('local-inside')
+        self.found('local-behind', 'access between arrays in local memory: write of 4 bytes at offset 0x40',
+                   '64 bytes from the start of argument 1(, a)?, which has 64', r'local \(15, 0, 0\)')
+
 
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])
