@@ -20,8 +20,9 @@ TIME_LIMIT_S = 600
 # On XeHPG calls by address ask which EU of a pair their thread runs on.
 BY_PLACE = {('acm-g10', 'pointers')}
 HOLDER = 'Intel_Symbol_Table_Void_Program'
-# What these execute depends on the order in which threads come.
-RACES = re.compile('sync_atomic_|sync_chain|sync_float|printf_overflow')
+# What these execute depends on the order in which threads come: how often one waits in vain, or tries again. All come
+# in, so what is counted of the first instruction is the same.
+RACES = re.compile('sync_atomic_|sync_chain|sync_float|sync_lock|printf_overflow')
 
 
 def counts(folder):
@@ -77,9 +78,12 @@ def compare(zescope, suite, tool, binary):
     by_place = (device, group) in BY_PLACE
     wrong = [f'{k}: nothing was counted' for k in set(expected) - refused if not got[k]]
     for kernel, rows in expected.items():
-        if kernel in refused or by_place or RACES.match(kernel):
+        if kernel in refused or by_place:
             continue
+        first = min(offset for offset in rows if offset >= 0)
         for offset, numbers in rows.items():
+            if RACES.match(kernel) and offset != first:
+                continue
             if got[kernel][offset] != numbers and offset >= 0:
                 wrong.append(f'{kernel}+{offset:#x}: {got[kernel][offset]}, not {numbers}')
     compared = len({k for k in expected if not RACES.match(k)} - refused)
