@@ -95,10 +95,9 @@ static double all_eus(const struct source *s)
 static double sum(const struct source *s)
 {
     uint64_t value = 0;
-    for (uint32_t i = 0; i < zs_metric_counters_of(s->report->set); i++) {
-        uint32_t counter = zs_metric_counter_at(s->report->set, i);
-        value += s->row->counters >> counter & 1 ? s->report->counters[counter] : 0;
-    }
+    for (const uint16_t *c = s->row->counters; *c; c++)
+        if (zs_metric_has_counter(s->report->set, *c - 1u))
+            value += s->report->counters[*c - 1];
     return (double)value;
 }
 

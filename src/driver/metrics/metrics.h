@@ -37,13 +37,10 @@ enum zs_metric_counter {
 #undef ZS_TIMING_GAIN
     ZS_METRIC_COUNTERS
 };
-/* Metrics name counters by their bits. */
-typedef unsigned __int128 zs_metric_mask;
-_Static_assert(ZS_METRIC_COUNTERS <= 128, "a mask has a bit for each counter");
 
 enum zs_metric_set {
 #define ZS_METRIC_SET(id, where, domain, needs, name, description) ZS_METRIC_SET_##id,
-#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters)
+#define ZS_METRIC(set, ...)
 #include "driver/metrics/group.def"
 #undef ZS_METRIC_SET
 #undef ZS_METRIC
@@ -52,11 +49,11 @@ enum zs_metric_set {
 };
 enum { ZS_METRIC_DOMAINS = 6, ZS_METRIC_SAMPLINGS = 2 /* of a set; those of tracers have one */ };
 
-/* More than any group has: all rows, and the two of time-based groups. */
 enum {
-    ZS_METRIC_ROWS_MAX = 2
+    ZS_METRIC_ROWS_MAX = 64, /* of a group, with the two of time-based ones */
+    ZS_METRIC_ROWS = 0       /* of all sets */
 #define ZS_METRIC_SET(id, where, domain, needs, name, description)
-#define ZS_METRIC(set, name, description, component, tier, type, unit, how, counters) +1
+#define ZS_METRIC(set, ...) +1
 #include "driver/metrics/group.def"
 #undef ZS_METRIC_SET
 #undef ZS_METRIC
@@ -104,9 +101,11 @@ struct zs_metric_row {
     uint32_t tier;
     zet_metric_type_t type;
     enum zs_metric_how how;
-    zs_metric_mask counters; /* bit per enum zs_metric_counter; by address: of its values */
+    /* 1 + enum zs_metric_counter, or the place of a value in a report by address; 0 ends them */
+    const uint16_t *counters;
 };
 
+bool zs_metric_same_counters(const struct zs_metric_row *a, const struct zs_metric_row *b);
 /* metrics/calc.c: of the values. */
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
 
@@ -192,6 +191,15 @@ static inline uint32_t zs_metric_counter_at(uint32_t set, uint32_t place)
 {
     bool skips = set == ZS_METRIC_SET_GAINS && place >= ZS_METRIC_TIMING_FIRST;
     return skips ? place - ZS_METRIC_TIMING_FIRST + ZS_METRIC_GAINS_FIRST : place;
+}
+/* Whether reports of the set have it. */
+static inline bool zs_metric_has_counter(uint32_t set, uint32_t counter)
+{
+    return zs_metric_is_by_address(set) ? counter < zs_metric_counters_of(set)
+           : set == ZS_METRIC_SET_GAINS
+               ? counter < ZS_METRIC_TIMING_FIRST ||
+                     (counter >= ZS_METRIC_GAINS_FIRST && counter < ZS_METRIC_COUNTERS)
+               : counter < ZS_METRIC_GAINS_FIRST;
 }
 _Static_assert(ZS_RAW_HEADER_B + 8 * ZS_METRIC_GAINS_FIRST <= ZS_RAW_REPORT_B,
                "a report holds all");

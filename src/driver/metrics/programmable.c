@@ -75,7 +75,7 @@ struct zs_ze_metric_programmable {
 
 struct zs_metric_programmables {
     uint32_t count;
-    struct zs_ze_metric_programmable *items[ZS_METRIC_ROWS_MAX];
+    struct zs_ze_metric_programmable *items[ZS_METRIC_ROWS];
 };
 
 void zs_ze_metric_programmable_fini(struct zs_ze_metric_programmable *programmable)
@@ -98,8 +98,8 @@ static bool is_there(const struct zs_metric_programmables *p, const struct zs_me
 {
     for (uint32_t i = 0; i < p->count; i++) {
         const struct zs_metric_row *r = p->items[i]->row;
-        if (p->items[i]->domain == domain && r->how == row->how && r->counters == row->counters &&
-            strcmp(r->name, row->name) == 0)
+        if (p->items[i]->domain == domain && r->how == row->how &&
+            zs_metric_same_counters(r, row) && strcmp(r->name, row->name) == 0)
             return true;
     }
     return false;

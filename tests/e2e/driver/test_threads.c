@@ -4,6 +4,14 @@
 
 #include <pthread.h>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define IS_SANITIZED false
+#endif
+
 enum { THREADS = 6, ROUNDS = 20, N = 512 };
 
 struct job {
@@ -129,10 +137,48 @@ static void test_devices(void **state)
     OK(zeMemFree(e->context, sum));
 }
 
+static void *launch_first(void *arg)
+{
+    struct job *job = arg;
+    ze_kernel_handle_t kernel = kernel_of(job->module, "add_atomic");
+    ze_command_list_handle_t list = e2e_immediate(&job->e, true);
+    const ze_group_count_t groups = {4, 1, 1};
+    int *sum = e2e_alloc(&job->e, 64);
+    *sum = 0;
+    set(kernel, 0, sizeof(sum), &sum);
+    OK(zeKernelSetGroupSize(kernel, 32, 1, 1));
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    job->wrong = *sum != 128;
+    OK(zeMemFree(job->e.context, sum));
+    OK(zeCommandListDestroy(list));
+    OK(zeKernelDestroy(kernel));
+    return NULL;
+}
+
+/* The first launch of a process, on a thread that has as little as there is. A sanitizer's frames
+ * are larger. */
+static void test_small_stack(void **state)
+{
+    struct e2e *e = *state;
+    struct job job = {.e = *e, .module = make_module(e, "kernels.bin")};
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    const char *through = getenv("E2E_THROUGH");
+    if (!IS_SANITIZED && through && strcmp(through, "direct") == 0)
+        assert_int_equal(pthread_attr_setstacksize(&small, 16384), 0);
+    assert_int_equal(pthread_create(&thread, &small, launch_first, &job), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(job.wrong, 0);
+    pthread_attr_destroy(&small);
+    OK(zeModuleDestroy(job.module));
+}
+
 int main(int argc, char **argv)
 {
     setenv("ZESCOPE_DEVICES", "skl,skl", 1);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_stack), /* first */
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_devices),
     };
