@@ -455,7 +455,12 @@ static const struct zs_eu_op *call(struct zs_eu_thread *t, const struct zs_eu_op
         return NULL;
     if (op->arg)
         memcpy((uint8_t *)t + op->aux, link, sizeof(link));
-    return split(t, taken, depth_key | block, next_block);
+    if (ZS_UNLIKELY(taken != t->ce))
+        return split(t, taken, depth_key | block, next_block);
+    /* they stay the deepest: whoever waits does so at depths above */
+    t->depth_key = depth_key;
+    t->merge_block = NO_BLOCK;
+    return block_start(t, block);
 }
 
 const struct zs_eu_op *zs_eu_op_call(struct zs_eu_thread *t, const struct zs_eu_op *op)
@@ -487,7 +492,10 @@ const struct zs_eu_op *zs_eu_op_ret(struct zs_eu_thread *t, const struct zs_eu_o
     if (block == NO_BLOCK)
         return NULL;
     uint32_t depth_key = is_outermost(t) ? t->depth_key : t->depth_key + (1u << BLOCK_BITS);
-    return split(t, taken, depth_key | block, op->aux);
+    if (ZS_UNLIKELY(taken != t->ce || t->waiting))
+        return split(t, taken, depth_key | block, op->aux);
+    t->depth_key = depth_key;
+    return block_start(t, block);
 }
 
 /* arg: which notification register. */
