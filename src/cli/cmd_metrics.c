@@ -344,7 +344,7 @@ static int check_groups(const struct names *names, const struct zs_string_list *
     return ZS_EXIT_OK;
 }
 
-int zs_cli_check_metric_groups(const struct zs_string_list *groups)
+int zs_cli_check_metric_groups(const struct zs_string_list *groups, bool *ret_told)
 {
     enum { TIMEOUT_MS = 30 * 1000 };
     struct zs_buf told = {0};
@@ -354,7 +354,8 @@ int zs_cli_check_metric_groups(const struct zs_string_list *groups)
     bool whole = asked.asked && !asked.timed_out && !asked.cut && !asked.status && !told.error &&
                  split_lines(&told, &names);
     /* a driver that does not tell, or has none: what the recording finds out is said at its end */
-    int status = whole && names.count ? check_groups(&names, groups) : ZS_EXIT_OK;
+    *ret_told = whole && names.count;
+    int status = *ret_told ? check_groups(&names, groups) : ZS_EXIT_OK;
     free(names.items);
     zs_buf_fini(&told);
     return status;

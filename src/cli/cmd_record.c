@@ -794,11 +794,12 @@ static int run_record(void *options, int operand_count, char **operands)
     if (!l)
         return zs_cli_fail("out of memory");
     l->live_fd = -1;
+    bool told = false;
     int status = check_options(o, l);
     if (status == ZS_EXIT_OK && o->device)
         status = zs_cli_use_software_gpu(&zs_command_record, o->device);
     if (status == ZS_EXIT_OK && o->metrics.count)
-        status = zs_cli_check_metric_groups(&o->metrics);
+        status = zs_cli_check_metric_groups(&o->metrics, &told);
     if (status) {
         free(l);
         return status;
@@ -817,7 +818,7 @@ static int run_record(void *options, int operand_count, char **operands)
              !zs_cli_find_library("libzescope_layer.so", "ZESCOPE_LAYER", "layer", l->layer))
         status = zs_cli_fail("libzescope_layer.so cannot be found: reinstall zescope, say where it "
                              "is with ZESCOPE_LAYER, or record modules only with --no-trace");
-    else if (o->metrics.count && !zs_cli_metrics_allowed())
+    else if (o->metrics.count && !told && !zs_cli_metrics_allowed())
         status = ZS_EXIT_FAILED; /* said */
     else if ((status = open_live(o, l)) ||
              (o->instrument && (status = zs_cli_helper_start(o->instrument, &l->helper))))

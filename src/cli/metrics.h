@@ -20,7 +20,7 @@ extern const struct zs_command zs_command_metrics;
 int zs_cli_metrics(const struct metrics_options *options, int operand_count, char **operands);
 
 /* Whether some device of the drivers here has each of these groups (items may be NAME,NAME). If
- * not, a message and ZS_EXIT_USAGE. */
-int zs_cli_check_metric_groups(const struct zs_string_list *groups);
+ * not, a message and ZS_EXIT_USAGE. ret_told: a driver that has metrics enabled answered. */
+int zs_cli_check_metric_groups(const struct zs_string_list *groups, bool *ret_told);
 
 #endif

@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -37,28 +36,6 @@ struct zs_capture {
     struct zs_debug_desc debug;
     struct zs_capture_log log;
 };
-
-static struct zs_json begin_line(struct zs_buf *line, const char *event)
-{
-    struct zs_json j = zs_json_make(line, 0);
-    zs_json_object(&j, NULL);
-    zs_json_string(&j, "event", event);
-    zs_json_u64(&j, "tid", (uint64_t)syscall(SYS_gettid));
-    zs_json_u64(&j, "t_ns", zs_collect_now_ns());
-    return j;
-}
-
-/* Ends and writes a line; what was captured is lost without it. */
-static void end_line(struct zs_collector *c, struct zs_json *j, struct zs_buf *line)
-{
-    zs_json_end(j);
-    int error = zs_session_event(c, line);
-    if (error) {
-        zs_session_lost(c, error);
-        zs_session_note(c, "a module event cannot be written: %s", strerror(-error));
-    }
-    zs_buf_fini(line);
-}
 
 static void put_hex(struct zs_json *j, const char *key, uint64_t value)
 {
@@ -289,7 +266,7 @@ struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_par
     if (c->add_debug_info)
         rewrite_desc(c, capture, params);
     struct zs_buf line = {0};
-    struct zs_json j = begin_line(&line, "begin");
+    struct zs_json j = zs_session_event_begin(&line, "begin");
     zs_json_u64(&j, "id", capture->id);
     zs_json_string(&j, "format", format_name(desc->format));
     zs_json_string(&j, "app_flags", desc->pBuildFlags ? desc->pBuildFlags : "");
@@ -299,7 +276,7 @@ struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_par
     int error = put_inputs(c, &j, *params->pdesc);
     if (error)
         zs_session_note(c, "module %u: its input was not kept: %s", capture->id, strerror(-error));
-    end_line(c, &j, &line);
+    zs_session_event_end(c, &j, &line);
 
     log_begin(c, &capture->log, params->pphBuildLog);
     capture->begin_ns = zs_collect_now_ns();
@@ -415,7 +392,7 @@ uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
     uint64_t returned_ns = zs_collect_now_ns();
     ze_module_handle_t module = !result && *params->pphModule ? **params->pphModule : NULL;
     struct zs_buf line = {0};
-    struct zs_json j = begin_line(&line, "end");
+    struct zs_json j = zs_session_event_begin(&line, "end");
     zs_json_u64(&j, "id", capture->id);
     zs_json_u64(&j, "duration_ns", returned_ns - capture->begin_ns);
     put_hex(&j, "result", (uint64_t)result);
@@ -426,7 +403,7 @@ uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
         put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
     }
     put_log(c, &j, capture->log.handle);
-    end_line(c, &j, &line);
+    zs_session_event_end(c, &j, &line);
 
     log_end(c, &capture->log, params->pphBuildLog);
     if (capture->rewritten) {
@@ -459,7 +436,7 @@ void zs_capture_link_end(struct zs_collector *c, struct zs_capture_log *log,
                          ze_module_dynamic_link_params_t *params, ze_result_t result)
 {
     struct zs_buf line = {0};
-    struct zs_json j = begin_line(&line, "link");
+    struct zs_json j = zs_session_event_begin(&line, "link");
     put_hex(&j, "result", (uint64_t)result);
     zs_json_array(&j, "modules");
     ze_module_handle_t *modules = *params->pphModules;
@@ -472,7 +449,7 @@ void zs_capture_link_end(struct zs_collector *c, struct zs_capture_log *log,
     }
     zs_json_end(&j);
     put_log(c, &j, log->handle);
-    end_line(c, &j, &line);
+    zs_session_event_end(c, &j, &line);
     log_end(c, log, params->pphLinkLog);
     free(log);
 }
@@ -480,7 +457,7 @@ void zs_capture_link_end(struct zs_collector *c, struct zs_capture_log *log,
 void zs_capture_destroy(struct zs_collector *c, ze_module_handle_t module)
 {
     struct zs_buf line = {0};
-    struct zs_json j = begin_line(&line, "destroy");
+    struct zs_json j = zs_session_event_begin(&line, "destroy");
     put_hex(&j, "handle", (uint64_t)(uintptr_t)module);
-    end_line(c, &j, &line);
+    zs_session_event_end(c, &j, &line);
 }

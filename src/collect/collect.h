@@ -104,8 +104,10 @@ struct zs_session *zs_session_get(struct zs_collector *c);
 struct zs_json;
 int zs_session_blob(struct zs_collector *c, struct zs_json *j, const char *key, const char *ext,
                     struct zs_span span);
-/* Append a finished line. A line that cannot be written counts as a lost module. */
-int zs_session_event(struct zs_collector *c, struct zs_buf *line);
+/* A line on a module: members follow. */
+struct zs_json zs_session_event_begin(struct zs_buf *line, const char *event);
+/* Ends it, appends it and frees it. A line that cannot be written counts as a lost module. */
+void zs_session_event_end(struct zs_collector *c, struct zs_json *j, struct zs_buf *line);
 /* Say in the recording what went wrong. */
 void zs_session_note(struct zs_collector *c, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_session_lost(struct zs_collector *c, int error);

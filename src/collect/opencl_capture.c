@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -44,27 +43,6 @@ struct cl_build {
     void (*notify)(cl_program program, void *user_data); /* the application's */
     void *user_data;
 };
-
-static struct zs_json begin_line(struct zs_buf *line, const char *event)
-{
-    struct zs_json j = zs_json_make(line, 0);
-    zs_json_object(&j, NULL);
-    zs_json_string(&j, "event", event);
-    zs_json_u64(&j, "tid", (uint64_t)syscall(SYS_gettid));
-    zs_json_u64(&j, "t_ns", zs_collect_now_ns());
-    return j;
-}
-
-static void end_line(struct zs_collector *c, struct zs_json *j, struct zs_buf *line)
-{
-    zs_json_end(j);
-    int error = zs_session_event(c, line);
-    if (error) {
-        zs_session_lost(c, error);
-        zs_session_note(c, "a module event cannot be written: %s", strerror(-error));
-    }
-    zs_buf_fini(line);
-}
 
 /* ---- what the driver says of a device ---- */
 
@@ -152,7 +130,7 @@ static void put_begin(struct cl_build *b, uint32_t device, const cl_program *oth
 {
     struct zs_cl *cl = b->cl;
     struct zs_buf line = {0};
-    struct zs_json j = begin_line(&line, "begin");
+    struct zs_json j = zs_session_event_begin(&line, "begin");
     const char *flags = b->options ? b->options : b->app_options;
     const char *format = b->kind == LINK ? "other" : "native";
     zs_json_u64(&j, "id", b->ids[device]);
@@ -168,7 +146,7 @@ static void put_begin(struct cl_build *b, uint32_t device, const cl_program *oth
             put_input(cl, &j, others[i], "");
     zs_json_end(&j);
     zs_json_string(&j, "format", format);
-    end_line(cl->collector, &j, &line);
+    zs_session_event_end(cl->collector, &j, &line);
 }
 
 /* ---- results ---- */
@@ -304,7 +282,7 @@ static void put_end(struct cl_build *b, cl_program program, uint32_t i, int32_t 
                     uint64_t now_ns)
 {
     struct zs_buf line = {0};
-    struct zs_json j = begin_line(&line, "end");
+    struct zs_json j = zs_session_event_begin(&line, "end");
     char text[24];
     zs_json_u64(&j, "id", b->ids[i]);
     zs_json_u64(&j, "duration_ns", now_ns - b->begin_ns);
@@ -315,7 +293,7 @@ static void put_end(struct cl_build *b, cl_program program, uint32_t i, int32_t 
         put_module(b, &j, program, i);
     if (program)
         put_log(b->cl, &j, program, b->devices[i]);
-    end_line(b->cl->collector, &j, &line);
+    zs_session_event_end(b->cl->collector, &j, &line);
 }
 
 static void remember(struct cl_build *b, cl_program program)

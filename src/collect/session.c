@@ -224,11 +224,6 @@ static int append(struct zs_collector *c, const char *name, struct zs_buf *line)
     return error ? error : zs_store_line(path, zs_buf_span(line));
 }
 
-int zs_session_event(struct zs_collector *c, struct zs_buf *line)
-{
-    return append(c, ZS_RECORD_EVENTS, line);
-}
-
 void zs_session_note(struct zs_collector *c, const char *format, ...)
 {
     struct zs_buf line = {0};
@@ -246,4 +241,25 @@ void zs_session_note(struct zs_collector *c, const char *format, ...)
     if (append(c, ZS_RECORD_NOTES, &line) && c->counters)
         atomic_fetch_add(&c->counters->notes_lost, 1);
     zs_buf_fini(&line);
+}
+
+struct zs_json zs_session_event_begin(struct zs_buf *line, const char *event)
+{
+    struct zs_json j = zs_json_make(line, 0);
+    zs_json_object(&j, NULL);
+    zs_json_string(&j, "event", event);
+    zs_json_u64(&j, "tid", (uint64_t)syscall(SYS_gettid));
+    zs_json_u64(&j, "t_ns", zs_collect_now_ns());
+    return j;
+}
+
+void zs_session_event_end(struct zs_collector *c, struct zs_json *j, struct zs_buf *line)
+{
+    zs_json_end(j);
+    int error = append(c, ZS_RECORD_EVENTS, line);
+    if (error) {
+        zs_session_lost(c, error);
+        zs_session_note(c, "a module event cannot be written: %s", strerror(-error));
+    }
+    zs_buf_fini(line);
 }

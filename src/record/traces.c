@@ -38,10 +38,14 @@ enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
 /* What is not named as trace files are is a process of its own. */
 static uint64_t process_of(const char *name, uint32_t first_ordinal)
 {
-    unsigned pid = 0, ordinal = 0;
-    bool known = sscanf(name, "%u-%u-", &pid, &ordinal) == 2;
-    uint64_t number = known ? (uint64_t)ordinal + first_ordinal : UINT32_MAX;
-    return ZS_MIN(number, (uint64_t)UINT32_MAX) << 32 | pid;
+    char *behind_pid, *behind = NULL;
+    unsigned long pid = strtoul(name, &behind_pid, 10), ordinal = 0;
+    if (behind_pid > name && *behind_pid == '-')
+        ordinal = strtoul(behind_pid + 1, &behind, 10);
+    bool known = behind && behind > behind_pid + 1 && *behind == '-' && pid <= UINT32_MAX &&
+                 ordinal < UINT32_MAX - first_ordinal;
+    uint64_t number = known ? ordinal + first_ordinal : UINT32_MAX;
+    return number << 32 | (uint32_t)pid;
 }
 
 /* Adds the trace files of one folder, sorted; takes dir_fd. */
