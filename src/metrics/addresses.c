@@ -10,6 +10,8 @@
 #include "metrics/addresses.h"
 
 #include "base/hash.h"
+#include "base/index.h"
+#include "base/vec.h"
 #include "metrics/profile_priv.h"
 
 #include <stdlib.h>
@@ -58,54 +60,41 @@ struct flow {
     const struct zs_isa_kernel *isa;
     uint32_t grf_B;
     struct slot *slots; /* of two bytes each */
-    struct symbol *symbols;
-    uint32_t *table;
-    uint32_t count, capacity;
+    struct zs_index index;
+    struct {
+        struct symbol *items;
+        size_t count, capacity;
+    } symbols;
     uint64_t unknowns;
     bool failed;
 };
 
 /* ---- symbols ---- */
 
-static bool grow(struct flow *f)
+static uint64_t hash_symbol(const void *symbols, size_t i)
 {
-    uint32_t capacity = f->capacity ? f->capacity * 2 : 1024;
-    struct symbol *symbols = realloc(f->symbols, capacity * sizeof(*symbols));
-    uint32_t *table = calloc((size_t)capacity * 2, sizeof(*table));
-    f->symbols = symbols ? symbols : f->symbols;
-    if (!symbols || !table || f->count >= SYMBOLS_MAX) {
-        free(table);
-        return false;
-    }
-    free(f->table);
-    f->table = table;
-    f->capacity = capacity;
-    for (uint32_t i = 1; i < f->count; i++) {
-        uint64_t h = zs_hash_u64(zs_hash_u64(symbols[i].op, symbols[i].a), (uint64_t)symbols[i].b);
-        uint32_t at = (uint32_t)h & (capacity * 2 - 1);
-        while (table[at])
-            at = (at + 1) & (capacity * 2 - 1);
-        table[at] = i;
-    }
-    return true;
+    const struct symbol *s = &((const struct symbol *)symbols)[i];
+    return zs_hash_u64(zs_hash_u64(s->op, s->a), (uint64_t)s->b);
 }
 
+/* Its place, and one more; 0 for all when there is no room. */
 static uint32_t symbol_of(struct flow *f, uint32_t op, uint32_t a, int64_t b)
 {
-    if (f->count + 1 >= f->capacity && !grow(f)) {
-        f->failed = true;
+    const struct symbol symbol = {op, a, b};
+    f->failed |= f->symbols.count >= SYMBOLS_MAX ||
+                 !zs_index_reserve(&f->index, f->symbols.count, hash_symbol, f->symbols.items);
+    if (f->failed)
         return 0;
-    }
-    uint32_t mask = f->capacity * 2 - 1;
-    uint32_t at = (uint32_t)zs_hash_u64(zs_hash_u64(op, a), (uint64_t)b) & mask;
-    for (; f->table[at]; at = (at + 1) & mask) {
-        const struct symbol *s = &f->symbols[f->table[at]];
+    uint32_t *slot = zs_index_first(&f->index, hash_symbol(&symbol, 0));
+    for (; *slot; slot = zs_index_next(&f->index, slot)) {
+        const struct symbol *s = &f->symbols.items[*slot - 1];
         if (s->op == op && s->a == a && s->b == b)
-            return f->table[at];
+            return *slot;
     }
-    f->symbols[f->count] = (struct symbol){op, a, b};
-    f->table[at] = f->count;
-    return f->count++;
+    f->failed = !ZS_VEC_PUSH(&f->symbols, symbol);
+    if (!f->failed)
+        *slot = (uint32_t)f->symbols.count;
+    return *slot;
 }
 
 static struct value unknown(struct flow *f)
@@ -257,7 +246,8 @@ static struct value opaque(struct flow *f, uint32_t op, struct value a, struct v
 /* Compilers write `or` for a sum whose parts have no bit in common. */
 static bool is_shifted(const struct flow *f, struct value v)
 {
-    return v.symbol && f->symbols[v.symbol].op == SYMBOL_MULTIPLE && f->symbols[v.symbol].b > 1;
+    return v.symbol && f->symbols.items[v.symbol - 1].op == SYMBOL_MULTIPLE &&
+           f->symbols.items[v.symbol - 1].b > 1;
 }
 
 static struct value evaluate(struct flow *f, const struct zs_isa_inst *inst, uint32_t lane)
@@ -434,13 +424,13 @@ static bool is_payload(const struct flow *f, const struct zs_isa_inst *inst,
 struct zs_lane_access *zs_accesses(const struct zs_profile *p)
 {
     bool own_code = false; /* an instruction that lanes can be off for */
-    struct flow f = {.isa = p->code ? p->code->isa : NULL, .count = 1};
+    struct flow f = {.isa = p->code ? p->code->isa : NULL};
     if (!p->insts || p->inst_count > INSTS_MAX)
         return NULL;
     struct zs_lane_access *accesses = calloc((size_t)p->inst_count + 1, sizeof(*accesses));
     f.slots = calloc(SLOT_COUNT, sizeof(*f.slots));
     f.grf_B = zs_isa_platform_info(zs_isa_kernel_platform(f.isa))->grf_B;
-    f.failed = !accesses || !f.slots || !grow(&f);
+    f.failed = !accesses || !f.slots;
     if (!f.failed)
         start(&f, p);
     for (uint32_t i = 0; i < p->inst_count && !f.failed; i++) {
@@ -457,8 +447,8 @@ struct zs_lane_access *zs_accesses(const struct zs_profile *p)
             start(&f, p);
     }
     free(f.slots);
-    free(f.symbols);
-    free(f.table);
+    zs_index_fini(&f.index);
+    free(f.symbols.items);
     if (f.failed) {
         free(accesses);
         return NULL;

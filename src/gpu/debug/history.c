@@ -17,6 +17,7 @@
  */
 #include "gpu/debug/history_priv.h"
 
+#include "base/hash.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -34,39 +35,9 @@ enum {
 /* ---- memory as it was --------------------------------------------------------------------------
  */
 
-static size_t slot_of(const struct zs_history_saved *s, uint64_t key)
+static uint64_t hash_block(const void *blocks, size_t i)
 {
-    size_t at = (size_t)((key * 0x9e3779b97f4a7c15ull) >> 20) & (s->capacity - 1);
-    while (s->keys[at] && s->keys[at] != key)
-        at = (at + 1) & (s->capacity - 1);
-    return at;
-}
-
-static int grow(struct zs_history_saved *s)
-{
-    struct zs_history_saved more = {.capacity = s->capacity ? s->capacity * 2 : 1024,
-                                    .count = s->count};
-    if (s->count >= SAVED_MAX)
-        return -E2BIG;
-    more.keys = calloc(more.capacity, sizeof(*more.keys));
-    more.bytes = malloc(more.capacity * ZS_HISTORY_BLOCK_B);
-    if (!more.keys || !more.bytes) {
-        free(more.keys);
-        free(more.bytes);
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < s->capacity; i++) {
-        if (!s->keys[i])
-            continue;
-        size_t at = slot_of(&more, s->keys[i]);
-        more.keys[at] = s->keys[i];
-        memcpy(more.bytes + at * ZS_HISTORY_BLOCK_B, s->bytes + i * ZS_HISTORY_BLOCK_B,
-               ZS_HISTORY_BLOCK_B);
-    }
-    free(s->keys);
-    free(s->bytes);
-    *s = more;
-    return 0;
+    return zs_hash_u64(0, ((const struct zs_history_block *)blocks)[i].key);
 }
 
 /* Accesses race when kernels and the host do: that is no bug of ours. */
@@ -79,16 +50,21 @@ int zs_history_save(struct zs_history_saved *s, uint64_t va, uint64_t size_B)
 {
     uint64_t last = (va + size_B - 1) / ZS_HISTORY_BLOCK_B;
     for (uint64_t key = va / ZS_HISTORY_BLOCK_B; key <= last; key++) {
-        int error = s->count * 2 >= s->capacity ? grow(s) : 0;
-        if (error)
-            return error;
-        size_t at = slot_of(s, key);
-        if (s->keys[at])
+        if (!zs_index_reserve(&s->index, s->count, hash_block, s->items))
+            return -ENOMEM;
+        uint32_t *slot = zs_index_first(&s->index, zs_hash_u64(0, key));
+        while (*slot && s->items[*slot - 1].key != key)
+            slot = zs_index_next(&s->index, slot);
+        if (*slot)
             continue;
-        s->keys[at] = key;
-        s->count++;
-        copy_block(s->bytes + at * ZS_HISTORY_BLOCK_B,
-                   (const void *)(uintptr_t)(key * ZS_HISTORY_BLOCK_B));
+        if (s->count >= SAVED_MAX)
+            return -E2BIG;
+        if (!ZS_VEC_RESERVE(s, 1))
+            return -ENOMEM;
+        struct zs_history_block *block = &s->items[s->count++];
+        block->key = key;
+        *slot = (uint32_t)s->count;
+        copy_block(block->bytes, (const void *)(uintptr_t)(key * ZS_HISTORY_BLOCK_B));
     }
     return 0;
 }
@@ -97,15 +73,13 @@ static bool restore(const struct zs_gpu_run *run, const struct zs_gpu_worker *w)
 {
     const struct zs_history_saved *s = &run->history->saved;
     bool all = true;
-    for (size_t i = 0; i < s->capacity; i++) {
-        uint64_t va = s->keys[i] * ZS_HISTORY_BLOCK_B;
-        if (!s->keys[i])
-            continue;
+    for (size_t i = 0; i < s->count; i++) {
+        uint64_t va = s->items[i].key * ZS_HISTORY_BLOCK_B;
         /* allocations may end within a block, but none shares it with another */
         bool mapped = zs_history_is_mapped(run, &w->port, va, 1) ||
                       zs_history_is_mapped(run, &w->port, va + ZS_HISTORY_BLOCK_B - 1, 1);
         if (mapped)
-            copy_block((void *)(uintptr_t)va, s->bytes + i * ZS_HISTORY_BLOCK_B);
+            copy_block((void *)(uintptr_t)va, s->items[i].bytes);
         all &= mapped;
     }
     return all;
@@ -123,8 +97,8 @@ static void free_history(struct zs_gpu_history *h)
     free(h->writes.items);
     free(h->codes.items);
     free(h->entries.items);
-    free(h->saved.keys);
-    free(h->saved.bytes);
+    zs_index_fini(&h->saved.index);
+    free(h->saved.items);
     free(h->places);
     free(h->hits);
     free(h->marked);

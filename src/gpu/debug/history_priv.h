@@ -3,6 +3,7 @@
 #ifndef ZS_GPU_DEBUG_HISTORY_PRIV_H
 #define ZS_GPU_DEBUG_HISTORY_PRIV_H
 
+#include "base/index.h"
 #include "gpu/debug/debug_priv.h"
 
 enum { ZS_HISTORY_BLOCK_B = 64 };
@@ -23,11 +24,15 @@ struct zs_history_entry {
     bool ended; /* RAN: with these steps the thread has ended */
 };
 
-/* Memory as it was, in blocks: a hash table with open addressing. */
+/* Memory as it was, in blocks. */
+struct zs_history_block {
+    uint64_t key; /* address / block size */
+    uint8_t bytes[ZS_HISTORY_BLOCK_B];
+};
 struct zs_history_saved {
-    uint64_t *keys; /* address / block size; 0: free */
-    uint8_t *bytes;
-    size_t count, capacity; /* capacity: a power of two */
+    struct zs_index index;
+    struct zs_history_block *items;
+    size_t count, capacity;
 };
 
 struct zs_gpu_history {

@@ -2,6 +2,10 @@
 /* A replay's device, and the streams that its threads read. */
 #include "gpu/timing/replay.h"
 
+#include "base/hash.h"
+#include "base/index.h"
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,50 +19,30 @@ static const uint64_t CYCLES_MOST = UINT64_C(1) << 29;
  */
 
 struct names {
-    uint64_t *keys; /* starts; 0: free */
-    uint32_t *ordinals;
-    uint32_t capacity, count;
+    struct zs_index index;
+    uint64_t *items; /* starts */
+    size_t count, capacity;
 };
 
-static bool names_grow(struct names *n)
+static uint64_t hash_start(const void *starts, size_t i)
 {
-    struct names wider = {.capacity = n->capacity ? 2 * n->capacity : 64, .count = n->count};
-    wider.keys = calloc(wider.capacity, sizeof(*wider.keys));
-    wider.ordinals = calloc(wider.capacity, sizeof(*wider.ordinals));
-    if (!wider.keys || !wider.ordinals) {
-        free(wider.keys);
-        free(wider.ordinals);
-        return false;
-    }
-    for (uint32_t i = 0; i < n->capacity; i++) {
-        if (!n->keys[i])
-            continue;
-        uint32_t at =
-            (uint32_t)(n->keys[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (wider.capacity - 1);
-        while (wider.keys[at])
-            at = (at + 1) & (wider.capacity - 1);
-        wider.keys[at] = n->keys[i];
-        wider.ordinals[at] = n->ordinals[i];
-    }
-    free(n->keys);
-    free(n->ordinals);
-    *n = wider;
-    return true;
+    return zs_hash_u64(0, ((const uint64_t *)starts)[i]);
 }
 
 /* 0: no memory. */
 static uint32_t name_of(struct names *n, uint64_t start)
 {
-    if (2 * n->count >= n->capacity && !names_grow(n))
+    if (!zs_index_reserve(&n->index, n->count, hash_start, n->items))
         return 0;
-    uint32_t at = (uint32_t)(start * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n->capacity - 1);
-    while (n->keys[at] && n->keys[at] != start)
-        at = (at + 1) & (n->capacity - 1);
-    if (!n->keys[at]) {
-        n->keys[at] = start;
-        n->ordinals[at] = n->count++ + ZS_TIMING_RANGE_FIRST;
+    uint32_t *slot = zs_index_first(&n->index, zs_hash_u64(0, start));
+    while (*slot && n->items[*slot - 1] != start)
+        slot = zs_index_next(&n->index, slot);
+    if (!*slot) {
+        if (!ZS_VEC_PUSH(n, start))
+            return 0;
+        *slot = (uint32_t)n->count;
     }
-    return n->ordinals[at];
+    return *slot - 1 + ZS_TIMING_RANGE_FIRST;
 }
 
 int zs_timing_name_ranges(struct zs_timing_trace *trace)
@@ -73,8 +57,8 @@ int zs_timing_name_ranges(struct zs_timing_trace *trace)
             error = ordinal ? 0 : -ENOMEM;
         }
     }
-    free(names.keys);
-    free(names.ordinals);
+    zs_index_fini(&names.index);
+    free(names.items);
     return error;
 }
 

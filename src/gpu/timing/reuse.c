@@ -23,6 +23,10 @@
  */
 #include "gpu/timing/timing_priv.h"
 
+#include "base/hash.h"
+#include "base/index.h"
+#include "base/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -66,51 +70,46 @@ struct zs_timing_reuse {
     struct class classes[CLASSES];
 };
 
-/* The sample: open addressing. */
+struct line {
+    uint64_t number;
+    uint8_t runs;   /* a bit each, and READ */
+    uint32_t group; /* the last one that touched it */
+};
+
 struct table {
-    uint64_t *lines;  /* 0: free */
-    uint8_t *runs;    /* a bit each, and READ */
-    uint32_t *groups; /* the last one that touched it */
-    uint32_t size, count;
+    struct zs_index index;
+    struct line *items;
+    size_t count, capacity;
 };
 
 /* ---- the sample --------------------------------------------------------------------------------
  */
 
-static uint32_t place_of(const struct table *t, uint64_t line)
+static uint64_t hash_line(const void *lines, size_t i)
 {
-    uint32_t at = (uint32_t)(line * HASH >> 20) & (t->size - 1);
-    while (t->lines[at] && t->lines[at] != line)
-        at = (at + 1) & (t->size - 1);
-    return at;
+    return zs_hash_u64(0, ((const struct line *)lines)[i].number);
+}
+
+/* Of no run when it is new; NULL: no memory. */
+static struct line *line_of(struct table *t, uint64_t number)
+{
+    if (!zs_index_reserve(&t->index, t->count, hash_line, t->items))
+        return NULL;
+    uint32_t *slot = zs_index_first(&t->index, zs_hash_u64(0, number));
+    while (*slot && t->items[*slot - 1].number != number)
+        slot = zs_index_next(&t->index, slot);
+    if (!*slot) {
+        if (!ZS_VEC_PUSH(t, ((struct line){.number = number})))
+            return NULL;
+        *slot = (uint32_t)t->count;
+    }
+    return &t->items[*slot - 1];
 }
 
 static void free_table(struct table *t)
 {
-    free(t->lines);
-    free(t->runs);
-    free(t->groups);
-}
-
-static bool grow(struct table *t)
-{
-    struct table wider = {.size = t->size ? 2 * t->size : 1024, .count = t->count};
-    wider.lines = calloc(wider.size, sizeof(*wider.lines));
-    wider.runs = calloc(wider.size, sizeof(*wider.runs));
-    wider.groups = calloc(wider.size, sizeof(*wider.groups));
-    bool grown = wider.lines && wider.runs && wider.groups;
-    for (uint32_t i = 0; i < t->size && grown; i++) {
-        if (!t->lines[i])
-            continue;
-        uint32_t at = place_of(&wider, t->lines[i]);
-        wider.lines[at] = t->lines[i];
-        wider.runs[at] = t->runs[i];
-        wider.groups[at] = t->groups[i];
-    }
-    free_table(grown ? t : &wider);
-    if (grown)
-        *t = wider;
-    return grown;
+    zs_index_fini(&t->index);
+    free(t->items);
 }
 
 /* Of so many groups. */
@@ -123,19 +122,18 @@ static uint32_t step_of(const struct zs_timing_reuse *c, uint64_t groups)
 static bool add_line(struct zs_timing_reuse *c, struct table *t, uint64_t line, uint32_t group,
                      uint32_t read)
 {
-    if (2 * t->count >= t->size && !grow(t))
+    struct line *l = line_of(t, line);
+    if (!l)
         return false;
-    uint32_t at = place_of(t, line), run = (uint32_t)(group / c->run_groups);
+    uint32_t run = (uint32_t)(group / c->run_groups);
     struct class *k = &c->classes[zs_timing_class_of(line)];
-    bool in_run = t->runs[at] >> run & 1;
+    bool in_run = l->runs >> run & 1;
     if (!in_run)
         k->unmet[step_of(c, group % c->run_groups)]++;
-    else if (t->groups[at] != group)
-        k->met[step_of(c, group - t->groups[at])]++;
-    t->count += t->lines[at] == 0;
-    t->lines[at] = line;
-    t->runs[at] |= (uint8_t)(1u << run | read);
-    t->groups[at] = group;
+    else if (l->group != group)
+        k->met[step_of(c, group - l->group)]++;
+    l->runs |= (uint8_t)(1u << run | read);
+    l->group = group;
     return true;
 }
 
@@ -143,15 +141,13 @@ static bool add_line(struct zs_timing_reuse *c, struct table *t, uint64_t line, 
 static bool add_own(struct zs_timing_reuse *c, struct table *t, const uint32_t *words)
 {
     uint64_t line = (uint64_t)words[0] << 32 | words[1];
-    if (2 * t->count >= t->size && !grow(t))
+    size_t before = t->count;
+    if (!line_of(t, line))
         return false;
-    uint32_t at = place_of(t, line);
-    if (t->lines[at])
+    if (t->count == before)
         return true;
     struct class *k = &c->classes[words[0] >> 24];
     *(words[0] & ZS_TIMING_SHARED ? &k->common : &k->own) += 1;
-    t->lines[at] = line;
-    t->count++;
     return true;
 }
 
@@ -405,10 +401,8 @@ static int count_lines(struct zs_timing_reuse *c, const struct zs_timing_trace *
     int error = 0;
     for (uint64_t i = 0; i < t->sampled * threads && !error; i++)
         error = add_stream(c, &table, &own, &t->streams[i], (uint32_t)(i / threads)) ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < table.size && !error; i++) {
-        if (table.lines[i])
-            count_line(c, table.lines[i], table.runs[i]);
-    }
+    for (size_t i = 0; i < table.count && !error; i++)
+        count_line(c, table.items[i].number, table.items[i].runs);
     free_table(&table);
     free_table(&own);
     return error;
