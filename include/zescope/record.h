@@ -147,6 +147,10 @@ struct zs_recording_info {
     bool debug_info;     /* recorded with --debug-info */
     struct zs_record_drops drops;
     bool no_trace, no_activity; /* recorded with --no-trace, --no-activity */
+    /* What times of devices are: "device", or of the software GPU "formula" (estimated from counts
+     * of instructions), "model" or "exact" (docs/timing.md); "": not known. Times of unlike clocks
+     * cannot be compared. */
+    const char *clock;
 };
 
 struct zs_recording;

@@ -16,7 +16,7 @@ struct diff_options {
     struct zs_string_list fail_on;
     const char *html;
     uint64_t threshold;
-    bool json;
+    bool json, unlike_clocks;
 };
 
 static const struct zs_option options[] = {
@@ -26,6 +26,9 @@ static const struct zs_option options[] = {
      "exit with 3 when something grew by more: [REGEX:]time|total|count|failed>VALUE, VALUE in % "
      "or "
      "with ns us ms s; REGEX is of \"kind name\"; may be given several times"},
+    {"unlike-clocks", 0, ZS_OPTION_FLAG, offsetof(struct diff_options, unlike_clocks), NULL,
+     "compare also where times of devices are of different kinds: of a device and of the software "
+     "GPU, or estimated and replayed"},
     {"html", 0, ZS_OPTION_STRING, offsetof(struct diff_options, html), "OUT",
      "write one self-contained HTML file"},
     {"json", 'j', ZS_OPTION_FLAG, offsetof(struct diff_options, json), NULL, "print JSON"},
@@ -144,6 +147,10 @@ static int compare(const struct diff_options *o, char **operands,
     int error = zs_diff_load(operands[0], operands[1], &diff, &diag);
     if (error)
         return zs_cli_fail("%s", diag.text[0] ? diag.text : strerror(-error));
+    if (!o->unlike_clocks && zs_diff_unlike_clocks(&diff, operands[0], operands[1], &diag)) {
+        zs_diff_free(&diff);
+        return zs_cli_fail("%s; --unlike-clocks compares nevertheless", diag.text);
+    }
     const struct zs_diff_input *inputs[] = {&diff.a, &diff.b};
     for (int i = 0; i < 2; i++)
         zs_cli_note_losses(&o->common, operands[i], inputs[i]->calls, inputs[i]->lost_calls,

@@ -270,6 +270,17 @@ static bool put_metrics_variables(struct launch *l, const struct record_options 
     return ok;
 }
 
+/* How long the software GPU's launches take, should it be used: replayed where they are looked at
+ * closely, else estimated. */
+static const char *timing_of(const struct record_options *o)
+{
+    const char *given = getenv("ZESCOPE_TIMING"), *metrics = getenv("ZET_ENABLE_METRICS");
+    if (given && *given)
+        return given;
+    return o->counts || o->metrics.count || (metrics && !strcmp(metrics, "1")) ? "model"
+                                                                               : "formula";
+}
+
 static bool make_environment(struct launch *l, const char *recording,
                              const struct record_options *o, uint32_t run)
 {
@@ -289,6 +300,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_variable(l, ZS_ENV_COLLECT_DIR, recording) &&
               put_variable(l, ZS_ENV_COLLECT_DEBUG_INFO, o->debug_info ? "1" : "0") &&
               put_variable(l, ZS_ENV_COLLECT_COUNTS, o->counts ? "1" : "0") &&
+              (!o->counts || put_variable(l, "ZESCOPE_TIMING", timing_of(o))) &&
               put_variable(l, ZS_ENV_COLLECT_BACKTRACE, o->backtrace ? "1" : "0") &&
               put_number(l, ZS_ENV_COLLECT_TRACE_LIMIT, o->trace_limit) &&
               put_list(l, ZS_ENV_COLLECT_INCLUDE, &o->include) &&
@@ -808,7 +820,8 @@ static int run_record(void *options, int operand_count, char **operands)
                                            .argv = operands,
                                            .debug_info = o->debug_info,
                                            .no_trace = !o->trace,
-                                           .no_activity = !o->activity};
+                                           .no_activity = !o->activity,
+                                           .timing = timing_of(o)};
     struct zs_recording_writer *writer;
     struct zs_diag diag = {0};
     if (!zs_cli_find_library("libzescope_collect.so", "ZESCOPE_COLLECT", "collect", l->collector))

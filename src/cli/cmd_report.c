@@ -107,12 +107,27 @@ static void put(const struct report_options *o, const struct zs_report *report, 
         zs_report_text(report, only, zs_cli_color(&o->common, STDOUT_FILENO), out);
 }
 
+/* Which clock the times of kernels are of, where it is the rough one. */
+static void note_estimates(const struct report_options *o, const struct zs_report *report)
+{
+    const struct zs_recordings *all = zs_report_recordings(report);
+    const struct zs_table *kernels = zs_report_table(report, ZS_REPORT_KERNELS);
+    bool is_estimated = false;
+    for (uint32_t i = 0; i < all->count; i++)
+        is_estimated |= all->items[i].recording &&
+                        !strcmp(zs_recording_info(all->items[i].recording)->clock, "formula");
+    if (is_estimated && kernels->row_count)
+        zs_cli_note(&o->common, "times of kernels are estimated from counts of instructions: "
+                                "record --counts replays them on a model of the device");
+}
+
 static void put_notes(const struct report_options *o, const char *path,
                       const struct zs_report *report)
 {
     struct zs_report_totals t = zs_report_totals(report);
     const char *no_activity = zs_report_no_activity(report, o->table - 1);
     zs_cli_note_losses(&o->common, path, t.calls, t.lost_calls, t.damaged_files);
+    note_estimates(o, report);
     if (o->format == FORMAT_CSV && o->table > TABLE_ALL && no_activity)
         zs_cli_note(&o->common, "%s: %s are n/a: %s", path, zs_report_table_name(o->table - 1),
                     no_activity);

@@ -58,7 +58,6 @@ static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct 
     return 0;
 }
 
-/* The driver's own identification: "zescope" in its first bytes. */
 bool zs_profiles_are_modelled(const struct zs_profiles *t)
 {
     uint32_t count;

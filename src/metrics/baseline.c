@@ -104,6 +104,7 @@ int zs_baseline_parse(struct zs_span text, struct zs_baseline *ret_baseline, str
         return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "no baseline: line %d, column %d: %s",
                            where.line, where.column, where.text);
     const char *schema = json_string_value(json_object_get(json, "schema"));
+    ret_baseline->clock = text_of(ret_baseline, json_object_get(json, "clock"));
     int error = schema && !strcmp(schema, SCHEMA)
                     ? read_kernels(ret_baseline, json_object_get(json, "kernels"), diag)
                     : wrong(diag, "its \"schema\" is not \"" SCHEMA "\"");
@@ -166,6 +167,8 @@ void zs_baseline_json(const struct zs_baseline *b, const char *recording, struct
     zs_json_object(&j, NULL);
     zs_json_string(&j, "schema", SCHEMA);
     zs_json_string(&j, "recording", recording);
+    if (b->clock)
+        zs_json_string(&j, "clock", b->clock);
     zs_json_array(&j, "kernels");
     for (size_t i = 0; i < b->kernels.count; i++) {
         const struct zs_baseline_kernel *k = &b->kernels.items[i];

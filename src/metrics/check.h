@@ -75,6 +75,7 @@ struct zs_baseline_kernel {
 
 struct zs_baseline {
     struct zs_arena arena;
+    const char *clock; /* as struct zs_recording_info has it; NULL: unknown, or not one */
     struct {
         struct zs_baseline_kernel *items;
         size_t count, capacity;

@@ -126,6 +126,19 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* What all recordings of an analysis agree on; NULL: nothing. */
+static const char *clock_of(const struct zs_analysis *a)
+{
+    const char *clock = NULL;
+    for (size_t i = 0; i < a->ranks.count; i++) {
+        const char *own = zs_recording_info(a->ranks.items[i]->profiles.recording)->clock;
+        if (clock && strcmp(clock, own))
+            return NULL;
+        clock = own;
+    }
+    return clock && *clock ? clock : NULL;
+}
+
 /* Of other recordings, with the definitions of this analysis. */
 static int take_recordings(struct zs_analysis *to, const char *path, struct zs_baseline *ret,
                            struct zs_diag *diag)
@@ -145,10 +158,24 @@ static int take_recordings(struct zs_analysis *to, const char *path, struct zs_b
     if (!error && *from->info.unfit)
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s: it cannot be judged",
                             from->info.unfit);
+    const char *clock = clock_of(from);
+    ret->clock = clock ? zs_arena_strndup(&ret->arena, clock, strlen(clock)) : NULL;
     for (size_t r = 0; r < from->ranks.count && !error; r++)
         error = zs_baseline_take(&from->ranks.items[r]->names, from->ranks.items[r]->name, ret);
     zs_analysis_close(from);
     return error;
+}
+
+static int check_clock(const struct zs_analysis *a, const struct zs_baseline *b,
+                       struct zs_diag *diag)
+{
+    const char *ours = clock_of(a);
+    if (!ours || !b->clock || !strcmp(ours, b->clock))
+        return 0;
+    return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                       "its times are of another kind (%.16s) than the recording's (%.16s): take a "
+                       "baseline of a recording made in the same way",
+                       b->clock, ours);
 }
 
 /* One recording is held against one, a folder of them against a folder. */
@@ -215,6 +242,8 @@ int zs_check_baseline(struct zs_check *c, const char *path, struct zs_diag *diag
     if (!error)
         error = check_kind(c->analysis, &baseline, diag);
     if (!error)
+        error = check_clock(c->analysis, &baseline, diag);
+    if (!error)
         error = compare(c, &baseline);
     zs_baseline_free(&baseline);
     return error;
@@ -226,6 +255,7 @@ int zs_analysis_write_baseline(struct zs_analysis *a, const char *path, struct z
     struct zs_buf out = {0};
     int error = 0;
     zs_baseline_init(&baseline);
+    baseline.clock = clock_of(a);
     for (size_t i = 0; i < a->ranks.count && !error; i++)
         error = zs_baseline_take(&a->ranks.items[i]->names, a->ranks.items[i]->name, &baseline);
     if (!error) {

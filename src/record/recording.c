@@ -79,6 +79,7 @@ static int read_meta(struct zs_recording *r, struct zs_diag *diag)
     info->debug_info = json_is_true(json_object_get(meta, "debug_info"));
     info->no_trace = json_is_false(json_object_get(meta, "trace"));
     info->no_activity = json_is_false(json_object_get(meta, "activity"));
+    info->clock = member_text(r, meta, "timing"); /* until devices are known: find_clock() */
     json_decref(meta);
     return 0;
 }
@@ -192,6 +193,25 @@ static void read_sources(struct zs_recording *r)
     json_decref(json);
 }
 
+/* The driver's own identification: "zescope" in its first bytes. */
+static bool is_software(const struct zs_record_device *device)
+{
+    return !strncmp(device->driver_uuid, "7a6573636f7065", 14);
+}
+
+/* Until now it is what the software GPU would have. */
+static void find_clock(struct zs_recording *r)
+{
+    uint32_t count, software = 0, known = 0;
+    const struct zs_record_device *devices = zs_recording_devices(r, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        software += is_software(&devices[i]);
+        known += devices[i].driver_uuid[0] != 0;
+    }
+    if (!count || software != count)
+        r->info.clock = count && !software && known == count ? "device" : "";
+}
+
 int zs_recording_open(const char *path, struct zs_recording **ret_recording, struct zs_diag *diag)
 {
     *ret_recording = NULL;
@@ -213,6 +233,7 @@ int zs_recording_open(const char *path, struct zs_recording **ret_recording, str
         read_counters(r);
         read_sources(r);
         read_processes(r);
+        find_clock(r);
         if (r->out_of_memory || !r->info.path)
             error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET,
                                 "out of memory, or larger than what is read");

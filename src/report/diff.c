@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "record/recordings.h"
 #include "report/html.h"
 #include "report/html_assets.h"
 #include "report/recording.h"
@@ -90,6 +91,44 @@ static int add_table(struct zs_diff *d, const struct zs_report *report, enum zs_
     return error;
 }
 
+/* Of several recordings, what they agree on. */
+static void find_clock(const struct zs_report *report, struct zs_diff_input *ret)
+{
+    const struct zs_recordings *all = zs_report_recordings(report);
+    const struct zs_table *kernels = zs_report_table(report, ZS_REPORT_KERNELS);
+    const char *clock = NULL;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct zs_recording *r = all->items[i].recording;
+        const char *own = r ? zs_recording_info(r)->clock : "";
+        clock = !clock || !strcmp(clock, own) ? own : "";
+    }
+    snprintf(ret->clock, sizeof(ret->clock), "%s", clock ? clock : "");
+    for (size_t row = 0; row < kernels->row_count; row++)
+        ret->has_times |= cell_of(kernels, row, "timed") > 0;
+}
+
+static const char *clock_text(const char *clock)
+{
+    return !strcmp(clock, "device")    ? "the device's own"
+           : !strcmp(clock, "formula") ? "estimated from counts of instructions"
+                                       : "replayed by the model of time";
+}
+
+bool zs_diff_unlike_clocks(const struct zs_diff *d, const char *a, const char *b,
+                           struct zs_diag *ret_why)
+{
+    bool is_real = !strcmp(d->a.clock, "device") || !strcmp(d->b.clock, "device");
+    if (!d->a.has_times || !d->b.has_times || !d->a.clock[0] || !d->b.clock[0] ||
+        !strcmp(d->a.clock, d->b.clock))
+        return false;
+    zs_diag_set(ret_why, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                "times of devices are %s in %s, and %s in %s: %s", clock_text(d->a.clock), a,
+                clock_text(d->b.clock), b,
+                is_real ? "record both on one kind of device"
+                        : "record both with --counts, or both without");
+    return true;
+}
+
 static int add_recording(struct zs_diff *d, const char *path, bool is_b, struct zs_diag *diag)
 {
     const struct zs_report_options options = {.only = -1};
@@ -101,7 +140,8 @@ static int add_recording(struct zs_diff *d, const char *path, bool is_b, struct 
                            inner.text[0] ? inner.text : strerror(-error));
     struct zs_report_totals totals = zs_report_totals(report);
     *(is_b ? &d->b : &d->a) =
-        (struct zs_diff_input){totals.calls, totals.lost_calls, totals.damaged_files};
+        (struct zs_diff_input){totals.calls, totals.lost_calls, totals.damaged_files, false, ""};
+    find_clock(report, is_b ? &d->b : &d->a);
     for (int t = ZS_REPORT_CALLS; t <= ZS_REPORT_BARRIERS && !error; t++)
         error = add_table(d, report, (enum zs_report_table)t, is_b);
     zs_report_free(report);

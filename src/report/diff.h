@@ -19,6 +19,8 @@ struct zs_diff_row {
 /* Of one recording: whether it can be compared. */
 struct zs_diff_input {
     uint64_t calls, lost_calls, damaged_files;
+    bool has_times; /* of devices */
+    char clock[16]; /* as struct zs_recording_info has it */
 };
 
 struct zs_diff {
@@ -30,6 +32,10 @@ struct zs_diff {
 /* 0 or -errno with a sentence. */
 int zs_diff_load(const char *a, const char *b, struct zs_diff *ret_diff, struct zs_diag *diag);
 void zs_diff_free(struct zs_diff *diff);
+/* Why times of the two cannot be compared, and what to do: a sentence for paths a and b. False:
+ * they can. */
+bool zs_diff_unlike_clocks(const struct zs_diff *diff, const char *a, const char *b,
+                           struct zs_diag *ret_why);
 /* Whether counts or failures differ, or the mean by threshold percent or more. */
 bool zs_diff_changed(const struct zs_diff_row *row, uint64_t threshold);
 /* "no differences" instead of a table without rows. */

@@ -181,6 +181,28 @@ class Check(unittest.TestCase):
         status, _, _ = self.check('--junit', path, '--max', 'clean:spills=0')
         self.assertEqual((status, ET.parse(path).getroot().get('failures')), (0, '0'))
 
+    def test_clocks(self):
+        """Estimated and replayed times are not held against each other, in whatever view; the same kinds are."""
+        plain, again = self.kinds.record('estimated', kernels=('clean',)), self.kinds.record('replayed', '--counts', kernels=('clean',))
+        clocks = {}
+        for name, rec in (('estimated', plain), ('replayed', again)):
+            with open(os.path.join(rec, 'meta.json'), encoding='utf-8') as f:
+                clocks[name] = json.load(f)['timing']
+        self.assertEqual(clocks, {'estimated': 'formula', 'replayed': 'model'})
+        status, out, err = self.kinds.run('diff', plain, again)
+        self.assertEqual((status, out), (1, ''))
+        self.assertIn('estimated from counts of instructions', err)
+        self.assertIn('replayed by the model of time', err)
+        self.assertIn('record both with --counts, or both without', err)
+        self.assertEqual(self.kinds.run('diff', '--unlike-clocks', plain, again)[0], 0)
+        self.assertEqual(self.kinds.run('diff', again, self.rec)[0], 0)
+        base = os.path.join(self.kinds.folder, 'estimated.json')
+        self.assertEqual(self.check('--write-baseline', base, rec=plain)[0], 0)
+        for baseline in (plain, base):
+            status, out, err = self.check('--baseline', baseline, rec=again)
+            self.assertEqual(status, 1, out)
+            self.assertIn("its times are of another kind (formula) than the recording's (model)", err)
+
     def test_baseline(self):
         base = os.path.join(self.folder.name, 'base.json')
         self.assertEqual(self.check('--write-baseline', base)[0], 0)
