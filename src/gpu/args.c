@@ -270,11 +270,25 @@ static void add_gap(const struct zs_gpu_args *args, uint32_t arg, uint64_t begin
              name);
 }
 
+static uint32_t add_own_gaps(const struct zs_gpu_kernel *kernel, struct zs_port_gap *ret)
+{
+    uint32_t count = kernel->local_array_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zs_gpu_local_array *own = &kernel->local_arrays[i];
+        ret[i] =
+            (struct zs_port_gap){.begin_B = own->offset_B + own->size_B,
+                                 .end_B = i + 1 < count ? own[1].offset_B : kernel->module->slm_B,
+                                 .below_B = own->size_B};
+        memcpy(ret[i].below, own->name, sizeof(ret[i].below));
+    }
+    return count;
+}
+
 uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret)
 {
     const struct zs_kernel *m = args->kernel->module;
     uint64_t end_B = 0;
-    uint32_t count = 0, below = 0;
+    uint32_t count = add_own_gaps(args->kernel, ret), below = 0;
     for (uint32_t i = 0; i < m->arg_count && args->gap_B; i++) {
         if (m->args[i].kind != ZS_ARG_LOCAL)
             continue;

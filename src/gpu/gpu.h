@@ -293,6 +293,12 @@ struct zs_gpu_segment {
     uint32_t offset_B, size_B, ip_B;
 };
 
+/* An array in local memory with nothing behind it until the next one, or the end. */
+struct zs_gpu_local_array {
+    uint32_t offset_B, size_B;
+    char name[48];
+};
+
 struct zs_gpu_kernel_desc {
     /* Parsed kernel, must outlive the gpu kernel. */
     const struct zs_kernel *module_kernel;
@@ -314,6 +320,9 @@ struct zs_gpu_kernel_desc {
     /* Code of the host for the request (eu/tier.h); false: there is none. NULL: nobody compiles. */
     bool (*compile)(void *context, struct zs_span request, struct zs_buf *ret_blob);
     void *compile_context;
+    /* ZS_GPU_KERNEL_LOCAL: in ascending order, copied; 0: not known. */
+    const struct zs_gpu_local_array *local_arrays;
+    uint32_t local_array_count;
     struct zs_buf *ret_lowered; /* NULL, or: what the code became (eu/show.h) */
 };
 

@@ -205,7 +205,9 @@ struct zs_gpu_kernel {
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
-    bool checks_local;  /* ZS_GPU_KERNEL_LOCAL */
+    bool checks_local; /* ZS_GPU_KERNEL_LOCAL */
+    struct zs_gpu_local_array *local_arrays;
+    uint32_t local_array_count;
     uint32_t slots_max; /* threads with numbers of their own; 0: any */
     struct zs_gpu_instruction *instructions;
     uint32_t instruction_count;
@@ -249,7 +251,8 @@ struct zs_gpu_args {
     uint64_t gap_B;                   /* between them */
 };
 
-/* What stands apart in local memory, where the kernel checks that; at most one gap per argument.
+/* What stands apart in local memory, where the kernel checks that; at most one gap per argument and
+ * array.
  */
 uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret);
 

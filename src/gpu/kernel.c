@@ -286,6 +286,20 @@ static int number_surfaces(struct zs_gpu_kernel *kernel, struct zs_diag *diag)
     return 0;
 }
 
+static int copy_arrays(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
+                       struct zs_diag *diag)
+{
+    size_t size_B = desc->local_array_count * sizeof(*kernel->local_arrays);
+    if (!size_B)
+        return 0;
+    kernel->local_arrays = malloc(size_B);
+    if (!kernel->local_arrays)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
+    memcpy(kernel->local_arrays, desc->local_arrays, size_B);
+    kernel->local_array_count = desc->local_array_count;
+    return 0;
+}
+
 int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
                          struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag)
 {
@@ -310,7 +324,9 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
         kernel->uses_private |= m->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE;
     kernel->checks_local = desc->flags & ZS_GPU_KERNEL_LOCAL;
     kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
-    error = number_surfaces(kernel, diag);
+    error = copy_arrays(kernel, desc, diag);
+    if (!error)
+        error = number_surfaces(kernel, diag);
     if (!error)
         error = lower(kernel, desc, diag);
     if (!error)
@@ -334,6 +350,7 @@ void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
     zs_eu_program_destroy(kernel->timed_program);
     zs_timing_code_destroy(kernel->timing_code);
     free(kernel->samplers);
+    free(kernel->local_arrays);
     free(kernel->bindless);
     free(kernel->instructions);
     free(kernel);

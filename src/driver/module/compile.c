@@ -208,8 +208,21 @@ static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *
     return results[status];
 }
 
-ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
-                       struct zs_buf *ret_log)
+static int part_locals(const struct zs_compile *compile, struct zs_buf *unit)
+{
+    struct zs_buf apart = {0};
+    int error = zs_spirv_part_locals(zs_buf_span(unit), compile->local_arrays, &apart);
+    if (!error && apart.size_B) {
+        zs_buf_fini(unit);
+        *unit = apart;
+        return 0;
+    }
+    zs_buf_fini(&apart);
+    return error;
+}
+
+static ze_result_t compile_units(const struct zs_compile *compile, struct zs_buf *ret_binary,
+                                 struct zs_buf *ret_log)
 {
     if (compile->unit_count > ZS_COMPILER_UNITS_MAX) {
         zs_buf_printf(ret_log, "%u modules are more than can be linked\n", compile->unit_count);
@@ -220,6 +233,8 @@ ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_bina
     for (uint32_t i = 0; i < compile->unit_count && result == ZE_RESULT_SUCCESS; i++) {
         int error = zs_spirv_specialize(compile->units[i].spirv, compile->units[i].constants,
                                         &units[i], ret_log);
+        if (!error && compile->local_arrays)
+            error = part_locals(compile, &units[i]);
         if (error)
             result = error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                                       : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
@@ -229,4 +244,19 @@ ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_bina
     for (uint32_t i = 0; i < compile->unit_count; i++)
         zs_buf_fini(&units[i]);
     return result;
+}
+
+ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
+                       struct zs_buf *ret_log)
+{
+    ze_result_t result = compile_units(compile, ret_binary, ret_log);
+    if (result == ZE_RESULT_SUCCESS || !compile->local_arrays || !compile->local_arrays->count)
+        return result;
+    struct zs_compile plain = *compile;
+    plain.local_arrays->count = 0;
+    plain.local_arrays = NULL;
+    zs_buf_fini(ret_binary);
+    zs_buf_fini(ret_log);
+    *ret_binary = *ret_log = (struct zs_buf){0};
+    return compile_units(&plain, ret_binary, ret_log);
 }

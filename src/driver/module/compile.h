@@ -18,12 +18,26 @@ struct zs_compile_unit {
     const ze_module_constants_t *constants; /* or NULL */
 };
 
+/* Arrays in local memory that were moved apart (spirv_apart.c), by kernel. */
+struct zs_local_array {
+    char kernel[256];
+    uint32_t total_B; /* of all of the kernel: if it has more or less, they are elsewhere */
+    uint32_t function, variable; /* ids */
+    struct zs_gpu_local_array array;
+};
+struct zs_local_arrays {
+    struct zs_local_array *at; /* owned */
+    size_t count;
+};
+int zs_local_arrays_add(struct zs_local_arrays *arrays, const struct zs_local_array *array);
+
 struct zs_compile {
     struct zs_ze_driver *driver;
     const char *device; /* as ocloc names it */
     uint32_t unit_count;
     const struct zs_compile_unit *units;
-    const char *build_flags; /* of the API, or NULL */
+    const char *build_flags;              /* of the API, or NULL */
+    struct zs_local_arrays *local_arrays; /* NULL: they stay where the compiler puts them */
 };
 
 /*
@@ -41,6 +55,11 @@ ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_bina
  */
 int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *constants,
                         struct zs_buf *ret_spirv, struct zs_buf *ret_log);
+
+/* A copy of a specialized module with arrays in local memory apart; empty: there are none. What is
+ * found is added to arrays. */
+int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
+                         struct zs_buf *ret_spirv);
 
 /* Whether other modules and the host may name a variable of that module, which was specialized. */
 bool zs_spirv_exports_variable(struct zs_span spirv);

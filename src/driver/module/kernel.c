@@ -58,6 +58,22 @@ static struct zs_gpu_args *writable_args(struct zs_ze_kernel *kernel)
 /* ---- Creation ----------------------------------------------------------------------------------
  */
 
+/* That checks had moved apart, where they are all that the kernel has. NULL: none. */
+static struct zs_gpu_local_array *local_arrays_of(const struct zs_ze_module *module,
+                                                  const struct zs_kernel *kernel,
+                                                  uint32_t *ret_count)
+{
+    const struct zs_local_arrays *all = &module->local_arrays;
+    struct zs_gpu_local_array *arrays = all->count ? calloc(all->count, sizeof(*arrays)) : NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; arrays && i < all->count; i++) {
+        if (!strcmp(all->at[i].kernel, kernel->name) && all->at[i].total_B == kernel->slm_B)
+            arrays[count++] = all->at[i].array;
+    }
+    *ret_count = count;
+    return arrays;
+}
+
 static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kernel, bool all,
                       struct zs_lowered *ret_lowered, struct zs_diag *diag)
 {
@@ -80,6 +96,8 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.compile = zs_compile_for_host;
         desc.compile_context = module->context->driver;
     }
+    struct zs_gpu_local_array *arrays = local_arrays_of(module, kernel, &desc.local_array_count);
+    desc.local_arrays = arrays;
     int error = zs_link_code(module, kernel, all, &code, diag);
     desc.code = zs_buf_span(&code.code);
     desc.entry_B = code.entry_B;
@@ -89,6 +107,7 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     desc.function_count = code.functions.count;
     if (!error)
         error = zs_gpu_kernel_create(module->device->gpu, &desc, &ret_lowered->gpu, diag);
+    free(arrays);
     if (lowered.size_B)
         fprintf(stderr, "kernel %s\n%s\n", kernel->name, zs_buf_cstr(&lowered));
     zs_buf_fini(&lowered);

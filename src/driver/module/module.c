@@ -88,6 +88,11 @@ static ze_result_t check_units(const ze_module_program_exp_desc_t *program)
     return program->count ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_SIZE;
 }
 
+static struct zs_local_arrays *parted(struct zs_ze_module *module)
+{
+    return module->context->driver->check ? &module->local_arrays : NULL;
+}
+
 static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc_t *desc,
                                struct zs_buf *log)
 {
@@ -114,7 +119,8 @@ static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc
                                        .device = module->device->model->target,
                                        .unit_count = count,
                                        .units = units,
-                                       .build_flags = zs_buf_cstr(&flags)};
+                                       .build_flags = zs_buf_cstr(&flags),
+                                       .local_arrays = parted(module)};
     result = zs_compile(&compile, &module->binary, log);
     zs_log(ZS_LOG_INFO, "SPIR-V of %u units, flags \"%s\": result 0x%x%s%s", count,
            compile.build_flags, (unsigned)result, log->size_B ? "\n" : "", zs_buf_cstr(log));
@@ -132,7 +138,8 @@ static ze_result_t rebuild(struct zs_ze_module *module, struct zs_span ir, const
                                        .device = module->device->model->target,
                                        .unit_count = 1,
                                        .units = &unit,
-                                       .build_flags = options};
+                                       .build_flags = options,
+                                       .local_arrays = parted(module)};
     struct zs_buf binary = {0};
     zs_buf_puts(log, "the native binary was made for another device: compiled again\n");
     ze_result_t result = zs_compile(&compile, &binary, log);
@@ -293,6 +300,7 @@ void zs_ze_module_fini(struct zs_ze_module *module)
         free_lowered(module, &module->image->kernels[i], &module->lowered[i]);
     free(module->lowered);
     free(module->kernel_ip_B);
+    free(module->local_arrays.at);
     for (int i = 0; i < ZS_BUFFER_COUNT; i++) {
         if (module->buffers[i])
             zs_memory_free(module->context, module->buffers[i]);

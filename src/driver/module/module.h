@@ -3,6 +3,7 @@
 #ifndef ZS_DRIVER_MODULE_MODULE_H
 #define ZS_DRIVER_MODULE_MODULE_H
 
+#include "driver/module/compile.h"
 #include "driver/queue/list.h"
 
 #include "base/buf.h"
@@ -30,8 +31,9 @@ struct zs_ze_module {
     struct zs_lowered *lowered;     /* image->kernel_count of them */
     struct zs_ze_module **linked;   /* modules that give what is imported */
     uint32_t linked_count;
-    uint32_t profile_flags; /* -zet-profile-flags */
-    bool has_imports;       /* symbols that the module does not define */
+    struct zs_local_arrays local_arrays; /* that checks had moved apart */
+    uint32_t profile_flags;              /* -zet-profile-flags */
+    bool has_imports;                    /* symbols that the module does not define */
     /* Its functions have an address in the context, from ip_B on; under context->code_lock: */
     uint32_t ip_B, holder_size_B; /* 0: it has none */
     struct zs_ze_module *code_next, **code_at;

@@ -45,7 +45,8 @@ static void open_module(const char *path)
     size_t size = fread(bytes, 1, sizeof(bytes), f);
     fclose(f);
     ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .format = strstr(path, ".spv") ? ZE_MODULE_FORMAT_IL_SPIRV
+                                                            : ZE_MODULE_FORMAT_NATIVE,
                              .inputSize = size,
                              .pInputModule = bytes};
     CHECK(zeModuleCreate(context, device, &desc, &module, NULL));
@@ -175,6 +176,34 @@ static int local_own_behind(void)
     return local_arguments("local_and_argument", 1, 4);
 }
 
+/* The sums are right, wherever the arrays are. */
+static int local_arrays(int offset)
+{
+    ze_kernel_handle_t kernel = load("local_arrays");
+    int *out;
+    ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    CHECK(zeMemAllocHost(context, &desc, ITEMS * 4, 0, (void **)&out));
+    set(kernel, 0, sizeof(out), &out);
+    set(kernel, 1, sizeof(offset), &offset);
+    int status = launch(kernel, ITEMS);
+    for (int i = 0; i < ITEMS && !status && !offset; i++) {
+        int second = i % 4 * 4 + i / 4;
+        if (out[i] != (i ^ 1) + 3 * second + i / 4)
+            return 23;
+    }
+    return status;
+}
+
+static int arrays_inside(void)
+{
+    return local_arrays(0);
+}
+
+static int arrays_behind(void)
+{
+    return local_arrays(1);
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -188,6 +217,8 @@ static const struct {
     {"local-inside", local_inside},
     {"local-behind", local_behind},
     {"local-own-behind", local_own_behind},
+    {"arrays-inside", arrays_inside},
+    {"arrays-behind", arrays_behind},
 };
 
 int main(int argc, char **argv)

@@ -37,3 +37,17 @@ kernel void local_and_argument(global int *out, local int *a, int offset)
     barrier(CLK_LOCAL_MEM_FENCE);
     out[i] = a[i] + own[i + offset];
 }
+
+/* Both in local memory, one behind the other. */
+kernel void local_arrays(global int *out, int offset)
+{
+    local int first[16];
+    local char3 between[5];
+    local int second[4][4];
+    int i = get_local_id(0);
+    first[i] = i;
+    between[i % 5] = (char3)(i % 5);
+    second[i / 4][i % 4] = 3 * i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[i] = first[(i ^ 1) + offset] + second[i % 4][i / 4] + between[i / 4].y;
+}

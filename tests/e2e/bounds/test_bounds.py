@@ -7,21 +7,22 @@ import sys
 import unittest
 
 ZESCOPE, BOUNDS, BINARY, DEVICE = sys.argv[1:5]
+SPIRV = sys.argv[5:] # the same kernels
 
 
-def run(case, *options, env=None):
+def run(case, *options, env=None, binary=BINARY):
     kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
-    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, *options, '--', BOUNDS, BINARY, case],
+    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, *options, '--', BOUNDS, binary, case],
                           env={**kept, **(env or {})}, text=True, capture_output=True, timeout=240)
 
 
 class Memory(unittest.TestCase):
-    def silent(self, case):
-        r = run(case, '--check')
+    def silent(self, case, binary=BINARY):
+        r = run(case, '--check', binary=binary)
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''), case)
 
-    def found(self, case, *words):
-        r = run(case, '--check')
+    def found(self, case, *words, binary=BINARY):
+        r = run(case, '--check', binary=binary)
         self.assertEqual(r.returncode, 99, r.stderr)
         for word in words:
             self.assertRegex(r.stderr, word)
@@ -53,6 +54,18 @@ class Memory(unittest.TestCase):
         self.silent('local-inside')
         self.found('local-behind', 'access between arrays in local memory: write of 4 bytes at offset 0x40',
                    '64 bytes from the start of argument 1(, a)?, which has 64', r'local \(15, 0, 0\)')
+
+    def test_arrays_of_spirv(self):
+        """Which the driver compiles, with arrays apart."""
+        for spirv in SPIRV:
+            for case in 'arrays-inside', 'local-inside', 'local-written':
+                self.silent(case, spirv)
+            self.found('arrays-behind', 'access between arrays in local memory: read of 4 bytes at offset 0x40',
+                       r'64 bytes from the start of local_arrays\.first, which has 64', r'local \(14, 0, 0\)', binary=spirv)
+            self.found('local-own-behind', 'access between arrays in local memory: read of 4 bytes',
+                       r'64 bytes from the start of local_and_argument\.own, which has 64', r'local \(12, 0, 0\)', binary=spirv)
+            self.found('local-unwritten', 'read of local memory that was never written', binary=spirv)
+        self.silent('arrays-inside', BINARY)
 
 
 if __name__ == '__main__':

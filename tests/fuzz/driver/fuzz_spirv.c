@@ -2,6 +2,8 @@
 /* Specialization constants written into SPIR-V from anywhere, and build flags. */
 #include "driver/module/compile.h"
 
+#include <stdlib.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
@@ -11,10 +13,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     const void *values[] = {&value, &value, &value, &value, &value};
     const ze_module_constants_t constants = {
         .numConstants = ZS_ARRAY_LEN(ids), .pConstantIds = ids, .pConstantValues = values};
-    struct zs_buf spirv = {0}, log = {0}, options = {0}, internal = {0}, flags = {0};
+    struct zs_local_arrays arrays = {0};
+    struct zs_buf apart = {0}, whole = {0}, spirv = {0}, log = {0}, options = {0}, internal = {0},
+                  flags = {0};
     (void)!zs_spirv_specialize(zs_span_make(data, size_B), &constants, &spirv, &log);
+    if (!zs_spirv_specialize(zs_span_make(data, size_B), NULL, &whole, &log))
+        (void)!zs_spirv_part_locals(zs_buf_span(&whole), &arrays, &apart);
     zs_buf_append(&flags, data, size_B);
     zs_compile_flags(zs_buf_cstr(&flags), &options, &internal);
+    free(arrays.at);
+    zs_buf_fini(&apart);
+    zs_buf_fini(&whole);
     zs_buf_fini(&spirv);
     zs_buf_fini(&log);
     zs_buf_fini(&options);
