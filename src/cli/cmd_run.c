@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope run: an application on the software GPU. */
+#include "cli/check_report.h"
 #include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 
+#include "base/checks.h"
 #include "base/duration.h"
 #include "base/file.h"
 #include "symbols/symbolizer.h"
@@ -21,7 +23,13 @@ struct run_options {
     struct zs_common_options common;
     const char *device;
     const char *kernel_timeout;
-    bool check;
+    const char *check; /* kinds; NULL: none asked for */
+    unsigned checks;
+    int check_format;
+    const char *check_output;
+    uint64_t error_exitcode;
+    struct zs_string_list suppressions;
+    bool gen_suppressions;
     bool intel;
     const char *batches;
 };
@@ -113,25 +121,25 @@ static void print_report(struct zs_span report)
     zs_arena_fini(&files.arena);
 }
 
-/* The driver appends one block per launch that failed, blocks end with an empty line. */
-static int show_report(const char *path, int app_status)
+static int show_report(const struct run_options *o, const char *path, int app_status)
 {
     struct zs_file file;
     struct zs_diag diag = {0};
     if (zs_file_read(path, 0, &file, &diag))
         return zs_cli_fail("%s", diag.text);
     size_t found = 0;
-    for (size_t i = 1; i < file.span.size_B; i++)
-        found += file.span.data[i] == '\n' && file.span.data[i - 1] == '\n';
-    if (found) {
-        fprintf(stderr, "zescope: %zu launch%s failed:\n\n", found, found == 1 ? "" : "es");
-        print_report(file.span);
-    }
+    const struct zs_check_report report = {.report = file.span,
+                                           .suppressions = &o->suppressions,
+                                           .gen_suppressions = o->gen_suppressions,
+                                           .format = o->check_format,
+                                           .output = o->check_output,
+                                           .print = print_report};
+    int status = zs_check_report_write(&report, &found);
     zs_file_close(&file);
-    return found ? EXIT_FOUND : app_status;
+    return status ? status : found ? (int)o->error_exitcode : app_status;
 }
 
-static int run_checked(char **argv)
+static int run_checked(const struct run_options *o, char **argv)
 {
     const char *folder = getenv("TMPDIR");
     char path[PATH_MAX];
@@ -140,18 +148,19 @@ static int run_checked(char **argv)
     if (fd < 0)
         return zs_cli_fail("%s: %s", path, strerror(errno));
     close(fd);
-    setenv("ZESCOPE_CHECK", "1", 1);
+    setenv("ZESCOPE_CHECK", o->check[0] ? o->check : "1", 1);
     setenv("ZESCOPE_CHECK_REPORT", path, 1);
     setenv("ZESCOPE_LOG", "off", 0); /* the report has it all */
     int status = 0;
     int error = zs_cli_run_app(argv, environ, 0, &status);
-    int result = error ? zs_cli_cannot_start(argv[0], error) : show_report(path, status);
+    int result = error ? zs_cli_cannot_start(argv[0], error) : show_report(o, path, status);
     unlink(path);
     return result;
 }
 
 static int run_run(void *options, int operand_count, char **operands);
 
+static const struct run_options defaults = {.error_exitcode = EXIT_FOUND};
 #define OPTION(member) offsetof(struct run_options, member)
 static const struct zs_option options_table[] = {
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
@@ -159,9 +168,20 @@ static const struct zs_option options_table[] = {
      "pvc:2 has two tiles (skl)"},
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},
-    {"check", 'C', ZS_OPTION_FLAG, OPTION(check), NULL,
-     "also find reads of memory that nobody wrote, and from tgllp on of registers that the code "
-     "did not wait for; report all failed launches at the end and exit with 99 when there are any"},
+    {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
+     "find what kernels do wrong: memory, race, sync, swsb (registers that code from tgllp on did "
+     "not wait for), all; with commas between (memory,swsb). What was found is reported at the "
+     "end"},
+    {"check-format", 0, ZS_OPTION_CHOICE, OPTION(check_format), "text|json|sarif|junit",
+     "how findings are written"},
+    {"check-output", 0, ZS_OPTION_STRING, OPTION(check_output), "FILE",
+     "where JSON, SARIF or JUnit goes (stderr)"},
+    {"error-exitcode", 0, ZS_OPTION_U64, OPTION(error_exitcode), "N",
+     "exit status when something was found (99)"},
+    {"suppressions", 0, ZS_OPTION_LIST, OPTION(suppressions), "FILE",
+     "findings that the file describes are not reported"},
+    {"gen-suppressions", 0, ZS_OPTION_FLAG, OPTION(gen_suppressions), NULL,
+     "print for each finding what would suppress it"},
     {"intel", 0, ZS_OPTION_FLAG, OPTION(intel), NULL,
      "under Intel's own drivers, Level Zero and OpenCL, as they are installed: they find a DRM "
      "render node for each device (skl, icllp, tgllp, dg2 ...)"},
@@ -185,6 +205,8 @@ const struct zs_command zs_command_run = {
                 "    run ./app without a GPU\n"
                 "zescope run --check -- ./app\n"
                 "    find wrong memory accesses of its kernels\n"
+                "zescope run --check=all --check-format sarif --check-output found.sarif -- ./app\n"
+                "    races and divergent barriers, too, for a code host\n"
                 "zescope run -d skl,dg2 -- ./multi\n"
                 "    two devices side by side\n"
                 "zescope run -d pvc:2 -- ./tiles\n"
@@ -194,6 +216,7 @@ const struct zs_command zs_command_run = {
     .options = options_table,
     .option_count = ZS_ARRAY_LEN(options_table),
     .options_size_B = sizeof(struct run_options),
+    .defaults = &defaults,
     .takes_app = true,
     .run = run_run,
 };
@@ -208,7 +231,7 @@ static int start(char **argv)
 static int run_intel(const struct run_options *o, char **argv)
 {
     char library[PATH_MAX];
-    if (o->check || o->kernel_timeout)
+    if (o->checks || o->kernel_timeout)
         return zs_cli_usage(&zs_command_run, "--intel has no --check and no --kernel-timeout");
     if (!zs_cli_find_library("libzescope_drm.so", "ZESCOPE_DRM", "drm", library))
         return zs_cli_fail("libzescope_drm.so cannot be found: reinstall zescope, or say where it "
@@ -223,9 +246,14 @@ static int run_intel(const struct run_options *o, char **argv)
 
 static int run_run(void *options, int operand_count, char **operands)
 {
-    const struct run_options *o = options;
+    struct run_options *o = options;
+    char why[128];
     if (!operand_count)
         return zs_cli_usage(&zs_command_run, "no application given");
+    if (o->check && !zs_checks_parse(o->check, &o->checks, why, sizeof(why)))
+        return zs_cli_usage(&zs_command_run, "--check: %s", why);
+    if (o->error_exitcode > 255)
+        return zs_cli_usage(&zs_command_run, "--error-exitcode is a number up to 255");
     uint64_t timeout_ns;
     if (o->kernel_timeout && !zs_duration_parse(o->kernel_timeout, &timeout_ns))
         return zs_cli_usage(&zs_command_run,
@@ -240,7 +268,7 @@ static int run_run(void *options, int operand_count, char **operands)
         return status;
     if (o->kernel_timeout && setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1))
         return zs_cli_fail("out of memory");
-    if (o->check)
-        return run_checked(operands);
+    if (o->checks)
+        return run_checked(o, operands);
     return start(operands);
 }

@@ -92,7 +92,7 @@ static void print_zsh_option(const struct zs_option *o)
         printf(":%s:(", o->name);
         print_choices(o->arg);
         putchar(')');
-    } else if (o->kind != ZS_OPTION_FLAG) {
+    } else if (o->kind != ZS_OPTION_FLAG && o->kind != ZS_OPTION_OPTIONAL) {
         putchar(':');
         print_quoted(o->arg ? o->arg : "VALUE", "'\\''", "[]:\\");
         printf(":_files");
@@ -141,7 +141,7 @@ void zs_complete_fish(const struct zs_command *const *commands)
                 printf(" -x -a '");
                 print_choices(o->arg);
                 putchar('\'');
-            } else if (o->kind != ZS_OPTION_FLAG) {
+            } else if (o->kind != ZS_OPTION_FLAG && o->kind != ZS_OPTION_OPTIONAL) {
                 printf(" -r");
             }
             printf(" -d '");

@@ -34,8 +34,13 @@ static void print_option(const struct zs_option *o, unsigned width)
 {
     const char *arg = o->kind == ZS_OPTION_FLAG ? NULL : o->arg ? o->arg : "VALUE";
     const unsigned indent = 30;
-    int n = printf("  %c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-                   o->letter ? "," : " ", o->name, arg ? " " : "", arg ? arg : "");
+    bool optional = o->kind == ZS_OPTION_OPTIONAL;
+    int n = printf("  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                   o->letter ? "," : " ", o->name,
+                   optional ? "[="
+                   : arg    ? " "
+                            : "",
+                   arg ? arg : "", optional ? "]" : "");
     if (n < 0 || (unsigned)n >= indent)
         printf("\n%*s", (int)indent, "");
     else
@@ -93,9 +98,9 @@ static void print_roff_options(const char *command, const struct zs_option *opti
         print_roff(o->name);
         printf("\\fR");
         if (o->kind != ZS_OPTION_FLAG) {
-            printf(" \\fI");
+            printf(o->kind == ZS_OPTION_OPTIONAL ? "[=\\fI" : " \\fI");
             print_roff(o->arg ? o->arg : "VALUE");
-            printf("\\fR");
+            printf(o->kind == ZS_OPTION_OPTIONAL ? "\\fR]" : "\\fR");
         }
         putchar('\n');
         print_roff(o->help);

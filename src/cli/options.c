@@ -155,6 +155,7 @@ static int set_option(struct parser *p, const struct zs_option *o, const char *v
         *(bool *)target = is_true(value);
         return 0;
     case ZS_OPTION_STRING:
+    case ZS_OPTION_OPTIONAL:
         *(const char **)target = value;
         return 0;
     case ZS_OPTION_LIST:
@@ -274,7 +275,7 @@ static int parse_long(struct parser *p, int argc, char **argv, int *i)
     char shown[64];
     if (!o && !value && !strncmp(name, "no-", 3)) {
         o = option_by_name(p->command, name + 3, length - 3);
-        if (o && o->kind == ZS_OPTION_FLAG)
+        if (o && (o->kind == ZS_OPTION_FLAG || o->kind == ZS_OPTION_OPTIONAL))
             return set_option(p, o, "0", o->name);
         o = NULL;
     }
@@ -286,6 +287,8 @@ static int parse_long(struct parser *p, int argc, char **argv, int *i)
             return zs_cli_usage(p->command, "%s takes no value", shown);
         return set_option(p, o, "1", shown);
     }
+    if (o->kind == ZS_OPTION_OPTIONAL)
+        return set_option(p, o, value ? value : "", shown);
     return value ? set_option(p, o, value, shown) : take_value(p, o, shown, argc, argv, i);
 }
 
@@ -298,8 +301,8 @@ static int parse_short(struct parser *p, int argc, char **argv, int *i)
         if (!o)
             return zs_cli_usage(p->command, "unknown option %s", shown);
         int status;
-        if (o->kind == ZS_OPTION_FLAG) {
-            status = set_option(p, o, "1", shown);
+        if (o->kind == ZS_OPTION_FLAG || o->kind == ZS_OPTION_OPTIONAL) {
+            status = set_option(p, o, o->kind == ZS_OPTION_FLAG ? "1" : "", shown);
             if (status)
                 return status;
             continue;

@@ -35,11 +35,12 @@ enum zs_exit {
 };
 
 enum zs_option_kind {
-    ZS_OPTION_FLAG,   /* bool; --no-NAME clears it */
-    ZS_OPTION_STRING, /* const char * */
-    ZS_OPTION_LIST,   /* struct zs_string_list, repeatable; in the environment separated by ';' */
-    ZS_OPTION_U64,    /* uint64_t, decimal or 0x hexadecimal, suffixes k M G (powers of 1024) */
-    ZS_OPTION_CHOICE, /* int: index into the words of `arg`, "text|json|html" */
+    ZS_OPTION_FLAG,     /* bool; --no-NAME clears it */
+    ZS_OPTION_STRING,   /* const char * */
+    ZS_OPTION_OPTIONAL, /* the same, but --NAME alone is ""; a value only as --NAME=VALUE */
+    ZS_OPTION_LIST,     /* struct zs_string_list, repeatable; in the environment separated by ';' */
+    ZS_OPTION_U64,      /* uint64_t, decimal or 0x hexadecimal, suffixes k M G (powers of 1024) */
+    ZS_OPTION_CHOICE,   /* int: index into the words of `arg`, "text|json|html" */
 };
 
 struct zs_string_list {

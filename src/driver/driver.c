@@ -3,6 +3,7 @@
 #include "driver/driver_priv.h"
 
 #include "base/buf.h"
+#include "base/checks.h"
 #include "base/duration.h"
 #include "compiler/compiler.h"
 #include "driver/debug/debug.h"
@@ -211,7 +212,11 @@ static struct zs_ze_driver *driver_new(void)
     atomic_store(&driver->next_code_va, (uint64_t)ZS_IP_BASE);
     driver->timing = parse_timing(zs_env("ZESCOPE_TIMING"), zs_env("ZET_ENABLE_METRICS"));
     const char *check = zs_env("ZESCOPE_CHECK");
-    driver->check = check && *check && strcmp(check, "0") != 0;
+    char why[128] = "";
+    if (check && *check && !zs_checks_parse(check, &driver->checks, why, sizeof(why)) &&
+        !driver->checks)
+        driver->checks = ZS_CHECK_DEFAULT;
+    driver->check = driver->checks & ZS_CHECK_MEMORY;
     driver->quarantine = driver->check ? zs_quarantine_create(zs_env("ZESCOPE_QUARANTINE")) : NULL;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
@@ -228,10 +233,10 @@ static struct zs_ze_driver *driver_new(void)
         zs_object_unref(driver);
         return NULL;
     }
-    if (check && *check && strcmp(check, "0") != 0 && strcmp(check, "1") != 0)
-        zs_log_setting("ZESCOPE_CHECK=%s: 0 or 1 is expected; taken as 1", check);
+    if (why[0])
+        zs_log_setting("ZESCOPE_CHECK=%s: %s, or 0 or 1", check, why);
     zs_log_enabled(ZS_LOG_ERROR); /* says now what is wrong with its setting */
-    zs_report_init(driver->check);
+    zs_report_init(driver->checks);
     zs_counts_init();
     if (driver->debug)
         zs_debug_open(driver);

@@ -112,7 +112,8 @@ struct zs_ze_driver {
     struct zs_ze_device **devices; /* what zeDeviceGet gives */
     uint32_t owned_count;
     struct zs_ze_device **owned; /* all but the sub-devices, which their root devices own */
-    bool check;                  /* ZESCOPE_CHECK=1: all memory checks, see report.h */
+    unsigned checks;             /* ZESCOPE_CHECK: ZS_CHECK_* of base/checks.h */
+    bool check;                  /* ... with memory: all checks of it, see report.h */
     bool dumps;                  /* ZESCOPE_EU=dump: what kernels become, to stderr */
     bool compiles;               /* ZESCOPE_EU=compiled: kernels to code of the host */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */

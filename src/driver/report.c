@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/report.h"
 
+#include "base/checks.h"
 #include "driver/log.h"
 
 #include <dlfcn.h>
@@ -30,11 +31,11 @@ static struct {
     size_t count, capacity;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
-void zs_report_init(bool check)
+void zs_report_init(unsigned checks)
 {
     pthread_mutex_lock(&state.lock);
-    state.check = check;
-    const char *path = check ? secure_getenv("ZESCOPE_CHECK_REPORT") : NULL;
+    state.check = checks & ZS_CHECK_MEMORY;
+    const char *path = checks ? secure_getenv("ZESCOPE_CHECK_REPORT") : NULL;
     if (path && *path && state.fd < 0) {
         state.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         if (state.fd < 0)
@@ -133,20 +134,142 @@ static void write_all(int fd, const uint8_t *data, size_t size_B)
     }
 }
 
+static void put_head(struct zs_buf *out, const char *kind, bool note, const char *kernel)
+{
+    zs_buf_printf(out, "%%finding %s %s\n%%kernel ", kind, note ? "note" : "error");
+    for (; *kernel; kernel++)
+        zs_buf_printf(out, "%c", (unsigned char)*kernel < ' ' ? '?' : *kernel);
+    zs_buf_puts(out, "\n");
+}
+
+/* Of the source the line itself, not where it was inlined. */
+static void put_site(struct zs_buf *out, int64_t offset_B, const char *access, uint32_t size_B,
+                     const char *source)
+{
+    zs_buf_printf(out, "%%site %lld %s %u %.*s\n", (long long)offset_B, access, size_B,
+                  source ? (int)strcspn(source, "\n") : 0, source ? source : "");
+}
+
+static void write_block(const struct zs_buf *head, const struct zs_buf *text)
+{
+    struct zs_buf block = {0};
+    zs_buf_append(&block, head->data, head->size_B);
+    zs_buf_append(&block, text->data, text->size_B);
+    zs_buf_puts(&block, "\n\n");
+    pthread_mutex_lock(&state.lock);
+    if (!block.error && !head->error && !text->error)
+        write_all(state.fd, block.data, block.size_B);
+    pthread_mutex_unlock(&state.lock);
+    zs_buf_fini(&block);
+}
+
 void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *ret_text)
 {
     zs_gpu_fault_print(fault, source, ret_text);
     for (uint32_t i = 0; i < fault->nearest_count && i < ZS_ARRAY_LEN(fault->nearest); i++)
         print_origins(ret_text, &fault->nearest[i]);
     zs_log(ZS_LOG_ERROR, "%s", zs_buf_cstr(ret_text));
+    if (state.fd < 0)
+        return;
+    struct zs_buf head = {0};
+    put_head(&head,
+             fault->kind == ZS_GPU_FAULT_SCOREBOARD ? "swsb"
+             : fault->kind == ZS_GPU_FAULT_BARRIER  ? "sync"
+                                                    : "memory",
+             false, fault->kernel);
+    if (fault->instruction_offset_B != INT64_MIN)
+        put_site(&head, fault->instruction_offset_B,
+                 !fault->has_access ? "-"
+                 : fault->is_write  ? "write"
+                                    : "read",
+                 fault->access_B, source);
+    write_block(&head, ret_text);
+    zs_buf_fini(&head);
+}
+
+/* ---- findings ----------------------------------------------------------------------------------
+ */
+
+static const char *access_of(const struct zs_gpu_site *site)
+{
+    return site->is_atomic ? "atomic" : site->is_write ? "write" : "read";
+}
+
+static const char *finding_kind(const struct zs_gpu_finding *f)
+{
+    bool race = f->kind == ZS_GPU_FINDING_RACE || f->kind == ZS_GPU_FINDING_LOST;
+    return race ? "race" : "sync";
+}
+
+static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint32_t i,
+                       const char *source)
+{
+    const struct zs_gpu_site *s = &f->site[i];
+    zs_buf_puts(out, "\n  ");
+    if (f->kind == ZS_GPU_FINDING_RACE)
+        zs_buf_printf(out, "%s of %u bytes", access_of(s), s->size_B);
+    else
+        zs_buf_puts(out, i == 0                                ? "barrier"
+                         : f->kind == ZS_GPU_FINDING_DIVERGENT ? "not reached"
+                                                               : "barrier");
+    zs_buf_printf(out, " at instruction %s0x%llx", s->instruction_offset_B < 0 ? "-" : "",
+                  (unsigned long long)(s->instruction_offset_B < 0 ? -s->instruction_offset_B
+                                                                   : s->instruction_offset_B));
+    if (source)
+        zs_buf_printf(out, ", %s", source);
+    zs_buf_printf(out, "\n    in group (%u, %u, %u)", s->group_id[0], s->group_id[1],
+                  s->group_id[2]);
+    if (s->has_item)
+        zs_buf_printf(out, ", work-item (%llu, %llu, %llu), local (%u, %u, %u)",
+                      (unsigned long long)s->global_id[0], (unsigned long long)s->global_id[1],
+                      (unsigned long long)s->global_id[2], s->local_id[0], s->local_id[1],
+                      s->local_id[2]);
+    else
+        zs_buf_printf(out, ", hardware thread %u from local (%u, %u, %u) on", s->thread,
+                      s->local_id[0], s->local_id[1], s->local_id[2]);
+}
+
+static void print_finding(struct zs_buf *out, const struct zs_gpu_finding *f,
+                          const char *const sources[2])
+{
+    static const char *const names[] = {
+        [ZS_GPU_FINDING_RACE] = "race",
+        [ZS_GPU_FINDING_DIVERGENT] = "barrier that not all work-items reach",
+        [ZS_GPU_FINDING_DIFFERENT] = "work-items of a group at different barriers",
+        [ZS_GPU_FINDING_LOST] = "not all was checked",
+    };
+    zs_buf_printf(out, "kernel %s: %s", f->kernel, names[f->kind]);
+    if (f->kind == ZS_GPU_FINDING_RACE)
+        zs_buf_printf(out, " in %s memory at %s0x%llx%s", f->is_local ? "local" : "global",
+                      f->is_local ? "offset " : "", (unsigned long long)f->gpu_va,
+                      f->benign ? " (benign: all write the same value)" : "");
+    for (uint32_t i = 0; i < f->site_count; i++)
+        print_site(out, f, i, sources[i]);
+    const struct zs_gpu_allocation *a = &f->allocation;
+    if (f->allocation_count)
+        zs_buf_printf(out, "\n  %llu bytes into %s allocation #%llu %.47s of %llu bytes at 0x%llx",
+                      (unsigned long long)(f->gpu_va - a->gpu_va), zs_gpu_memory_kind_name(a->kind),
+                      (unsigned long long)a->id, a->label, (unsigned long long)a->size_B,
+                      (unsigned long long)a->gpu_va);
+    if (f->advice)
+        zs_buf_printf(out, "\n  %s", f->advice);
+    if (f->allocation_count)
+        print_origins(out, a);
+}
+
+void zs_report_finding(const struct zs_gpu_finding *f, const char *const sources[2])
+{
+    struct zs_buf text = {0}, head = {0};
+    print_finding(&text, f, sources);
+    zs_log(f->benign ? ZS_LOG_WARN : ZS_LOG_ERROR, "%s", zs_buf_cstr(&text));
     if (state.fd >= 0) {
-        struct zs_buf block = {0};
-        zs_buf_append(&block, ret_text->data, ret_text->size_B);
-        zs_buf_puts(&block, "\n\n");
-        pthread_mutex_lock(&state.lock);
-        if (!block.error)
-            write_all(state.fd, block.data, block.size_B);
-        pthread_mutex_unlock(&state.lock);
-        zs_buf_fini(&block);
+        put_head(&head, finding_kind(f), f->benign || f->kind == ZS_GPU_FINDING_LOST, f->kernel);
+        for (uint32_t i = 0; i < f->site_count; i++)
+            put_site(&head, f->site[i].instruction_offset_B,
+                     f->kind == ZS_GPU_FINDING_RACE ? access_of(&f->site[i]) : "-",
+                     f->site[i].size_B, sources[i]);
+        write_block(&head, &text);
     }
+    zs_buf_fini(&head);
+    zs_buf_fini(&text);
 }

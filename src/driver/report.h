@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reports of kernel faults: to the log, and under ZESCOPE_CHECK also to the file that
- * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it).
+ * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it):
+ * blocks that end with an empty line, of lines with fields, which begin with %, and text:
+ *
+ *     %finding KIND error|note       a kind of base/checks.h
+ *     %kernel NAME
+ *     %site OFFSET ACCESS SIZE SOURCE    once or twice; ACCESS may be -, SOURCE empty
+ *
  * With checking on, every allocation remembers the calls that made it.
  */
 #ifndef ZS_DRIVER_REPORT_H
@@ -9,11 +15,14 @@
 
 #include "gpu/gpu.h"
 
-void zs_report_init(bool check);
+void zs_report_init(unsigned checks); /* ZS_CHECK_* */
 void zs_report_after_fork(void);
 /* An id for "made here": the caller's backtrace, when checking is on; otherwise 0. */
 uint64_t zs_report_origin(void);
 /* A launch failed. `source` is "file:line" or NULL. ret_text gets the text. */
 void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *ret_text);
+
+/* A check found something; the launch goes on. sources: of its sites, or NULL. */
+void zs_report_finding(const struct zs_gpu_finding *finding, const char *const sources[2]);
 
 #endif

@@ -209,7 +209,7 @@ enum {
     /* env is a struct zs_port that checks local memory, where it says so */
     ZS_EU_LOWER_LOCAL = 1u << 11,
     /* hooks look at no registers but the payloads of messages: threads begin as they do without */
-    ZS_EU_LOWER_HOOKS_BLIND = 1u << 9,
+    ZS_EU_LOWER_HOOKS_BLIND = 1u << 10,
 };
 
 /*

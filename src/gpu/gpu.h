@@ -336,6 +336,8 @@ enum {
     ZS_GPU_KERNEL_WALKED = 1u << 4,
     /* Local memory that is read was written, arrays in it stand apart. */
     ZS_GPU_KERNEL_LOCAL = 1u << 5,
+    /* ZS_GPU_LAUNCH_CHECK_RACES and _SYNC need it */
+    ZS_GPU_KERNEL_MESSAGES = 1u << 6,
 };
 
 enum zs_gpu_arg_kind {
@@ -444,6 +446,42 @@ void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, st
 bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind); /* addresses are offsets in local memory */
 const char *zs_gpu_fault_name(enum zs_gpu_fault_kind kind); /* "out of bounds" ... */
 
+/* ---- Findings ----------------------------------------------------------------------------------
+ *
+ * What checks find that does not end a launch.
+ */
+
+enum zs_gpu_finding_kind {
+    ZS_GPU_FINDING_RACE,
+    ZS_GPU_FINDING_DIVERGENT, /* a barrier that some lanes of a thread do not reach */
+    ZS_GPU_FINDING_DIFFERENT, /* threads of a group at different barriers */
+    ZS_GPU_FINDING_LOST,      /* a limit was met: text says which */
+};
+
+/* Who did it, and where. */
+struct zs_gpu_site {
+    int64_t instruction_offset_B; /* as in a fault */
+    bool is_write, is_atomic, has_item;
+    uint32_t size_B; /* of the access */
+    uint32_t thread; /* of the group */
+    uint32_t group_id[3], local_id[3];
+    uint64_t global_id[3];
+};
+
+struct zs_gpu_finding {
+    enum zs_gpu_finding_kind kind;
+    bool benign;   /* a race whose writes agree on what they write */
+    bool is_local; /* memory */
+    char kernel[128];
+    uint64_t gpu_va; /* of memory, or the offset */
+    uint32_t site_count;
+    struct zs_gpu_site site[2]; /* the later one first */
+    uint32_t allocation_count;
+    struct zs_gpu_allocation allocation; /* that holds gpu_va */
+    const char *advice;                  /* a sentence, static */
+};
+typedef void zs_gpu_found_fn(void *context, const struct zs_gpu_finding *finding);
+
 /* ---- Counters ----------------------------------------------------------------------------------
  */
 
@@ -530,6 +568,9 @@ enum {
     ZS_GPU_LAUNCH_TIME_ANEW = 1u << 5,
     /* It replays the launch again without each of what may hold it up: slow. */
     ZS_GPU_LAUNCH_TIME_GAINS = 1u << 6,
+    /* Of kernels with ZS_GPU_KERNEL_MESSAGES: findings go to zs_gpu_launch.found. */
+    ZS_GPU_LAUNCH_CHECK_RACES = 1u << 7,
+    ZS_GPU_LAUNCH_CHECK_SYNC = 1u << 8,
 };
 
 struct zs_gpu_launch {
@@ -551,6 +592,8 @@ struct zs_gpu_launch {
     const _Atomic(bool) *cancel;      /* NULL: cannot be interrupted */
     uint64_t time_limit_ns;           /* 0: none */
     struct zs_gpu_counters *counters; /* NULL: per-instruction counts are not kept */
+    zs_gpu_found_fn *found;           /* by the launching thread; NULL: nobody asks */
+    void *found_context;
 };
 
 struct zs_gpu_result {

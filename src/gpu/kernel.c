@@ -223,6 +223,9 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
                  (desc->flags & ZS_GPU_KERNEL_LOCAL ? ZS_EU_LOWER_LOCAL : 0u) |
                  (kernel->device->model->long_integers ? ZS_EU_LOWER_LONG_INTEGERS : 0u) |
                  (desc->flags & ZS_GPU_KERNEL_WALKED ? ZS_EU_LOWER_HANDLES : 0u) |
+                 (desc->flags & ZS_GPU_KERNEL_MESSAGES
+                      ? ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOKS_BLIND
+                      : 0u) |
                  (kernel->device->debug ? ZS_EU_LOWER_PLACES : 0u),
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
         .platform = kernel->device->model->platform,
@@ -232,7 +235,8 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     if (!error && desc->ret_lowered)
         zs_eu_program_show(kernel->program, params.platform, desc->ret_lowered);
     if (!error && desc->compile && !kernel->device->debug &&
-        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_X86_64_V2)))
+        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_X86_64_V2 |
+                         ZS_GPU_KERNEL_MESSAGES)))
         compile(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/checks.h"
 #include "driver/intel.h"
 #include "driver/memory/image.h"
 #include "driver/memory/memory.h"
@@ -88,7 +89,11 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     if (module->context->driver->timing != ZS_DRIVER_TIMING_FORMULA)
         desc.flags |= ZS_GPU_KERNEL_TIMED;
     if (module->context->driver->check)
-        desc.flags |= ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL;
+        desc.flags |= ZS_GPU_KERNEL_LOCAL;
+    if (module->context->driver->checks & ZS_CHECK_SWSB)
+        desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
+    if (module->context->driver->checks & (ZS_CHECK_RACE | ZS_CHECK_SYNC))
+        desc.flags |= ZS_GPU_KERNEL_MESSAGES;
     struct zs_buf lowered = {0};
     if (module->context->driver->dumps)
         desc.ret_lowered = &lowered;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches: appended, then run by a worker. */
 #include "driver/queue/launch.h"
+#include "base/checks.h"
 #include "base/clock.h"
 
 #include "driver/memory/memory.h"
@@ -75,6 +76,27 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
+/* Threads at barriers of one line are at the same one, which the compiler wrote twice. */
+static bool is_one_line(const struct zs_gpu_finding *finding, const char *const sources[2])
+{
+    return finding->kind == ZS_GPU_FINDING_DIFFERENT &&
+           (!sources[0] || !sources[1] || !strcmp(sources[0], sources[1]));
+}
+
+static void report_finding(void *context, const struct zs_gpu_finding *finding)
+{
+    const struct zs_launch *launch = context;
+    char text[2][2048];
+    const char *sources[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < finding->site_count; i++) {
+        if (zs_fault_line(launch->kernel, finding->site[i].instruction_offset_B, text[i],
+                          sizeof(text[i])))
+            sources[i] = text[i];
+    }
+    if (!is_one_line(finding, sources))
+        zs_report_finding(finding, sources);
+}
+
 static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                    const uint32_t group_count[3])
 {
@@ -88,11 +110,15 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
         .flags = (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
                  (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
                  (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
+                 (driver->checks & ZS_CHECK_RACE ? ZS_GPU_LAUNCH_CHECK_RACES : 0u) |
+                 (driver->checks & ZS_CHECK_SYNC ? ZS_GPU_LAUNCH_CHECK_SYNC : 0u) |
                  (launch->indirect_access ? ZS_GPU_LAUNCH_PIN_ALL : 0u) |
                  (driver->timing == ZS_DRIVER_TIMING_EXACT ? ZS_GPU_LAUNCH_TIME_EXACT : 0u),
         .cancel = exec->cancel,
         .time_limit_ns = driver->kernel_time_limit_ns,
-        .counters = take_counters(kernel, counting)};
+        .counters = take_counters(kernel, counting),
+        .found = report_finding,
+        .found_context = (void *)(uintptr_t)launch};
     memcpy(gpu.group_count, group_count, sizeof(gpu.group_count));
     memcpy(gpu.group_size, launch->group_size, sizeof(gpu.group_size));
     memcpy(gpu.global_offset, launch->global_offset, sizeof(gpu.global_offset));

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What `zescope run --check` found, as the driver wrote it (driver/report.h): read, joined by site,
+ * without what suppressions name, and written as text, JSON, SARIF or JUnit. */
+#ifndef ZS_CLI_CHECK_REPORT_H
+#define ZS_CLI_CHECK_REPORT_H
+
+#include "cli/options.h"
+
+#include "base/span.h"
+
+enum zs_check_format {
+    ZS_CHECK_TEXT,
+    ZS_CHECK_JSON,
+    ZS_CHECK_SARIF,
+    ZS_CHECK_JUNIT,
+};
+
+struct zs_check_report {
+    struct zs_span report;
+    const struct zs_string_list *suppressions; /* files */
+    bool gen_suppressions;                     /* text: what would suppress each, too */
+    int format;                                /* enum zs_check_format */
+    const char *output;                        /* NULL: stderr */
+    /* Text of the driver as it is to be read; frames of the host in words. */
+    void (*print)(struct zs_span text);
+};
+
+/* *ret_found: findings that are no notes and are not suppressed. An exit status. */
+int zs_check_report_write(const struct zs_check_report *r, size_t *ret_found);
+
+#endif
