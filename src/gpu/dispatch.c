@@ -23,7 +23,7 @@
  * thread or of threads that a barrier, a named one or a pair of dpasw ends early: instructions of a
  * group are counted. By the same count a group's turn ends.
  */
-#include "gpu/gpu_priv.h"
+#include "gpu/check.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -287,6 +287,8 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
         zs_eu_thread_restart(t, program, mask);
     if (traced)
         t->hooks = zs_timing_trace_thread(run->trace, w->index, group->index, thread);
+    if (run->checks && !traced)
+        t->hooks = zs_gpu_checks_thread(run, w, group, thread);
     t->env = &w->port;
     t->counters = w->counters;
     if (debug && w->debug)
@@ -335,6 +337,7 @@ void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     port->scratch_end = port->scratch_start + run->scratch_B;
     port->scratch_bias = scratch_base(run, number);
     port->thread = thread;
+    w->checked = group;
     port->named_barriers = &group->named;
 }
 
@@ -385,8 +388,11 @@ static bool may_pass(const struct zs_eu_thread *t)
 }
 
 /* Producers of named barriers have all signalled: let those go on who consume. */
-static void release_named(struct zs_gpu_worker *w, struct zs_gpu_group *group)
+static void release_named(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group)
 {
+    if (run->checks)
+        zs_gpu_checks_released(run, w, group, true);
     for (uint32_t done = group->named.completed; done; done &= done - 1) {
         uint32_t barrier = (uint32_t)__builtin_ctz(done);
         uint64_t consumers = group->named.at[barrier].consumers;
@@ -426,7 +432,7 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     group->arrived += port->barrier_signals;
     port->barrier_signals = 0;
     if (ZS_UNLIKELY(group->named.completed))
-        release_named(w, group);
+        release_named(run, w, group);
     if (status == ZS_EU_FAULT)
         return thread_faulted(run, w, group, thread, debug);
     if (status == ZS_EU_PAIR)
@@ -450,6 +456,8 @@ void zs_gpu_release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                             struct zs_gpu_group *group)
 {
     group->arrived -= run->threads_per_group;
+    if (ZS_UNLIKELY(run->checks != NULL))
+        zs_gpu_checks_released(run, w, group, false);
     if (run->history)
         zs_gpu_history_released(run, group->index);
     if (ZS_UNLIKELY(w->debug != NULL)) {

@@ -122,6 +122,8 @@ struct zs_gpu_worker {
     struct zs_gpu_debug_worker *debug;   /* NULL: no debugger */
     struct zs_gpu_debug_worker *spare;   /* what `debug` was, for the next launch that has one */
     uint64_t debug_epoch;                /* when it looked last */
+    struct zs_gpu_checks *checks;        /* of the launch; only with them: */
+    const struct zs_gpu_group *checked;  /* whose thread runs */
     struct zs_gpu_file_user *file_user;  /* NULL: see file.c */
     struct zs_port port;
 };
@@ -360,6 +362,7 @@ struct zs_gpu_run {
     uint64_t threads_run, groups_run;
     struct zs_timing_trace *trace;  /* NULL: the formula gives the time */
     atomic_bool was_debugged;       /* what was recorded is not all */
+    struct zs_gpu_checks *checks;   /* NULL: none of check.h */
     struct zs_gpu_history *history; /* NULL: it is not recorded */
     uint64_t number;                /* since debuggers are attached to the card; 0: none is */
     struct zs_gpu_run *next;        /* of the card's that have a number */

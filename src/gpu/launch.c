@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One launch: check it, set up what its groups share, run them, sum up. */
-#include "gpu/gpu_priv.h"
+#include "gpu/check.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,7 +69,9 @@ static int choose_workers(struct zs_gpu_run *run)
     uint64_t held =
         zs_gpu_model_threads_for(model, run->kernel->module->grf_count) / run->threads_per_group;
     uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
-    workers = run->history ? ZS_MIN(workers, 1u) : workers;
+    bool alone =
+        run->history || run->launch->flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC);
+    workers = alone ? ZS_MIN(workers, 1u) : workers;
     uint64_t places, per_worker;
     if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE) {
         if (run->group_total > limit)
@@ -334,7 +336,9 @@ static int setup(struct zs_gpu_run *run)
     if (!run->payload || !run->local_ids || !run->sums)
         return -ENOMEM;
     memcpy(run->payload, launch->args->cross_thread, m->thread.cross_thread_B);
-    error = zs_gpu_run_trace(run);
+    error = zs_gpu_checks_begin(run);
+    if (!error && !run->checks)
+        error = zs_gpu_run_trace(run);
     if (error)
         return error;
     zs_gpu_payload_patch(&dispatch, run->payload);
@@ -356,6 +360,7 @@ static void teardown(struct zs_gpu_run *run)
     free(run->local_ids);
     free(run->sums);
     zs_timing_trace_destroy(run->trace);
+    zs_gpu_checks_end(run);
 }
 
 void zs_gpu_result_fini(struct zs_gpu_result *result)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of a launch that look at messages: which there are, barriers, and what was found. */
+#include "gpu/check.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FOUND_MAX = 64 };
+
+/* ---- what was found ----------------------------------------------------------------------------
+ */
+
+bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind)
+{
+    uint64_t key = (a << 32 | b << 4 | (kind & 1)) + 16, count = ZS_ARRAY_LEN(c->reported);
+    bool take_back = kind >> 1;
+    for (uint64_t i = 0, at = key * UINT64_C(0x9e3779b97f4a7c15) >> 56; i < count; i++) {
+        uint64_t *slot = &c->reported[(at + i) % count];
+        if (*slot == key) {
+            *slot = take_back ? 1 : key; /* 1: free, others are behind it */
+            return false;
+        }
+        if (*slot <= 1 && !take_back) {
+            bool last = *slot == 0;
+            for (uint64_t k = i + 1; !last && k < count; k++) {
+                uint64_t other = c->reported[(at + k) % count];
+                if (other == key)
+                    return false;
+                last = other == 0;
+            }
+            *slot = key;
+            return true;
+        }
+    }
+    return false;
+}
+
+void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,
+                   int lane, struct zs_gpu_site *ret)
+{
+    const struct zs_gpu_launch *launch = run->launch;
+    struct zs_eu_inst_info info = {0};
+    uint32_t item = thread * run->kernel->module->simd + (lane < 0 ? 0 : (uint32_t)lane);
+    zs_eu_program_inst(run->kernel->program, inst, &info);
+    *ret = (struct zs_gpu_site){.instruction_offset_B =
+                                    (int64_t)info.offset_B - (int64_t)run->kernel->entry_B,
+                                .thread = thread,
+                                .has_item = lane >= 0};
+    zs_gpu_group_id(launch, group, ret->group_id);
+    zs_gpu_local_id(run->kernel, launch->group_size, ZS_MIN(item, run->group_items - 1),
+                    ret->local_id);
+    for (uint32_t i = 0; i < 3; i++)
+        ret->global_id[i] = (uint64_t)ret->group_id[i] * launch->group_size[i] + ret->local_id[i] +
+                            launch->global_offset[i];
+}
+
+void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f)
+{
+    struct zs_gpu_allocation nearest[2];
+    if (c->found_count++ >= FOUND_MAX || !c->run->launch->found)
+        return;
+    snprintf(f->kernel, sizeof(f->kernel), "%s", c->run->kernel->module->name);
+    if (f->kind == ZS_GPU_FINDING_RACE && !f->is_local &&
+        zs_gpu_memory_nearest(c->run->launch->memory, f->gpu_va, nearest) &&
+        f->gpu_va - nearest[0].gpu_va < nearest[0].size_B) {
+        f->allocation_count = 1;
+        f->allocation = nearest[0];
+    }
+    c->run->launch->found(c->run->launch->found_context, f);
+}
+
+/* ---- barriers ----------------------------------------------------------------------------------
+ */
+
+/* Some lanes of the thread are elsewhere. */
+static void check_lanes(struct zs_check_where *at, const struct zs_eu_thread *t, uint32_t inst)
+{
+    uint32_t missing = t->dispatched & ~t->ce;
+    if (!missing || !zs_check_is_new(at->c, inst, UINT32_MAX >> 4, 0))
+        return;
+    struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_DIVERGENT,
+                               .site_count = 2,
+                               .advice =
+                                   "all work-items of a group have to come to the same barriers"};
+    uint32_t lane = (uint32_t)__builtin_ctz(missing);
+    uint32_t here = t->ce ? (uint32_t)__builtin_ctz(t->ce) : 0;
+    zs_check_site(at->c->run, at->group->index, at->number, inst, (int)here, &f.site[0]);
+    zs_check_site(at->c->run, at->group->index, at->number, inst, (int)lane, &f.site[1]);
+    if (t->waiting >> lane & 1) {
+        uint32_t offset_B = zs_eu_thread_lane_offset_B(t, lane);
+        if (offset_B != UINT32_MAX)
+            f.site[1].instruction_offset_B =
+                (int64_t)offset_B - (int64_t)at->c->run->kernel->entry_B;
+    }
+    zs_check_tell(at->c, &f);
+}
+
+/* Threads of the group have signalled from different instructions: the driver compares lines. */
+static void check_places(struct zs_gpu_checks *c, const struct zs_gpu_group *group,
+                         const struct zs_check_thread *threads)
+{
+    for (uint32_t i = 1; i < c->run->threads_per_group; i++) {
+        if (threads[i].at == threads[0].at || !zs_check_is_new(c, threads[i].at, threads[0].at, 0))
+            continue;
+        struct zs_gpu_finding f = {
+            .kind = ZS_GPU_FINDING_DIFFERENT,
+            .site_count = 2,
+            .advice = "all work-items of a group have to come to the same barriers"};
+        zs_check_site(c->run, group->index, i, threads[i].at, 0, &f.site[0]);
+        zs_check_site(c->run, group->index, 0, threads[0].at, 0, &f.site[1]);
+        zs_check_tell(c, &f);
+    }
+}
+
+void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                            const struct zs_gpu_group *group, bool named)
+{
+    struct zs_gpu_checks *c = run->checks;
+    size_t first = (size_t)(group->threads - w->states);
+    if (c->sync && !named)
+        check_places(c, group, c->threads + first);
+    if (!named)
+        c->groups[first / run->threads_per_group].releases++;
+    if (c->races && (c->logs || named))
+        zs_check_order_barrier(&c->order, group->index);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+static bool is_named(const struct zs_port_message *m, const uint8_t *payload)
+{
+    uint32_t word;
+    memcpy(&word, payload + 8, sizeof(word));
+    return m->op && (word & 0xff);
+}
+
+static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
+                       const struct zs_eu_send *send, const struct zs_port_message *m)
+{
+    at->thread->epoch++;
+    at->thread->fenced = true;
+    if (is_named(m, t->grf + send->d.src0_B))
+        return;
+    at->thread->signals++;
+    at->thread->at = send->d.inst;
+    if (at->c->sync)
+        check_lanes(at, t, send->d.inst);
+}
+
+static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
+{
+    const struct zs_port_message_row *row = NULL;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    struct zs_gpu_worker *w =
+        (struct zs_gpu_worker *)(void *)((char *)t->env - offsetof(struct zs_gpu_worker, port));
+    struct zs_gpu_checks *c = w->checks;
+    if (!m || !row || !lane_mask)
+        return;
+    size_t index = (size_t)(w->checked->threads - w->states) + w->port.thread;
+    struct zs_check_where at = {.c = c,
+                                .w = w,
+                                .group = w->checked,
+                                .thread = &c->threads[index],
+                                .of_group = &c->groups[index / c->run->threads_per_group],
+                                .number = w->port.thread};
+    if (row->is_fence) {
+        at.thread->epoch++;
+        at.thread->fenced = true;
+    } else if (m->space == ZS_PORT_SPACE_GATEWAY) {
+        on_barrier(&at, t, send, m);
+    } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
+                            m->space == ZS_PORT_SPACE_TYPED)) {
+        zs_check_access(&at, t, send, m, row->is_atomic, lane_mask);
+    }
+}
+
+const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                               const struct zs_gpu_group *group, uint32_t thread)
+{
+    static const struct zs_eu_hooks hooks = {.message = on_message};
+    struct zs_gpu_checks *c = run->checks;
+    size_t index = (size_t)(group->threads - w->states) + thread;
+    if (group->live == run->threads_per_group && !thread)
+        c->groups[index / run->threads_per_group].releases = 0;
+    c->threads[index] = (struct zs_check_thread){.epoch = 0};
+    w->checks = c;
+    return &hooks;
+}
+
+/* ---- launches ----------------------------------------------------------------------------------
+ */
+
+/* Only kernels with atomics have others than barriers order them. */
+static bool has_atomics(const struct zs_gpu_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->instruction_count; i++) {
+        if (kernel->instructions[i].is_atomic)
+            return true;
+    }
+    return false;
+}
+
+int zs_gpu_checks_begin(struct zs_gpu_run *run)
+{
+    uint32_t flags = run->launch->flags;
+    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) || run->debug)
+        return 0;
+    struct zs_gpu_checks *c = calloc(1, sizeof(*c));
+    if (!c)
+        return -ENOMEM;
+    run->checks = c;
+    c->run = run;
+    c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
+    c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
+    c->logs = c->races && has_atomics(run->kernel);
+    zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
+    c->threads =
+        calloc((size_t)run->groups_per_worker * run->threads_per_group, sizeof(*c->threads));
+    c->groups = calloc(run->groups_per_worker, sizeof(*c->groups));
+    return c->threads && c->groups ? 0 : -ENOMEM;
+}
+
+void zs_gpu_checks_end(struct zs_gpu_run *run)
+{
+    struct zs_gpu_checks *c = run->checks;
+    if (!c)
+        return;
+    if (c->lost || c->order.full || c->found_count > FOUND_MAX) {
+        struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
+                                   .advice = c->found_count > FOUND_MAX
+                                                 ? "more than 64 findings in one launch: the rest "
+                                                   "is not shown"
+                                                 : "the launch does more than the check of races "
+                                                   "remembers: some pairs of accesses were not "
+                                                   "compared"};
+        c->found_count = 0;
+        zs_check_tell(c, &f);
+    }
+    zs_check_races_end(c);
+    zs_check_order_fini(&c->order);
+    free(c->threads);
+    free(c->groups);
+    free(c);
+    run->checks = NULL;
+}

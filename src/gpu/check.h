@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* What checks of races and barriers see of a running launch (check.c, race.c, order.c). */
+#ifndef ZS_GPU_CHECK_H
+#define ZS_GPU_CHECK_H
+
+#include "base/id_map.h"
+#include "gpu/gpu_priv.h"
+
+/* Makes run->checks when its launch wants some. -ENOMEM */
+int zs_gpu_checks_begin(struct zs_gpu_run *run);
+void zs_gpu_checks_end(struct zs_gpu_run *run);
+/* A thread begins: its hooks. */
+const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                               const struct zs_gpu_group *group, uint32_t thread);
+/* All threads of the group have signalled; some named barrier lets threads go on. */
+void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                            const struct zs_gpu_group *group, bool named);
+
+/* ---- between the files ------------------------------------------------------------------------
+ */
+
+/* A resident EU thread. */
+struct zs_check_thread {
+    uint32_t signals; /* barriers that it has signalled */
+    uint32_t epoch;   /* of its lanes among each other: fences, barriers, atomics in the log */
+    bool fenced;
+    uint32_t at; /* instruction of its last barrier */
+    struct {
+        uint32_t inst, epoch, generation, record;
+    } recent[8]; /* records by instruction */
+};
+
+/* A resident group. */
+struct zs_check_group {
+    uint32_t releases;
+};
+
+/* Accesses of one instruction of a thread, between two of its barriers, fences and atomics. */
+struct zs_check_record {
+    uint32_t group, inst;
+    uint16_t thread;
+    uint8_t is_write, is_atomic, is_whole, size_B; /* whole: of the thread, of no lane */
+    uint32_t signals, epoch, log_at;
+};
+
+/* order.c: what orders threads beside the barrier: atomics by threads with fences, barriers. */
+struct zs_check_order {
+    struct {
+        struct {
+            uint32_t who, object; /* object 0: all threads of group `who` */
+        } * items;
+        size_t count, capacity;
+    } log;
+    struct zs_id_map objects; /* numbers by address */
+    uint32_t object_count, search;
+    uint32_t *thread_seen, *group_any, *group_all; /* the search that reached it */
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } object_seen;
+    uint64_t threads, groups, steps;
+    uint32_t threads_per_group;
+    bool full; /* something is unknown: all is ordered */
+};
+void zs_check_order_init(struct zs_check_order *o, uint64_t groups, uint32_t threads_per_group);
+void zs_check_order_fini(struct zs_check_order *o);
+void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t thread,
+                           uint64_t where, uint64_t space);
+void zs_check_order_barrier(struct zs_check_order *o, uint64_t group);
+/* Whether what a thread did before log entry `from` is before what the other one does now. */
+bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *from, uint64_t group,
+                      uint32_t thread);
+
+struct zs_gpu_checks {
+    struct zs_gpu_run *run;
+    struct zs_check_thread *threads; /* as the worker's states */
+    struct zs_check_group *groups;
+    struct zs_check_order order;
+    bool races, sync, logs;
+    struct {
+        struct zs_check_record *items;
+        size_t count, capacity;
+    } records;
+    uint32_t generation; /* of the records */
+    struct zs_id_map pages;
+    uint64_t page_number;
+    uint64_t *page;         /* used last */
+    uint64_t *local;        /* of local memory, by resident group */
+    uint64_t reported[256]; /* pairs of sites */
+    uint32_t found_count;
+    bool lost;
+    bool lost_told;
+};
+
+struct zs_check_where {
+    struct zs_gpu_checks *c;
+    struct zs_gpu_worker *w;
+    const struct zs_gpu_group *group;
+    struct zs_check_thread *thread;
+    struct zs_check_group *of_group;
+    uint32_t number; /* of the thread in its group */
+};
+/* Once for each pair of instructions. */
+bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind);
+void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,
+                   int lane, struct zs_gpu_site *ret);
+void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f);
+/* race.c: a message that reaches memory. */
+void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
+                     const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
+                     uint32_t lane_mask);
+void zs_check_races_end(struct zs_gpu_checks *c);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What orders threads of a launch beside the barriers of their group: atomics on one place by
+ * threads that use fences, and through them all that these threads did before.
+ *
+ * Such atomics, and in kernels that have them barriers too, are written to a log. Whether one
+ * access is before another is asked only of pairs that nothing else orders, and answered by a walk
+ * through the log from the first one on: a thread that was reached reaches what it is atomic on,
+ * who is atomic on that is reached from then on, and a barrier reaches the group. Vector clocks
+ * would answer sooner and would have to be kept for every thread of the launch.
+ */
+#include "gpu/check.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum { LOG_MAX = 1 << 24, OBJECTS_MAX = 1 << 22 };
+static const uint64_t STEPS_MAX = UINT64_C(1) << 30, THREADS_MAX = UINT64_C(1) << 24;
+
+void zs_check_order_init(struct zs_check_order *o, uint64_t groups, uint32_t threads_per_group)
+{
+    *o = (struct zs_check_order){.groups = groups,
+                                 .threads = groups * threads_per_group,
+                                 .threads_per_group = threads_per_group};
+}
+
+void zs_check_order_fini(struct zs_check_order *o)
+{
+    free(o->log.items);
+    zs_id_map_fini(&o->objects);
+    free(o->thread_seen);
+    free(o->group_any);
+    free(o->group_all);
+    free(o->object_seen.items);
+}
+
+static bool make_room(struct zs_check_order *o)
+{
+    if (o->thread_seen)
+        return true;
+    if (o->threads > THREADS_MAX)
+        return false;
+    o->thread_seen = calloc(o->threads, sizeof(uint32_t));
+    o->group_any = calloc(o->groups, sizeof(uint32_t));
+    o->group_all = calloc(o->groups, sizeof(uint32_t));
+    if (o->thread_seen && o->group_any && o->group_all)
+        return true;
+    free(o->thread_seen);
+    free(o->group_any);
+    free(o->group_all);
+    o->thread_seen = o->group_any = o->group_all = NULL;
+    return false;
+}
+
+static void add(struct zs_check_order *o, uint64_t who, uint32_t object)
+{
+    if (o->full || o->log.count >= LOG_MAX || !make_room(o) || !ZS_VEC_RESERVE(&o->log, 1)) {
+        o->full = true;
+        return;
+    }
+    o->log.items[o->log.count].who = (uint32_t)who;
+    o->log.items[o->log.count++].object = object;
+}
+
+static uint32_t object_of(struct zs_check_order *o, uint64_t where, uint64_t space)
+{
+    uintptr_t number = (uintptr_t)zs_id_map_get(&o->objects, where, space);
+    if (number)
+        return (uint32_t)number;
+    if (o->object_count >= OBJECTS_MAX || !ZS_VEC_PUSH(&o->object_seen, 0) ||
+        zs_id_map_put(&o->objects, where, space, (void *)(uintptr_t)(o->object_count + 1))) {
+        o->full = true;
+        return 1;
+    }
+    return ++o->object_count;
+}
+
+void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t thread,
+                           uint64_t where, uint64_t space)
+{
+    uint32_t object = object_of(o, where, space);
+    if (!o->full)
+        add(o, group * o->threads_per_group + thread, object);
+}
+
+void zs_check_order_barrier(struct zs_check_order *o, uint64_t group)
+{
+    add(o, group, 0);
+}
+
+static bool is_reached(const struct zs_check_order *o, uint64_t thread)
+{
+    return o->thread_seen[thread] == o->search ||
+           o->group_all[thread / o->threads_per_group] == o->search;
+}
+
+static void reach(struct zs_check_order *o, uint64_t thread)
+{
+    o->thread_seen[thread] = o->search;
+    o->group_any[thread / o->threads_per_group] = o->search;
+}
+
+static void step(struct zs_check_order *o, uint32_t who, uint32_t object)
+{
+    if (!object) {
+        if (o->group_any[who] == o->search)
+            o->group_all[who] = o->search;
+        return;
+    }
+    uint32_t *seen = &o->object_seen.items[object - 1];
+    if (is_reached(o, who))
+        *seen = o->search;
+    else if (*seen == o->search)
+        reach(o, who);
+}
+
+bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *from, uint64_t group,
+                      uint32_t thread)
+{
+    if (o->full || o->steps > STEPS_MAX) {
+        o->full = true;
+        return true;
+    }
+    if (!o->log.count || from->log_at >= o->log.count)
+        return false;
+    o->search++;
+    reach(o, (uint64_t)from->group * o->threads_per_group + from->thread);
+    for (size_t i = from->log_at; i < o->log.count; i++)
+        step(o, o->log.items[i].who, o->log.items[i].object);
+    o->steps += o->log.count - from->log_at;
+    return is_reached(o, group * o->threads_per_group + thread);
+}

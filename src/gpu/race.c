@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Races: two accesses of a launch to one byte, one of them a write, not both atomic, that nothing
+ * orders. They are found whichever comes first, and whether or not they meet.
+ *
+ * A shadow word of 64 bits stands for four bytes of memory: in its high half who wrote last, in its
+ * low half who read (the first of those that nothing orders; while nobody has written the high half
+ * has the second one). Each names a record, a lane and the bytes. A record is what one instruction
+ * of a thread does until the thread's next barrier, fence or ordering atomic, so there are far
+ * fewer of them than accesses.
+ *
+ * Ordered are: accesses of one lane; of lanes of one thread with a fence or barrier between; of
+ * threads of a group with a barrier between, where the first one has signalled it after its access
+ * and the second has waited for it; and what order.c finds. What a thread does as a whole, with all
+ * lanes or for all of them, is ordered with what its lanes do. One host thread runs the launch.
+ */
+#include "gpu/check.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum {
+    PAGE_B = 4096,
+    PAGE_WORDS = PAGE_B / 4,
+    RECORDS_MAX = 1 << 22,
+    RECORD_MASK = RECORDS_MAX - 1,
+    LANE_SHIFT = 22,
+    BYTES_SHIFT = 27,
+    VALUE_MAX_B = 8,
+};
+#define SECOND_READ (1u << 31)
+
+struct access {
+    struct zs_check_where *at;
+    const struct zs_eu_thread *t;
+    const struct zs_port_message *m;
+    const struct zs_check_record *record;
+    uint32_t number; /* of the record, from 1 on */
+    uint32_t inst;
+    uint32_t passed; /* barriers that the thread has waited for */
+    uint64_t gpu_va;
+    uint32_t size_B, lane, element;
+    bool is_slm;
+    /* of stores whose layout is known: values of lanes, else NULL */
+    const uint8_t *values;
+    uint32_t slot_B, component_B, chan_offset;
+};
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+static void forget_all(struct zs_gpu_checks *c)
+{
+    for (size_t i = 0; i < c->pages.capacity; i++) {
+        if (c->pages.slots[i].value)
+            memset(c->pages.slots[i].value, 0, PAGE_WORDS * sizeof(uint64_t));
+    }
+    if (c->local)
+        memset(c->local, 0,
+               (size_t)c->run->groups_per_worker * (c->run->slm_B / 4 + 1) * sizeof(uint64_t));
+    c->records.count = 0;
+    c->generation++;
+    c->lost = true;
+}
+
+/* 0: no memory. */
+static uint32_t record_of(struct zs_check_where *at, const struct zs_check_record *wanted)
+{
+    struct zs_gpu_checks *c = at->c;
+    uint32_t slot = wanted->inst % ZS_ARRAY_LEN(at->thread->recent);
+    if (at->thread->recent[slot].record && at->thread->recent[slot].inst == wanted->inst &&
+        at->thread->recent[slot].epoch == wanted->epoch &&
+        at->thread->recent[slot].generation == c->generation)
+        return at->thread->recent[slot].record;
+    if (c->records.count >= RECORD_MASK)
+        forget_all(c);
+    if (!ZS_VEC_PUSH(&c->records, *wanted))
+        return 0;
+    at->thread->recent[slot].inst = wanted->inst;
+    at->thread->recent[slot].epoch = wanted->epoch;
+    at->thread->recent[slot].generation = c->generation;
+    return at->thread->recent[slot].record = (uint32_t)c->records.count;
+}
+
+static const struct zs_check_record *record_at(const struct zs_gpu_checks *c, uint32_t half)
+{
+    return &c->records.items[(half & RECORD_MASK) - 1];
+}
+
+static uint32_t lane_of(uint32_t half)
+{
+    return half >> LANE_SHIFT & 31;
+}
+
+/* ---- shadow ------------------------------------------------------------------------------------
+ */
+
+static uint64_t *page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
+{
+    uint64_t number = gpu_va / PAGE_B;
+    if (c->page && c->page_number == number)
+        return c->page;
+    uint64_t *page = zs_id_map_get(&c->pages, number, 0);
+    if (!page) {
+        page = calloc(PAGE_WORDS, sizeof(*page));
+        if (!page || zs_id_map_put(&c->pages, number, 0, page)) {
+            free(page);
+            c->lost = true;
+            return NULL;
+        }
+    }
+    c->page_number = number;
+    return c->page = page;
+}
+
+static uint64_t *local_of(const struct access *a)
+{
+    struct zs_gpu_checks *c = a->at->c;
+    size_t words = c->run->slm_B / 4 + 1;
+    size_t group = (size_t)(a->at->group->slm - a->at->w->slm) / a->at->w->slm_stride_B;
+    if (!c->local)
+        c->local = calloc(c->run->groups_per_worker * words, sizeof(*c->local));
+    c->lost |= !c->local;
+    return c->local ? c->local + group * words : NULL;
+}
+
+/* ---- order -------------------------------------------------------------------------------------
+ */
+
+/* Who it was is known to be before this access. */
+static bool is_before(const struct access *a, uint32_t half)
+{
+    const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
+    if (r->group != now->group)
+        return false;
+    if (r->thread == now->thread)
+        return r->is_whole || now->is_whole || lane_of(half) == a->lane || r->epoch != now->epoch;
+    return a->passed > r->signals;
+}
+
+static bool conflicts(const struct access *a, uint32_t half, uint32_t bytes, bool was_write)
+{
+    const struct zs_check_record *r = half ? record_at(a->at->c, half) : NULL;
+    if (!r || !(half >> BYTES_SHIFT & 15 & bytes) || (r->is_atomic && a->record->is_atomic) ||
+        !(was_write || a->record->is_write))
+        return false;
+    if (a->is_slm && r->group != a->record->group) /* of a group that has ended */
+        return false;
+    return !is_before(a, half);
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+/* Where the values of a store's lanes stand. */
+static void find_values(struct access *a, const struct zs_eu_send *send, const uint8_t *src0)
+{
+    const struct zs_port_message *m = a->m;
+    const uint8_t *src1 = a->t->grf + send->d.src1_B;
+    bool addresses = m->shape == ZS_PORT_SHAPE_ADDRESSES;
+    if (!m->lanes || m->gather || m->element_B > VALUE_MAX_B || m->upper)
+        return;
+    if (m->shape == ZS_PORT_SHAPE_LSC) {
+        a->values = src1;
+        a->slot_B = m->slot_B;
+        a->component_B = m->component_B;
+    } else if (addresses || m->shape == ZS_PORT_SHAPE_OFFSETS ||
+               m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS) {
+        uint32_t address_B = m->lanes * (addresses ? 8u : 4u);
+        a->slot_B = m->element_B == 8 ? 8 : 4;
+        a->component_B = m->lanes * a->slot_B;
+        a->values = m->data_in_src1 ? src1 : src0 + m->header_grf * 32u + address_B;
+    }
+}
+
+static const uint8_t *value_of(const struct access *a, uint32_t lane)
+{
+    return a->values + (size_t)a->element * a->component_B +
+           (size_t)(lane - a->chan_offset) * a->slot_B;
+}
+
+/* What was written there before, by this message or another, is what this lane writes. */
+static bool writes_the_same(const struct access *a, uint32_t half)
+{
+    if (!a->values || !a->record->is_write || a->size_B != a->m->element_B)
+        return false;
+    const uint8_t *mine = value_of(a, a->lane);
+    if ((half & RECORD_MASK) == a->number && lane_of(half) >= a->chan_offset &&
+        lane_of(half) - a->chan_offset < a->m->lanes)
+        return !memcmp(mine, value_of(a, lane_of(half)), a->size_B);
+    const uint8_t *memory =
+        a->is_slm ? a->at->group->slm + a->gpu_va : (const uint8_t *)(uintptr_t)a->gpu_va;
+    return !memcmp(mine, memory, a->size_B);
+}
+
+/* ---- reports -----------------------------------------------------------------------------------
+ */
+
+static void describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
+                     struct zs_gpu_site *ret)
+{
+    zs_check_site(run, r->group, r->thread, r->inst, r->is_whole ? -1 : (int)lane, ret);
+    ret->is_write = r->is_write;
+    ret->is_atomic = r->is_atomic;
+    ret->size_B = r->size_B;
+}
+
+static const char *advice_of(const struct access *a, const struct zs_check_record *r)
+{
+    if (r->is_atomic != a->record->is_atomic)
+        return "one is atomic and the other is not: make both atomic, or order them";
+    if (r->group != a->record->group)
+        return "groups of a launch have no order: two launches, or atomics with release and "
+               "acquire, order them";
+    if (r->thread == a->record->thread && r->inst == a->record->inst)
+        return "lanes of one instruction have no order: only one of them may write there";
+    return a->is_slm ? "a barrier with a fence of local memory between them orders them"
+                     : "a barrier with a fence of global memory between them orders them";
+}
+
+static void report(const struct access *a, uint32_t half, bool was_write)
+{
+    struct zs_gpu_checks *c = a->at->c;
+    const struct zs_check_record *r = record_at(c, half);
+    uint64_t low = ZS_MIN(r->inst, a->inst), high = ZS_MAX(r->inst, a->inst);
+    bool benign = was_write && !r->is_atomic && writes_the_same(a, half);
+    if (!zs_check_is_new(c, low, high, benign))
+        return;
+    if (zs_check_ordered(&c->order, r, a->record->group, a->record->thread)) {
+        zs_check_is_new(c, low, high, 2u + benign); /* the pair is asked again */
+        return;
+    }
+    struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_RACE,
+                               .benign = benign,
+                               .is_local = a->is_slm,
+                               .gpu_va = a->gpu_va,
+                               .site_count = 2,
+                               .advice = advice_of(a, r)};
+    describe(c->run, a->record, a->lane, &f.site[0]);
+    describe(c->run, r, lane_of(half), &f.site[1]);
+    f.site[0].size_B = a->size_B;
+    zs_check_tell(c, &f);
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static uint64_t after_write(uint32_t mine)
+{
+    return (uint64_t)mine << 32;
+}
+
+static uint64_t after_read(const struct access *a, uint64_t word, uint32_t mine)
+{
+    uint32_t read = (uint32_t)word, written = (uint32_t)(word >> 32);
+    bool stale = read && a->is_slm && record_at(a->at->c, read)->group != a->record->group;
+    if (!read || stale || is_before(a, read))
+        return (word & ~(uint64_t)UINT32_MAX) | mine;
+    if (!written)
+        return word | (uint64_t)(mine | SECOND_READ) << 32;
+    return word;
+}
+
+static void touch(const struct access *a, uint64_t *word, uint32_t bytes)
+{
+    uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
+    uint32_t mine =
+        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
+    if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
+        return; /* again */
+    bool other_wrote = other && !(other & SECOND_READ);
+    if (conflicts(a, other, bytes, other_wrote))
+        report(a, other, other_wrote);
+    if (conflicts(a, read, bytes, false))
+        report(a, read, false);
+    *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
+}
+
+static void touch_bytes(const struct access *a)
+{
+    uint64_t at = a->gpu_va, end = at + a->size_B;
+    uint64_t *words = NULL;
+    while (at < end) {
+        uint64_t *first = a->is_slm ? words ? words : (words = local_of(a)) : page_of(a->at->c, at);
+        uint64_t to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
+        uint32_t bytes = (15u << (at & 3) & 15) & (15u >> ((4 - (to & 3)) & 3));
+        if (!first)
+            return;
+        touch(a, first + (a->is_slm ? at / 4 : at % PAGE_B / 4), bytes);
+        at = to;
+    }
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+static bool is_of_launch(const struct zs_port *port, uint64_t gpu_va)
+{
+    for (uint32_t i = 0; i < port->launch_range_count; i++) {
+        if (gpu_va >= port->launch_ranges[i].start && gpu_va < port->launch_ranges[i].end)
+            return true;
+    }
+    return false;
+}
+
+static void order_atomic(struct zs_check_where *at, const struct zs_port_accesses *pieces)
+{
+    if (!at->c->logs || !at->thread->fenced)
+        return;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const struct zs_port_access *p = &pieces->pieces[i];
+        bool again = i && p->address == pieces->pieces[i - 1].address;
+        if (!again)
+            zs_check_order_atomic(&at->c->order, at->group->index, at->number, p->address,
+                                  p->is_slm ? at->group->index + 1 : 0);
+    }
+    at->thread->epoch++;
+}
+
+static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces)
+{
+    const struct zs_port *port = &a->at->w->port;
+    uint32_t lane_before = UINT32_MAX;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const struct zs_port_access *p = &pieces->pieces[i];
+        bool several = p->lane != ZS_PORT_NO_LANE && p->size_B > a->m->element_B &&
+                       p->size_B % a->m->element_B == 0 && a->values;
+        if (!p->is_slm && is_of_launch(port, p->address))
+            continue;
+        if (p->lane != lane_before)
+            a->element = 0;
+        lane_before = p->lane;
+        a->lane = p->lane == ZS_PORT_NO_LANE ? 0 : p->lane + a->chan_offset;
+        a->is_slm = p->is_slm;
+        uint32_t step_B = several ? a->m->element_B : p->size_B;
+        for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {
+            a->gpu_va = p->address + at_B;
+            a->size_B = step_B;
+            touch_bytes(a);
+            a->element++;
+        }
+    }
+}
+
+void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
+                     const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
+                     uint32_t lane_mask)
+{
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
+    struct zs_port_accesses pieces;
+    const uint8_t *payload = zs_eu_send_payload(t, send, m, joined);
+    zs_port_accesses(&at->w->port, m, payload, lane_mask, &pieces);
+    if (!pieces.count)
+        return;
+    if (is_atomic)
+        order_atomic(at, &pieces);
+    uint32_t one_B = pieces.pieces[0].size_B;
+    struct zs_check_record wanted = {
+        .group = (uint32_t)at->group->index,
+        .inst = send->d.inst,
+        .thread = (uint16_t)at->number,
+        .is_write = m->bytes_written != 0 || is_atomic,
+        .is_atomic = is_atomic,
+        .is_whole = send->d.no_mask || pieces.pieces[0].lane == ZS_PORT_NO_LANE,
+        .size_B = (uint8_t)ZS_MIN(one_B, 255u),
+        .signals = at->thread->signals,
+        .epoch = at->thread->epoch,
+        .log_at = (uint32_t)at->c->order.log.count,
+    };
+    struct access a = {.at = at,
+                       .t = t,
+                       .m = m,
+                       .inst = send->d.inst,
+                       .chan_offset = send->d.chan_offset,
+                       .passed = at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases),
+                       .number = record_of(at, &wanted)};
+    if (!a.number) {
+        at->c->lost = true;
+        return;
+    }
+    a.record = record_at(at->c, a.number);
+    if (wanted.is_write && !is_atomic)
+        find_values(&a, send, payload);
+    touch_pieces(&a, &pieces);
+}
+
+void zs_check_races_end(struct zs_gpu_checks *c)
+{
+    for (size_t i = 0; i < c->pages.capacity; i++)
+        free(c->pages.slots[i].value);
+    zs_id_map_fini(&c->pages);
+    free(c->local);
+    free(c->records.items);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels with one defect each, and without. Lines with "// first" and "// second" are the two that
+ * race. */
+#define GID ((int)get_global_id(0))
+#define LID ((int)get_local_id(0))
+#define GROUP ((int)get_group_id(0))
+#define N ((int)get_local_size(0))
+#define ARGS __global int *a, __global int *b
+
+/* ---- defects ---- */
+
+__kernel void global_groups(ARGS)
+{
+    a[LID] = GID; // first second
+}
+
+__kernel void global_neighbour(ARGS)
+{
+    a[GID] = GID;                          // first
+    b[GID] = a[(GID + 32) % (int)get_global_size(0)]; // second
+}
+
+__kernel void local_no_barrier(ARGS)
+{
+    __local int tile[256];
+    tile[LID] = GID;                 // first
+    b[GID] = tile[(LID + 32) % N];   // second
+}
+
+__kernel void local_reuse(ARGS)
+{
+    __local int tile[256];
+    for (int i = 0; i < 3; i++) {
+        tile[LID] = b[GID] + i; // first
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[GID] += tile[N - 1 - LID]; // second
+    }
+}
+
+__kernel void one_send(ARGS)
+{
+    a[GROUP] = GID; // first second
+}
+
+__kernel void atomic_plain(ARGS)
+{
+    if (LID == 0)
+        atomic_inc(&a[0]); // first
+    if (GID == 40)
+        b[0] = a[0]; // second
+}
+
+__kernel void local_atomic_plain(ARGS)
+{
+    __local int n;
+    if (LID == 0)
+        n = 0; // first
+    atomic_add(&n, b[GID] + 1); // second
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[GID] = n;
+}
+
+__kernel void chars(ARGS)
+{
+    __global char *p = (__global char *)a;
+    p[GID / 2] = (char)GID; // first second
+}
+
+__kernel void divergent(ARGS)
+{
+    if (LID < 8) {
+        a[GID] = 1;
+        barrier(CLK_GLOBAL_MEM_FENCE); // barrier
+    }
+    b[GID] = a[GID];
+}
+
+__kernel void different(ARGS)
+{
+    if (b[GID] + LID < 32) {
+        a[GID] = 1;
+        barrier(CLK_LOCAL_MEM_FENCE); // barrier
+    } else {
+        a[GID] = 2;
+        barrier(CLK_GLOBAL_MEM_FENCE); // barrier
+    }
+    b[GID] = a[GID];
+}
+
+__kernel void left(ARGS)
+{
+    if (b[GID] + LID < 32)
+        barrier(CLK_LOCAL_MEM_FENCE); // barrier
+    a[GID] = 1;
+}
+
+/* ---- none ---- */
+
+__kernel void fine_same(ARGS)
+{
+    a[0] = 7; /* benign */
+}
+
+__kernel void fine_own(ARGS)
+{
+    a[GID] = GID;
+    a[GID] += b[GID];
+}
+
+__kernel void fine_chars(ARGS)
+{
+    __global char *p = (__global char *)a;
+    p[GID] = (char)GID;
+    p[GID] += 1;
+}
+
+__kernel void fine_reduction(ARGS)
+{
+    __local int tile[256];
+    tile[LID] = b[GID];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = N / 2; step; step /= 2) {
+        if (LID < step)
+            tile[LID] += tile[LID + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (LID == 0)
+        a[GROUP] = tile[0];
+}
+
+__kernel void fine_histogram(ARGS)
+{
+    __local int bins[64];
+    if (LID < 64)
+        bins[LID] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_inc(&bins[(GID * 7) & 63]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (LID < 64)
+        atomic_add(&a[LID], bins[LID]);
+}
+
+__kernel void fine_reuse(ARGS)
+{
+    __local int tile[256];
+    for (int i = 0; i < 3; i++) {
+        tile[LID] = b[GID] + i;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[GID] += tile[N - 1 - LID];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+__kernel void fine_last_group(ARGS)
+{
+    __local int is_last;
+    b[GID] = GID;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (LID == 0)
+        is_last = atomic_inc(&a[1000]) == (int)get_num_groups(0) - 1;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (is_last) {
+        int sum = 0;
+        for (int i = LID; i < (int)get_global_size(0); i += N)
+            sum += b[i];
+        a[LID] = sum;
+    }
+}
+
+__kernel void fine_lock(ARGS)
+{
+    if (LID == 0) {
+        while (atomic_cmpxchg(&a[0], 0, 1))
+            ;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        a[64] += GROUP;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        atomic_xchg(&a[0], 0);
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(16, 1, 1))) void fine_small_group(ARGS)
+{
+    __local int tile[16];
+    tile[LID] = b[GID];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[GID] = tile[15 - LID];
+}
+
+__kernel void fine_partial(ARGS)
+{
+    if (GID < 40)
+        a[GID] = b[GID + 1];
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""zescope run --check=race,sync: both lines of what is planted, nothing where nothing is; formats and suppressions."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+ZESCOPE, RACES, BINARY, DEVICE, SOURCE = sys.argv[1:6]
+
+
+def run(kernel, *options, groups=4, items=64, check='--check=race,sync'):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, check, *options, '--', RACES, BINARY, kernel, str(groups), str(items)],
+                          env=kept, text=True, capture_output=True, timeout=240)
+
+
+def lines():
+    """Numbers of the lines that are marked, by kernel and mark."""
+    found, kernel = {}, None
+    with open(SOURCE) as f:
+        for number, line in enumerate(f, 1):
+            named = re.search(r'void (\w+)\(ARGS\)', line)
+            kernel = named[1] if named else kernel
+            for mark in re.findall(r'first|second|barrier$', line.split('// ')[1] if '// ' in line else ''):
+                found.setdefault((kernel, mark), []).append(number)
+    return found
+
+
+LINES = lines()
+
+
+class Races(unittest.TestCase):
+    def findings(self, kernel, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'found.json')
+            r = run(kernel, '--check-format', 'json', '--check-output', path, **more)
+            with open(path) as f:
+                found = json.load(f)
+        self.assertEqual(found['schema'], 'zescope.check/1')
+        errors = [f for f in found['findings'] if f['level'] == 'error']
+        self.assertEqual(r.returncode, 99 if errors else 0, (kernel, r.stderr, found))
+        return found['findings'], errors
+
+    def test_races(self):
+        for kernel, groups in (('global_groups', 4), ('global_neighbour', 4), ('local_no_barrier', 1), ('local_reuse', 1),
+                               ('one_send', 1), ('atomic_plain', 4), ('local_atomic_plain', 1), ('chars', 1)):
+            with self.subTest(kernel=kernel):
+                _, errors = self.findings(kernel, groups=groups)
+                self.assertTrue(errors)
+                want = {LINES[kernel, 'first'][0], LINES[kernel, 'second'][0]}
+                sites = [{int(s['source'].rsplit(':', 1)[1]) for s in f['sites']} for f in errors if f['kind'] == 'race']
+                self.assertIn(want, sites, errors)
+                self.assertTrue(all(s <= want for s in sites), errors)
+
+    def test_barriers(self):
+        for kernel, words, items in (('divergent', 'not all work-items reach', 64), ('different', 'different barriers', 64),
+                                     ('left', 'not all threads of the group reach', 64)):
+            with self.subTest(kernel=kernel):
+                r = run(kernel, groups=1, items=items)
+                self.assertEqual(r.returncode, 99, r.stderr)
+                self.assertIn(words, r.stderr)
+                for line in LINES[kernel, 'barrier']:
+                    self.assertIn(f'races.cl:{line}', r.stderr)
+
+    def test_silent(self):
+        with open(SOURCE) as f:
+            kernels = re.findall(r'void (fine_\w+)\(ARGS\)', f.read())
+        self.assertEqual(len(kernels), 10)
+        for kernel in kernels:
+            with self.subTest(kernel=kernel):
+                found, _ = self.findings(kernel, items=16 if 'small' in kernel else 64)
+                self.assertEqual([f['level'] for f in found], ['note'] if kernel == 'fine_same' else [], found)
+
+    def test_report(self):
+        r = run('local_no_barrier', '--gen-suppressions', '--error-exitcode', '5', groups=1)
+        self.assertEqual(r.returncode, 5)
+        for words in ('race in local memory at offset', r'read of 4 bytes at instruction 0x\w+, .*races.cl:\d+', 'write of 4 bytes',
+                      r'in group \(0, 0, 0\), work-item \(\d+, 0, 0\), local \(\d+, 0, 0\)', 'a barrier with a fence of local memory'):
+            self.assertRegex(r.stderr, words)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'known')
+            with open(path, 'w') as f:
+                f.write('\n'.join(re.findall(r'^{.*?^}', r.stderr, re.S | re.M)))
+            r = run('local_no_barrier', '--suppressions', path, groups=1)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn('suppressed', r.stderr)
+            self.assertEqual(run('one_send', '--suppressions', path, groups=1).returncode, 99)
+
+    def test_formats(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'found')
+            run('one_send', '--check-format', 'sarif', '--check-output', path, groups=1)
+            with open(path) as f:
+                result = json.load(f)['runs'][0]['results'][0]
+            self.assertEqual((result['ruleId'], result['level']), ('race', 'error'))
+            where = result['locations'][0]['physicalLocation']
+            self.assertEqual(where['region']['startLine'], LINES['one_send', 'first'][0])
+            self.assertTrue(where['artifactLocation']['uri'].endswith('races.cl'))
+            for kernel, failures in ('one_send', '1'), ('fine_own', '0'):
+                run(kernel, '--check-format', 'junit', '--check-output', path, groups=1)
+                self.assertEqual(xml.etree.ElementTree.parse(path).getroot().get('failures'), failures)
+
+    def test_kinds(self):
+        for kinds, says in ('race,no', "'no' is no check: memory, race, sync, swsb, init, all"), ('init', 'not built yet'):
+            r = run('fine_own', check='--check=' + kinds)
+            self.assertEqual(r.returncode, 2)
+            self.assertIn(says, r.stderr)
+        self.assertEqual(run('one_send', check='--check', groups=1).returncode, 0)  # memory alone
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
