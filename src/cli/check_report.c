@@ -93,15 +93,27 @@ static bool read_block(struct zs_span *from, struct finding *f)
     return f->text.size_B > 0;
 }
 
+/* A line may have become several instructions. */
+static bool is_same_site(const struct site *a, const struct site *b, bool by_line)
+{
+    if (strcmp(a->access, b->access) != 0)
+        return false;
+    return by_line && a->source[0] ? !strcmp(a->source, b->source) : a->offset_B == b->offset_B;
+}
+
 static bool is_same(const struct finding *a, const struct finding *b)
 {
+    bool by_line = !strcmp(a->kind, "race"), crossed = a->site_count == 2;
     bool same = !strcmp(a->kind, b->kind) && !strcmp(a->level, b->level) &&
                 !strcmp(a->kernel, b->kernel) && a->site_count == b->site_count &&
                 a->site_count > 0;
-    for (unsigned i = 0; same && i < a->site_count; i++)
-        same = a->site[i].offset_B == b->site[i].offset_B &&
-               !strcmp(a->site[i].access, b->site[i].access);
-    return same;
+    if (!same)
+        return false;
+    for (unsigned i = 0; i < a->site_count; i++) {
+        same = same && is_same_site(&a->site[i], &b->site[i], by_line);
+        crossed = crossed && is_same_site(&a->site[i], &b->site[1 - i], by_line);
+    }
+    return same || crossed;
 }
 
 /* ---- suppressions ------------------------------------------------------------------------------

@@ -137,11 +137,22 @@ static bool is_named(const struct zs_port_message *m, const uint8_t *payload)
     return m->op && (word & 0xff);
 }
 
+/* Atomics before it acquire, those behind it release. */
+static void on_fence(struct zs_check_where *at)
+{
+    struct zs_check_thread *thread = at->thread;
+    for (uint32_t i = 0; i < thread->pending_count; i++)
+        zs_check_order_atomic(&at->c->order, at->group->index, at->number, thread->pending[i],
+                              thread->pending_space);
+    thread->pending_count = 0;
+    thread->epoch++;
+    thread->fenced = true;
+}
+
 static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
                        const struct zs_eu_send *send, const struct zs_port_message *m)
 {
-    at->thread->epoch++;
-    at->thread->fenced = true;
+    on_fence(at);
     if (is_named(m, t->grf + send->d.src0_B))
         return;
     at->thread->signals++;
@@ -167,8 +178,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                                 .of_group = &c->groups[index / c->run->threads_per_group],
                                 .number = w->port.thread};
     if (row->is_fence) {
-        at.thread->epoch++;
-        at.thread->fenced = true;
+        on_fence(&at);
     } else if (m->space == ZS_PORT_SPACE_GATEWAY) {
         on_barrier(&at, t, send, m);
     } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
@@ -216,6 +226,8 @@ int zs_gpu_checks_begin(struct zs_gpu_run *run)
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
     c->logs = c->races && has_atomics(run->kernel);
+    const uint32_t *required = run->kernel->module->required_group_size;
+    c->in_step = required[0] && run->threads_per_group == 1;
     zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
     c->threads =
         calloc((size_t)run->groups_per_worker * run->threads_per_group, sizeof(*c->threads));

@@ -25,6 +25,9 @@ struct zs_check_thread {
     uint32_t epoch;   /* of its lanes among each other: fences, barriers, atomics in the log */
     bool fenced;
     uint32_t at; /* instruction of its last barrier */
+    uint32_t pending_count;
+    uint64_t pending[8]; /* what it was atomic on before its first fence: that one orders */
+    uint64_t pending_space;
     struct {
         uint32_t inst, epoch, generation, record;
     } recent[8]; /* records by instruction */
@@ -77,6 +80,7 @@ struct zs_gpu_checks {
     struct zs_check_group *groups;
     struct zs_check_order order;
     bool races, sync, logs;
+    bool in_step; /* groups are threads, as compilers know: they leave barriers out */
     struct {
         struct zs_check_record *items;
         size_t count, capacity;

@@ -5,9 +5,9 @@
  *
  * A shadow word of 64 bits stands for four bytes of memory: in its high half who wrote last, in its
  * low half who read (the first of those that nothing orders; while nobody has written the high half
- * has the second one). Each names a record, a lane and the bytes. A record is what one instruction
- * of a thread does until the thread's next barrier, fence or ordering atomic, so there are far
- * fewer of them than accesses.
+ * has the second one), or who was atomic after a plain write. Each names a record, a lane and the
+ * bytes. A record is what one instruction of a thread does until the thread's next barrier, fence
+ * or ordering atomic, so there are far fewer of them than accesses.
  *
  * Ordered are: accesses of one lane; of lanes of one thread with a fence or barrier between; of
  * threads of a group with a barrier between, where the first one has signalled it after its access
@@ -135,15 +135,16 @@ static bool is_before(const struct access *a, uint32_t half)
     if (r->group != now->group)
         return false;
     if (r->thread == now->thread)
-        return r->is_whole || now->is_whole || lane_of(half) == a->lane || r->epoch != now->epoch;
+        return (r->inst != now->inst && a->at->c->in_step) || r->is_whole || now->is_whole ||
+               lane_of(half) == a->lane || r->epoch != now->epoch;
     return a->passed > r->signals;
 }
 
-static bool conflicts(const struct access *a, uint32_t half, uint32_t bytes, bool was_write)
+static bool conflicts(const struct access *a, uint32_t half, uint32_t bytes)
 {
     const struct zs_check_record *r = half ? record_at(a->at->c, half) : NULL;
     if (!r || !(half >> BYTES_SHIFT & 15 & bytes) || (r->is_atomic && a->record->is_atomic) ||
-        !(was_write || a->record->is_write))
+        !(r->is_write || a->record->is_write))
         return false;
     if (a->is_slm && r->group != a->record->group) /* of a group that has ended */
         return false;
@@ -159,6 +160,10 @@ static void find_values(struct access *a, const struct zs_eu_send *send, const u
     const struct zs_port_message *m = a->m;
     const uint8_t *src1 = a->t->grf + send->d.src1_B;
     bool addresses = m->shape == ZS_PORT_SHAPE_ADDRESSES;
+    if (!m->lanes && m->shape == ZS_PORT_SHAPE_LSC) { /* one block */
+        a->values = src1;
+        return;
+    }
     if (!m->lanes || m->gather || m->element_B > VALUE_MAX_B || m->upper)
         return;
     if (m->shape == ZS_PORT_SHAPE_LSC) {
@@ -183,7 +188,7 @@ static const uint8_t *value_of(const struct access *a, uint32_t lane)
 /* What was written there before, by this message or another, is what this lane writes. */
 static bool writes_the_same(const struct access *a, uint32_t half)
 {
-    if (!a->values || !a->record->is_write || a->size_B != a->m->element_B)
+    if (!a->values || !a->record->is_write || (a->m->lanes && a->size_B != a->m->element_B))
         return false;
     const uint8_t *mine = value_of(a, a->lane);
     if ((half & RECORD_MASK) == a->number && lane_of(half) >= a->chan_offset &&
@@ -219,12 +224,12 @@ static const char *advice_of(const struct access *a, const struct zs_check_recor
                      : "a barrier with a fence of global memory between them orders them";
 }
 
-static void report(const struct access *a, uint32_t half, bool was_write)
+static void report(const struct access *a, uint32_t half)
 {
     struct zs_gpu_checks *c = a->at->c;
     const struct zs_check_record *r = record_at(c, half);
     uint64_t low = ZS_MIN(r->inst, a->inst), high = ZS_MAX(r->inst, a->inst);
-    bool benign = was_write && !r->is_atomic && writes_the_same(a, half);
+    bool benign = r->is_write && !r->is_atomic && writes_the_same(a, half);
     if (!zs_check_is_new(c, low, high, benign))
         return;
     if (zs_check_ordered(&c->order, r, a->record->group, a->record->thread)) {
@@ -251,11 +256,22 @@ static uint64_t after_write(uint32_t mine)
     return (uint64_t)mine << 32;
 }
 
+/* A plain write before it stays: others' atomics may race with that, and not with this one. */
+static uint64_t after_atomic(const struct access *a, uint64_t word, uint32_t mine)
+{
+    uint32_t written = (uint32_t)(word >> 32);
+    bool plain = written && !(written & SECOND_READ) && !record_at(a->at->c, written)->is_atomic;
+    if (plain && a->is_slm)
+        plain = record_at(a->at->c, written)->group == a->record->group;
+    return plain ? (word & ~(uint64_t)UINT32_MAX) | mine : after_write(mine);
+}
+
 static uint64_t after_read(const struct access *a, uint64_t word, uint32_t mine)
 {
     uint32_t read = (uint32_t)word, written = (uint32_t)(word >> 32);
     bool stale = read && a->is_slm && record_at(a->at->c, read)->group != a->record->group;
-    if (!read || stale || is_before(a, read))
+    bool atomic = read && record_at(a->at->c, read)->is_write;
+    if (!read || stale || (!atomic && is_before(a, read)))
         return (word & ~(uint64_t)UINT32_MAX) | mine;
     if (!written)
         return word | (uint64_t)(mine | SECOND_READ) << 32;
@@ -269,12 +285,14 @@ static void touch(const struct access *a, uint64_t *word, uint32_t bytes)
         a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
     if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
         return; /* again */
-    bool other_wrote = other && !(other & SECOND_READ);
-    if (conflicts(a, other, bytes, other_wrote))
-        report(a, other, other_wrote);
-    if (conflicts(a, read, bytes, false))
-        report(a, read, false);
-    *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
+    if (conflicts(a, other, bytes))
+        report(a, other);
+    if (conflicts(a, read, bytes))
+        report(a, read);
+    if (a->record->is_atomic)
+        *word = after_atomic(a, *word, mine);
+    else
+        *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
 }
 
 static void touch_bytes(const struct access *a)
@@ -304,10 +322,28 @@ static bool is_of_launch(const struct zs_port *port, uint64_t gpu_va)
     return false;
 }
 
+/* As many places as there is room for: a lock is one. */
+static void put_off(struct zs_check_thread *thread, const struct zs_port_accesses *pieces,
+                    const struct zs_gpu_group *group)
+{
+    thread->pending_space = pieces->pieces[0].is_slm ? group->index + 1 : 0;
+    thread->pending_count = 0;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        uint64_t where = pieces->pieces[i].address;
+        bool again = i && where == pieces->pieces[i - 1].address;
+        if (!again && thread->pending_count < ZS_ARRAY_LEN(thread->pending))
+            thread->pending[thread->pending_count++] = where;
+    }
+}
+
 static void order_atomic(struct zs_check_where *at, const struct zs_port_accesses *pieces)
 {
-    if (!at->c->logs || !at->thread->fenced)
+    if (!at->c->logs)
         return;
+    if (!at->thread->fenced) {
+        put_off(at->thread, pieces, at->group);
+        return;
+    }
     for (uint32_t i = 0; i < pieces->count; i++) {
         const struct zs_port_access *p = &pieces->pieces[i];
         bool again = i && p->address == pieces->pieces[i - 1].address;
