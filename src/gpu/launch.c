@@ -265,7 +265,7 @@ static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_b
         left_B = ZS_MIN(left_B, binding->size_B);
     ret->size_B = is_image ? wanted_B : zs_align_up(left_B, 4);
     ret->pad_B = is_image ? 0 : (uint32_t)(ret->size_B - left_B);
-    ret->read_only = range.read_only;
+    ret->read_only = range.read_only || (is_image && binding->image.read_only);
     if (is_image)
         image_surface(ret, &binding->image);
 }

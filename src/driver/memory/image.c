@@ -136,6 +136,7 @@ static ze_result_t describe(const struct zs_ze_device *device, const ze_image_de
         desc->width > (1u << 27) || height > max || depth > max || layers > LAYERS_MAX)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     *ret_gpu = (struct zs_gpu_image){
+        .read_only = device->driver->check && !(desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE),
         .type = types[desc->type],
         .format = gpu_format,
         .width = (uint32_t)desc->width,

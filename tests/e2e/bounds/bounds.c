@@ -204,6 +204,34 @@ static int arrays_behind(void)
     return local_arrays(1);
 }
 
+static int write_image(ze_image_flags_t flags)
+{
+    ze_image_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                            .flags = flags,
+                            .type = ZE_IMAGE_TYPE_2D,
+                            .format = {ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, ZE_IMAGE_FORMAT_TYPE_UNORM,
+                                       ZE_IMAGE_FORMAT_SWIZZLE_R, ZE_IMAGE_FORMAT_SWIZZLE_G,
+                                       ZE_IMAGE_FORMAT_SWIZZLE_B, ZE_IMAGE_FORMAT_SWIZZLE_A},
+                            .width = ITEMS,
+                            .height = 2,
+                            .depth = 1};
+    ze_image_handle_t image;
+    CHECK(zeImageCreate(context, device, &desc, &image));
+    ze_kernel_handle_t kernel = load("write_image");
+    set(kernel, 0, sizeof(image), &image);
+    return launch(kernel, ITEMS);
+}
+
+static int image_written(void)
+{
+    return write_image(ZE_IMAGE_FLAG_KERNEL_WRITE);
+}
+
+static int image_read_only(void)
+{
+    return write_image(0);
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -217,6 +245,8 @@ static const struct {
     {"local-inside", local_inside},
     {"local-behind", local_behind},
     {"local-own-behind", local_own_behind},
+    {"image-written", image_written},
+    {"image-read-only", image_read_only},
     {"arrays-inside", arrays_inside},
     {"arrays-behind", arrays_behind},
 };

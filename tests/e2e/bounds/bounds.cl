@@ -51,3 +51,10 @@ kernel void local_arrays(global int *out, int offset)
     barrier(CLK_LOCAL_MEM_FENCE);
     out[i] = first[(i ^ 1) + offset] + second[i % 4][i / 4] + between[i / 4].y;
 }
+
+#ifdef IMAGES
+kernel void write_image(write_only image2d_t image)
+{
+    write_imagef(image, (int2)(get_local_id(0), 1), (float4)(1.0f));
+}
+#endif

@@ -67,6 +67,13 @@ class Memory(unittest.TestCase):
             self.found('local-unwritten', 'read of local memory that was never written', binary=spirv)
         self.silent('arrays-inside', BINARY)
 
+    @unittest.skipIf(DEVICE == 'pvc', 'a device without images')
+    def test_images_not_to_be_written(self):
+        self.silent('image-written')
+        self.found('image-read-only', 'write to read-only memory',
+                   r'the image of argument 0(, image)? was made without ZE_IMAGE_FLAG_KERNEL_WRITE', r'bounds\.cl:\d+')
+        self.assertEqual(run('image-read-only').returncode, 0)
+
 
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])

@@ -185,6 +185,7 @@ static struct picture make(struct suite *s, ze_image_type_t type, enum kind kind
         .format = format, .kind = kind, .dims = shapes[type].dims, .layered = shapes[type].layered};
     memcpy(p.size, shapes[type].size, sizeof(p.size));
     p.desc = (ze_image_desc_t){.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                               .flags = ZE_IMAGE_FLAG_KERNEL_WRITE,
                                .type = type,
                                .format = {format->layout, format->type, ZE_IMAGE_FORMAT_SWIZZLE_R,
                                           ZE_IMAGE_FORMAT_SWIZZLE_G, ZE_IMAGE_FORMAT_SWIZZLE_B,
