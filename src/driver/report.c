@@ -238,11 +238,16 @@ static void print_finding(struct zs_buf *out, const struct zs_gpu_finding *f,
         [ZS_GPU_FINDING_DIFFERENT] = "work-items of a group at different barriers",
         [ZS_GPU_FINDING_LOST] = "not all was checked",
     };
+    static const char *const notes[] = {
+        [ZS_GPU_NOTE_NONE] = "",
+        [ZS_GPU_NOTE_SAME_VALUE] = " (benign: all write the same value)",
+        [ZS_GPU_NOTE_IN_STEP] = " (lanes of one hardware thread, which are in step)",
+        [ZS_GPU_NOTE_GUESS] = " (benign: an atomic follows the read)",
+    };
     zs_buf_printf(out, "kernel %s: %s", f->kernel, names[f->kind]);
     if (f->kind == ZS_GPU_FINDING_RACE)
         zs_buf_printf(out, " in %s memory at %s0x%llx%s", f->is_local ? "local" : "global",
-                      f->is_local ? "offset " : "", (unsigned long long)f->gpu_va,
-                      f->benign ? " (benign: all write the same value)" : "");
+                      f->is_local ? "offset " : "", (unsigned long long)f->gpu_va, notes[f->note]);
     for (uint32_t i = 0; i < f->site_count; i++)
         print_site(out, f, i, sources[i]);
     const struct zs_gpu_allocation *a = &f->allocation;
@@ -261,9 +266,9 @@ void zs_report_finding(const struct zs_gpu_finding *f, const char *const sources
 {
     struct zs_buf text = {0}, head = {0};
     print_finding(&text, f, sources);
-    zs_log(f->benign ? ZS_LOG_WARN : ZS_LOG_ERROR, "%s", zs_buf_cstr(&text));
+    zs_log(f->note ? ZS_LOG_WARN : ZS_LOG_ERROR, "%s", zs_buf_cstr(&text));
     if (state.fd >= 0) {
-        put_head(&head, finding_kind(f), f->benign || f->kind == ZS_GPU_FINDING_LOST, f->kernel);
+        put_head(&head, finding_kind(f), f->note || f->kind == ZS_GPU_FINDING_LOST, f->kernel);
         for (uint32_t i = 0; i < f->site_count; i++)
             put_site(&head, f->site[i].instruction_offset_B,
                      f->kind == ZS_GPU_FINDING_RACE ? access_of(&f->site[i]) : "-",

@@ -240,6 +240,7 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
     struct zs_gpu_checks *c = run->checks;
     if (!c)
         return;
+    zs_check_races_end(c);
     if (c->lost || c->order.full || c->found_count > FOUND_MAX) {
         struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
                                    .advice = c->found_count > FOUND_MAX
@@ -251,7 +252,6 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
         c->found_count = 0;
         zs_check_tell(c, &f);
     }
-    zs_check_races_end(c);
     zs_check_order_fini(&c->order);
     free(c->threads);
     free(c->groups);

@@ -91,6 +91,13 @@ struct zs_gpu_checks {
     uint64_t *page;         /* used last */
     uint64_t *local;        /* of local memory, by resident group */
     uint64_t reported[256]; /* pairs of sites */
+    /* Races of atomics with plain reads wait for the end: some reads are guesses. */
+    struct {
+        struct zs_gpu_finding finding;
+        uint32_t inst; /* of the read */
+    } * held;
+    uint32_t held_count, guess_count;
+    uint32_t guesses[64]; /* instructions */
     uint32_t found_count;
     bool lost;
     bool lost_told;
@@ -113,6 +120,7 @@ void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f);
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                      const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
                      uint32_t lane_mask);
+/* Tells what was held back. */
 void zs_check_races_end(struct zs_gpu_checks *c);
 
 #endif

@@ -459,6 +459,13 @@ enum zs_gpu_finding_kind {
     ZS_GPU_FINDING_LOST,      /* a limit was met: text says which */
 };
 
+enum zs_gpu_finding_note {
+    ZS_GPU_NOTE_NONE,
+    ZS_GPU_NOTE_SAME_VALUE, /* the writes agree on what they write */
+    ZS_GPU_NOTE_IN_STEP,    /* instructions of one hardware thread, one after the other */
+    ZS_GPU_NOTE_GUESS,      /* a plain read that its thread follows up with an atomic */
+};
+
 /* Who did it, and where. */
 struct zs_gpu_site {
     int64_t instruction_offset_B; /* as in a fault */
@@ -471,8 +478,8 @@ struct zs_gpu_site {
 
 struct zs_gpu_finding {
     enum zs_gpu_finding_kind kind;
-    bool benign;   /* a race whose writes agree on what they write */
-    bool is_local; /* memory */
+    enum zs_gpu_finding_note note; /* a race: why it is none on this device */
+    bool is_local;                 /* memory */
     char kernel[128];
     uint64_t gpu_va; /* of memory, or the offset */
     uint32_t site_count;

@@ -28,6 +28,7 @@ enum {
     LANE_SHIFT = 22,
     BYTES_SHIFT = 27,
     VALUE_MAX_B = 8,
+    HELD_MAX = 64,
 };
 #define SECOND_READ (1u << 31)
 
@@ -224,20 +225,60 @@ static const char *advice_of(const struct access *a, const struct zs_check_recor
                      : "a barrier with a fence of global memory between them orders them";
 }
 
+static enum zs_gpu_finding_note note_of(const struct access *a, uint32_t half)
+{
+    const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
+    if (r->is_write && !r->is_atomic && writes_the_same(a, half))
+        return ZS_GPU_NOTE_SAME_VALUE;
+    bool one_thread = r->group == now->group && r->thread == now->thread;
+    return one_thread && r->inst != now->inst ? ZS_GPU_NOTE_IN_STEP : ZS_GPU_NOTE_NONE;
+}
+
+static void hold(struct zs_gpu_checks *c, const struct zs_gpu_finding *f, uint32_t read)
+{
+    if (!c->held)
+        c->held = calloc(HELD_MAX, sizeof(*c->held));
+    if (!c->held || c->held_count == HELD_MAX) {
+        c->lost = true;
+        return;
+    }
+    c->held[c->held_count].finding = *f;
+    c->held[c->held_count++].inst = read;
+}
+
+static bool is_guess(const struct zs_gpu_checks *c, uint32_t inst)
+{
+    for (uint32_t i = 0; i < c->guess_count; i++) {
+        if (c->guesses[i] == inst)
+            return true;
+    }
+    return false;
+}
+
+/* What the thread has read there plainly it is atomic on now: a first guess, or a look before. */
+static void note_guess(const struct access *a, uint32_t read)
+{
+    struct zs_gpu_checks *c = a->at->c;
+    const struct zs_check_record *r = record_at(c, read);
+    if (r->group == a->record->group && r->thread == a->record->thread && !r->is_write &&
+        c->guess_count < ZS_ARRAY_LEN(c->guesses) && !is_guess(c, r->inst))
+        c->guesses[c->guess_count++] = r->inst;
+}
+
 static void report(const struct access *a, uint32_t half)
 {
     struct zs_gpu_checks *c = a->at->c;
     const struct zs_check_record *r = record_at(c, half);
     uint64_t low = ZS_MIN(r->inst, a->inst), high = ZS_MAX(r->inst, a->inst);
-    bool benign = r->is_write && !r->is_atomic && writes_the_same(a, half);
-    if (!zs_check_is_new(c, low, high, benign))
+    enum zs_gpu_finding_note note = note_of(a, half);
+    if (!zs_check_is_new(c, low, high, note != 0))
         return;
     if (zs_check_ordered(&c->order, r, a->record->group, a->record->thread)) {
-        zs_check_is_new(c, low, high, 2u + benign); /* the pair is asked again */
+        zs_check_is_new(c, low, high, 2u + (note != 0)); /* the pair is asked again */
         return;
     }
     struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_RACE,
-                               .benign = benign,
+                               .note = note,
                                .is_local = a->is_slm,
                                .gpu_va = a->gpu_va,
                                .site_count = 2,
@@ -245,7 +286,12 @@ static void report(const struct access *a, uint32_t half)
     describe(c->run, a->record, a->lane, &f.site[0]);
     describe(c->run, r, lane_of(half), &f.site[1]);
     f.site[0].size_B = a->size_B;
-    zs_check_tell(c, &f);
+    if (r->is_atomic && !a->record->is_write)
+        hold(c, &f, a->inst);
+    else if (a->record->is_atomic && !r->is_write)
+        hold(c, &f, r->inst);
+    else
+        zs_check_tell(c, &f);
 }
 
 /* ---- words -------------------------------------------------------------------------------------
@@ -285,6 +331,8 @@ static void touch(const struct access *a, uint64_t *word, uint32_t bytes)
         a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
     if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
         return; /* again */
+    if (a->record->is_atomic && read)
+        note_guess(a, read);
     if (conflicts(a, other, bytes))
         report(a, other);
     if (conflicts(a, read, bytes))
@@ -423,6 +471,13 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
 
 void zs_check_races_end(struct zs_gpu_checks *c)
 {
+    for (uint32_t i = 0; i < c->held_count; i++) {
+        struct zs_gpu_finding *f = &c->held[i].finding;
+        if (!f->note && is_guess(c, c->held[i].inst))
+            f->note = ZS_GPU_NOTE_GUESS;
+        zs_check_tell(c, f);
+    }
+    free(c->held);
     for (size_t i = 0; i < c->pages.capacity; i++)
         free(c->pages.slots[i].value);
     zs_id_map_fini(&c->pages);

@@ -7,6 +7,8 @@
 #define N ((int)get_local_size(0))
 #define ARGS __global int *a, __global int *b
 
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+
 /* ---- defects ---- */
 
 __kernel void global_groups(ARGS)
@@ -192,4 +194,21 @@ __kernel void fine_partial(ARGS)
 {
     if (GID < 40)
         a[GID] = b[GID + 1];
+}
+
+__kernel void fine_compare_loop(ARGS)
+{
+    int old = a[0]; /* a guess */
+    for (int seen = old + 1; seen != old;) {
+        seen = old;
+        old = atomic_cmpxchg(&a[0], seen, seen + GID);
+    }
+}
+
+__kernel __attribute__((intel_reqd_sub_group_size(16))) void fine_sub_group(ARGS)
+{
+    __local int tile[64];
+    tile[LID] = b[GID];
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    a[GID] = tile[LID ^ 1]; /* in step */
 }
