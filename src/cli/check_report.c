@@ -293,6 +293,14 @@ static void put_text(struct zs_json *j, const char *key, const struct finding *f
     zs_json_string_n(j, key, (const char *)f->text.data, f->text.size_B - 1);
 }
 
+static void put_known(struct zs_json *j, const char *key, const char *text)
+{
+    if (*text)
+        zs_json_string(j, key, text);
+    else
+        zs_json_null(j, key);
+}
+
 static void put_json(struct zs_buf *out, const struct findings *all)
 {
     struct zs_json j = zs_json_make(out, 2);
@@ -312,9 +320,9 @@ static void put_json(struct zs_buf *out, const struct findings *all)
             const struct site *s = &f->site[k];
             zs_json_object(&j, NULL);
             zs_json_i64(&j, "offset", s->offset_B);
-            zs_json_string(&j, "access", strcmp(s->access, "-") ? s->access : NULL);
+            put_known(&j, "access", strcmp(s->access, "-") ? s->access : "");
             zs_json_u64(&j, "size", s->size_B);
-            zs_json_string(&j, "source", s->source[0] ? s->source : NULL);
+            put_known(&j, "source", s->source);
             zs_json_end(&j);
         }
         zs_json_end(&j);

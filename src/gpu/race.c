@@ -437,8 +437,6 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     zs_port_accesses(&at->w->port, m, payload, lane_mask, &pieces);
     if (!pieces.count)
         return;
-    if (is_atomic)
-        order_atomic(at, &pieces);
     uint32_t one_B = pieces.pieces[0].size_B;
     struct zs_check_record wanted = {
         .group = (uint32_t)at->group->index,
@@ -467,6 +465,8 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     if (wanted.is_write && !is_atomic)
         find_values(&a, send, payload);
     touch_pieces(&a, &pieces);
+    if (is_atomic) /* what it orders is not itself: another one might have come first */
+        order_atomic(at, &pieces);
 }
 
 void zs_check_races_end(struct zs_gpu_checks *c)

@@ -52,6 +52,15 @@ __kernel void atomic_plain(ARGS)
         b[0] = a[0]; // second
 }
 
+/* The atomics are ordered among themselves, and that does not order the write. */
+__kernel void late_zero(ARGS)
+{
+    if (GID == 0)
+        a[0] = 0; // first
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    atomic_inc(&a[0]); // second
+}
+
 __kernel void local_atomic_plain(ARGS)
 {
     __local int n;

@@ -48,7 +48,7 @@ class Races(unittest.TestCase):
 
     def test_races(self):
         for kernel, groups in (('global_groups', 4), ('global_neighbour', 4), ('local_no_barrier', 1), ('local_reuse', 1),
-                               ('one_send', 1), ('atomic_plain', 4), ('local_atomic_plain', 1), ('chars', 1)):
+                               ('one_send', 1), ('atomic_plain', 4), ('late_zero', 4), ('local_atomic_plain', 1), ('chars', 1)):
             with self.subTest(kernel=kernel):
                 _, errors = self.findings(kernel, groups=groups)
                 self.assertTrue(errors)
@@ -64,6 +64,9 @@ class Races(unittest.TestCase):
                 r = run(kernel, groups=1, items=items)
                 self.assertEqual(r.returncode, 99, r.stderr)
                 self.assertIn(words, r.stderr)
+                found, _ = self.findings(kernel, groups=1, items=items)
+                self.assertEqual({f['kind'] for f in found}, {'sync'})
+                self.assertTrue(all(s['access'] is None for f in found for s in f['sites']))
                 for line in LINES[kernel, 'barrier']:
                     self.assertIn(f'races.cl:{line}', r.stderr)
 
