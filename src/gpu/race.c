@@ -410,6 +410,8 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         const struct zs_port_access *p = &pieces->pieces[i];
         bool several = p->lane != ZS_PORT_NO_LANE && p->size_B > a->m->element_B &&
                        p->size_B % a->m->element_B == 0 && a->values;
+        if (!a->record->is_write && i && p->address == p[-1].address && p->size_B == p[-1].size_B)
+            continue; /* the lane before stands for it */
         if (!p->is_slm && is_of_launch(port, p->address))
             continue;
         if (p->lane != lane_before)
