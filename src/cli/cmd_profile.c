@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope profile: all that is known of an application's kernels, in one command. */
+#include "base/default_device.h"
 #include "base/text.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
@@ -55,7 +56,7 @@ static int record(const struct profile_options *o, int count, char **app)
     words[at++] = "--debug-info";
     if (!o->system) {
         words[at++] = "--device";
-        words[at++] = o->device ? o->device : "skl";
+        words[at++] = o->device ? o->device : zs_default_device();
         words[at++] = "--counts";
     }
     if (!o->system && !o->quick) {
@@ -186,7 +187,7 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_profile, "too many --kernel");
     if (!o->system)
         zs_cli_note(&o->common, "on the software GPU as %s; times are modelled",
-                    o->device ? o->device : "skl");
+                    o->device ? o->device : zs_default_device());
     if (!zs_cli_last_recording(before))
         before[0] = 0;
     int ended = record(o, operand_count, operands);

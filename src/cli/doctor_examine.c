@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/default_device.h"
 #include "base/version.h"
 #include "cli/doctor.h"
 
@@ -302,8 +303,11 @@ static bool find_in_path(const char *name, char ret[PATH_MAX])
 static void add_compiler(struct doctor_report *r, struct findings *f)
 {
     static const struct library_question libocloc = {"libocloc.so", NULL, "oclocInvoke"};
-    static const struct library_question igc = {"libigc.so.1", NULL, NULL};
-    add_library(r, "compiler", "IGC (libigc)", &igc, DOCTOR_WARN, "install it: " APT("libigc1"));
+    static const struct library_question igc[2] = {{"libigc.so.1", NULL, NULL},
+                                                   {"libigc.so.2", NULL, NULL}};
+    add_library(r, "compiler", "IGC (libigc)", &igc[zs_has_igc2(getenv("LD_LIBRARY_PATH"))],
+                DOCTOR_WARN, "install it: " APT("libigc1"));
+    doctor_add(r, "compiler", "default device", DOCTOR_OK, NULL, NULL, "%s", zs_default_device());
     add_library(r, "compiler", "libocloc", &libocloc, DOCTOR_WARN,
                 "the software GPU cannot compile SPIR-V: " APT("intel-opencl-icd"));
     char path[PATH_MAX], version[VALUE_CHARS];

@@ -2,7 +2,7 @@
 /*
  * Activity seen from calls of later specifications: lists that are submitted through immediate
  * ones, waits for a list, clones, mutable lists, events without a pool. Types and numbers are those
- * of src/calls/later.def where the installed headers lack them.
+ * of src/calls/api where the installed headers lack them.
  */
 #include "collect/activity_shape.h"
 

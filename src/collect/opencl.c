@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define ARG(type, i) (*(type *)event->params[i])
-/* What a call returned that creates something: its last parameter, see src/calls/opencl.def. */
+/* What a call returned that creates something: its last parameter, see src/calls/api/opencl.def. */
 #define RETURNED(type) (*ARG(type *, event->param_count - 1))
 
 struct zs_cl *zs_cl_create(struct zs_collector *c, struct zs_activity *activity,

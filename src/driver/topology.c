@@ -12,6 +12,7 @@
 #include "driver/metrics/metrics.h"
 
 #include "base/buf.h"
+#include "base/default_device.h"
 
 #include <zescope/common.h>
 
@@ -86,7 +87,7 @@ static bool parse_card(char *name, struct topology *t, struct zs_buf *why)
 /* Where it is false, `why` says what is wrong, and which devices there are. */
 static bool parse_cards(const char *list, struct topology *t, struct zs_buf *why)
 {
-    char *names = strdup(list && *list ? list : "skl"), *rest = names;
+    char *names = strdup(list && *list ? list : zs_default_device()), *rest = names;
     bool ok = names != NULL;
     for (char *part; ok && (part = strsep(&rest, ","));) {
         char *state = NULL, *name = strtok_r(part, " ", &state);

@@ -2,6 +2,8 @@
 /* Devices, and the open files of their nodes. */
 #include "drm/drm_priv.h"
 
+#include "base/default_device.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,7 +129,7 @@ static void begin_child(void)
 static void read_devices(void)
 {
     const char *text = secure_getenv("ZESCOPE_DEVICES");
-    char *names = strdup(text && *text ? text : "skl"), *rest = NULL;
+    char *names = strdup(text && *text ? text : zs_default_device()), *rest = NULL;
     for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
          name = strtok_r(NULL, ",", &rest))
         add_node(name);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of Linux and of Windows. */
 #include "../test.h"
+#include "base/default_device.h"
 #include "base/path.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void test_kinds(void **state)
 {
@@ -92,12 +96,31 @@ static void test_ends(void **state)
         assert_int_equal(zs_path_ends_with(rows[i].path, rows[i].end), rows[i].ends);
 }
 
+/* One of several folders has it; empty names of folders are nobody's. */
+static void test_compiler(void **state)
+{
+    char folder[] = "/tmp/zescope-path-XXXXXX", file[64], list[96];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof(file), "%s/libigdfcl.so.2", folder);
+    snprintf(list, sizeof(list), "/nowhere::%s:", folder);
+    bool before = zs_has_igc2(list);
+    assert_int_equal(before, zs_has_igc2(NULL));
+    fclose(fopen(file, "w"));
+    assert_true(zs_has_igc2(list));
+    setenv("LD_LIBRARY_PATH", list, 1);
+    assert_string_equal(zs_default_device(), "tgllp");
+    unlink(file);
+    rmdir(folder);
+    assert_string_equal(zs_default_device(), before ? "tgllp" : "skl");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_below),
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

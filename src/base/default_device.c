@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/default_device.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+static bool in_folders(const char *folders)
+{
+    for (const char *next = NULL; folders && *folders; folders = next) {
+        size_t length = strcspn(folders, ":");
+        char path[PATH_MAX];
+        int n = snprintf(path, sizeof(path), "%.*s/libigdfcl.so.2", (int)length, folders);
+        if (length && n > 0 && (size_t)n < sizeof(path) && !access(path, R_OK))
+            return true;
+        next = folders + length + (folders[length] == ':');
+    }
+    return false;
+}
+
+bool zs_has_igc2(const char *more)
+{
+    return in_folders(more) || in_folders("/usr/lib/x86_64-linux-gnu:/usr/lib64:/usr/lib:"
+                                          "/usr/local/lib/x86_64-linux-gnu:/usr/local/lib64:"
+                                          "/usr/local/lib");
+}
+
+const char *zs_default_device(void)
+{
+    return zs_has_igc2(getenv("LD_LIBRARY_PATH")) ? "tgllp" : "skl";
+}
