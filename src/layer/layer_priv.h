@@ -32,8 +32,8 @@ struct zs_layer_table {
 ze_result_t zs_layer_get_table(const struct zs_layer_table *t, const void *caller,
                                ze_api_version_t version, void *table);
 
-/* Generated from src/calls/api/opencl.def: places in the ICD loader's table, and extensions, each with
- * a function for each driver whose own it wraps. */
+/* Generated from src/calls/api/opencl.def: places in the ICD loader's table, and extensions, each
+ * with a function for each driver whose own it wraps. */
 struct zs_layer_extension {
     const char *name;
     void *wrappers[ZS_CL_DRIVERS];
