@@ -199,10 +199,16 @@ static bool is_software(const struct zs_record_device *device)
     return !strncmp(device->driver_uuid, "7a6573636f7065", 14);
 }
 
-/* Until now it is what the software GPU would have. */
+/* Until now it is what the software GPU would have, in whatever words. */
 static void find_clock(struct zs_recording *r)
 {
+    static const char *const clocks[] = {"formula", "model", "exact"};
     uint32_t count, software = 0, known = 0;
+    const char *said = r->info.clock;
+    r->info.clock = "";
+    for (size_t i = 0; i < ZS_ARRAY_LEN(clocks); i++)
+        if (!strcmp(said, clocks[i]))
+            r->info.clock = clocks[i];
     const struct zs_record_device *devices = zs_recording_devices(r, &count);
     for (uint32_t i = 0; i < count; i++) {
         software += is_software(&devices[i]);
