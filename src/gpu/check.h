@@ -110,6 +110,9 @@ struct zs_check_where {
     struct zs_check_thread *thread;
     struct zs_check_group *of_group;
     uint32_t number; /* of the thread in its group */
+    /* Of other threads' records, the one asked for last; the answer is that of all lanes. */
+    uint32_t asked;
+    bool was_before;
 };
 /* Once for each pair of instructions. */
 bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind);

@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -496,6 +497,12 @@ IN_TWO_VERSIONS void lonely_threads(struct zs_gpu_run *run, struct zs_gpu_worker
     i = thread_in(run, group, ZS_GPU_THREAD_WAITING);
     zs_gpu_fault_group(run, ZS_GPU_FAULT_BARRIER, group->index, &w->threads[group->threads[i].slot],
                        i, &fault);
+    uint32_t ended = 0;
+    for (uint32_t k = 0; k < run->threads_per_group; k++)
+        ended += group->threads[k].phase == ZS_GPU_THREAD_DONE;
+    snprintf(fault.detail, sizeof(fault.detail),
+             "%u of the group's %u hardware threads wait, %u have ended",
+             run->threads_per_group - ended, run->threads_per_group, ended);
     if (!run->debug || !zs_gpu_debug_faulted(run, w, group, i, &fault))
         zs_gpu_stop_run(run, -EFAULT, &fault);
 }

@@ -132,24 +132,27 @@ static uint64_t *local_of(const struct access *a)
 /* Who it was is known to be before this access. */
 static bool is_before(const struct access *a, uint32_t half)
 {
+    if ((half & RECORD_MASK) == a->at->asked)
+        return a->at->was_before;
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
-    if (r->group != now->group)
-        return false;
-    if (r->thread == now->thread)
+    if (r->group == now->group && r->thread == now->thread)
         return (r->inst != now->inst && a->at->c->in_step) || r->is_whole || now->is_whole ||
                lane_of(half) == a->lane || r->epoch != now->epoch;
-    return a->passed > r->signals;
+    a->at->asked = half & RECORD_MASK;
+    return a->at->was_before = r->group == now->group && a->passed > r->signals;
 }
 
 static bool conflicts(const struct access *a, uint32_t half, uint32_t bytes)
 {
+    if (!half || ((half & RECORD_MASK) == a->at->asked && a->at->was_before))
+        return false;
     const struct zs_check_record *r = half ? record_at(a->at->c, half) : NULL;
     if (!r || !(half >> BYTES_SHIFT & 15 & bytes) || (r->is_atomic && a->record->is_atomic) ||
         !(r->is_write || a->record->is_write))
         return false;
-    if (a->is_slm && r->group != a->record->group) /* of a group that has ended */
+    if (is_before(a, half))
         return false;
-    return !is_before(a, half);
+    return !a->is_slm || r->group == a->record->group; /* else of a group that has ended */
 }
 
 /* ---- values ------------------------------------------------------------------------------------
@@ -423,7 +426,12 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {
             a->gpu_va = p->address + at_B;
             a->size_B = step_B;
-            touch_bytes(a);
+            uint64_t *words =
+                step_B == 4 && !(a->gpu_va & 3) && !a->is_slm ? page_of(a->at->c, a->gpu_va) : NULL;
+            if (words)
+                touch(a, words + a->gpu_va % PAGE_B / 4, 15);
+            else
+                touch_bytes(a);
             a->element++;
         }
     }
