@@ -11,8 +11,10 @@ enum {
     ZS_CHECK_SYNC = 1u << 2,
     ZS_CHECK_SWSB = 1u << 3,
     ZS_CHECK_INIT = 1u << 4,
-    ZS_CHECK_BUILT = ZS_CHECK_MEMORY | ZS_CHECK_RACE | ZS_CHECK_SYNC | ZS_CHECK_SWSB,
-    ZS_CHECK_DEFAULT = ZS_CHECK_MEMORY | ZS_CHECK_SWSB, /* "1", and no words at all */
+    ZS_CHECK_BUILT =
+        ZS_CHECK_MEMORY | ZS_CHECK_RACE | ZS_CHECK_SYNC | ZS_CHECK_SWSB | ZS_CHECK_INIT,
+    ZS_CHECK_DEFAULT =
+        ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_SWSB, /* "1", and no words at all */
 };
 
 /* Words with commas between. false: ret_why says which is none, or is not built yet; *ret_kinds

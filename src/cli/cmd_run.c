@@ -169,8 +169,9 @@ static const struct zs_option options_table[] = {
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},
     {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
-     "find what kernels do wrong: memory, race, sync, swsb (registers that code from tgllp on did "
-     "not wait for), all; with commas between (memory,swsb). What was found is reported at the "
+     "find what kernels do wrong: memory, init (memory that nobody wrote), race, sync, swsb "
+     "(registers that code from tgllp on did "
+     "not wait for), all; with commas between (memory,init). What was found is reported at the "
      "end"},
     {"check-format", 0, ZS_OPTION_CHOICE, OPTION(check_format), "text|json|sarif|junit",
      "how findings are written"},

@@ -113,7 +113,7 @@ static const struct zs_port_range *straddled(const struct zs_port *port,
                                              uint64_t size_B, bool is_write)
 {
     const struct zs_port_range *range = zs_port_map_find(&port->map, gpu_va, 1);
-    bool strict = port->flags & ZS_PORT_CHECK_UNWRITTEN;
+    bool strict = port->flags & (ZS_PORT_CHECK_UNWRITTEN | ZS_PORT_STRICT);
     if (!range || (strict && is_write))
         return NULL;
     uint64_t end = zs_align_up(range->end, strict && message->lanes ? 4 : ZS_PORT_LINE_B);

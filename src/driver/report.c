@@ -34,7 +34,7 @@ static struct {
 void zs_report_init(unsigned checks)
 {
     pthread_mutex_lock(&state.lock);
-    state.check = checks & ZS_CHECK_MEMORY;
+    state.check = checks & (ZS_CHECK_MEMORY | ZS_CHECK_INIT);
     const char *path = checks ? secure_getenv("ZESCOPE_CHECK_REPORT") : NULL;
     if (path && *path && state.fd < 0) {
         state.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -175,7 +175,9 @@ void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struc
     put_head(&head,
              fault->kind == ZS_GPU_FAULT_SCOREBOARD ? "swsb"
              : fault->kind == ZS_GPU_FAULT_BARRIER  ? "sync"
-                                                    : "memory",
+             : fault->kind == ZS_GPU_FAULT_UNWRITTEN || fault->kind == ZS_GPU_FAULT_SLM_UNWRITTEN
+                 ? "init"
+                 : "memory",
              false, fault->kernel);
     if (fault->instruction_offset_B != INT64_MIN)
         put_site(&head, fault->instruction_offset_B,

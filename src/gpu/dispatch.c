@@ -207,6 +207,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     port->sampler_count = run->kernel->sampler_count;
     uint32_t flags = run->launch->flags;
     port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
+                  (flags & ZS_GPU_LAUNCH_STRICT ? ZS_PORT_STRICT : 0u) |
                   (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u);
     port->scratch = run->scratch.data;
     if (run->device->model->loads_payload) {

@@ -262,7 +262,7 @@ struct zs_gpu_image {
     const struct zs_port_format *chroma; /* not NULL: behind the rows of Y stand those of U and V */
     uint32_t planes;    /* of this size and format, one behind the other; 0 stands for 1 */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */
-    bool read_only; /* kernels must not write */
+    bool read_only;     /* kernels must not write */
     uint32_t cl_channel_type, cl_channel_order; /* OpenCL's enums: what kernels are told */
 };
 /* Pairs of U and V that a row or column of an image with chroma has. */
@@ -579,6 +579,8 @@ enum {
     /* Of kernels with ZS_GPU_KERNEL_MESSAGES: findings go to zs_gpu_launch.found. */
     ZS_GPU_LAUNCH_CHECK_RACES = 1u << 7,
     ZS_GPU_LAUNCH_CHECK_SYNC = 1u << 8,
+    /* Behind the end of an allocation only as far as compilers widen accesses. */
+    ZS_GPU_LAUNCH_STRICT = 1u << 9,
 };
 
 struct zs_gpu_launch {

@@ -5,6 +5,8 @@
 #include "driver/memory/quarantine.h"
 #include "driver/report.h"
 
+#include "base/checks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -192,7 +194,8 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
                                            .flags = desc->gpu_flags,
                                            .origin = zs_report_origin()};
     snprintf(allocation.label, sizeof(allocation.label), "%s", desc->label);
-    if (context->driver->check && range->kind == ZS_GPU_MEMORY_DEVICE && desc->fd < 0)
+    if (context->driver->checks & ZS_CHECK_INIT && range->kind == ZS_GPU_MEMORY_DEVICE &&
+        desc->fd < 0)
         allocation.flags |= ZS_GPU_ALLOCATION_TRACK_WRITES;
     if (range->may_shrink)
         allocation.flags |= ZS_GPU_ALLOCATION_WITHDRAWABLE;

@@ -109,7 +109,8 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
         .memory = kernel->module->context->memory,
         .flags = (launch->cooperative ? ZS_GPU_LAUNCH_COOPERATIVE : 0u) |
                  (driver->check_surfaces ? ZS_GPU_LAUNCH_CHECK_SURFACES : 0u) |
-                 (driver->check ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
+                 (driver->check ? ZS_GPU_LAUNCH_STRICT : 0u) |
+                 (driver->checks & ZS_CHECK_INIT ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
                  (driver->checks & ZS_CHECK_RACE ? ZS_GPU_LAUNCH_CHECK_RACES : 0u) |
                  (driver->checks & ZS_CHECK_SYNC ? ZS_GPU_LAUNCH_CHECK_SYNC : 0u) |
                  (launch->indirect_access ? ZS_GPU_LAUNCH_PIN_ALL : 0u) |

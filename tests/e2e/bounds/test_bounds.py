@@ -49,6 +49,8 @@ class Memory(unittest.TestCase):
         self.found('local-unwritten', 'kernel read_local: read of local memory that was never written: read of 4 bytes at offset 0x24',
                    r'bounds\.cl:\d+', r'local \(8, 0, 0\)')
         self.assertEqual(run('local-unwritten').returncode, 0)
+        self.assertEqual(run('local-unwritten', '--check=memory').returncode, 0)
+        self.assertEqual(run('local-unwritten', '--check=init').returncode, 99)
 
     def test_between_local_arguments(self):
         self.silent('local-inside')
