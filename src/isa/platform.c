@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices and instruction sets: look-ups over platforms.def and devices.def. */
+/* Devices and instruction sets: look-ups over platforms.def and base/devices.def. */
 #include "isa/isa_priv.h"
 
 #include <stdlib.h>
@@ -23,9 +23,10 @@ static const struct device_row {
     uint32_t platform;
     uint32_t product;
 } devices[] = {
-#define ZS_ISA_DEVICE(name, platform, product) {name, ZS_ISA_##platform, product},
-#include "isa/devices.def"
-#undef ZS_ISA_DEVICE
+#define ZS_DEVICE(name, platform, gfxcore, product, major, minor, ...)                             \
+    {name, ZS_ISA_##platform, product},
+#include "base/devices.def"
+#undef ZS_DEVICE
 };
 
 const struct zs_isa_platform_info *zs_isa_platform_info(enum zs_isa_platform platform)
@@ -101,5 +102,6 @@ const char *zs_isa_device_from_gfxcore(uint32_t gfxcore)
 
 const char *zs_isa_device_name(size_t index)
 {
-    return index < ZS_ARRAY_LEN(devices) ? devices[index].name : NULL;
+    /* those without an instruction set stand last */
+    return index < ZS_ARRAY_LEN(devices) && devices[index].platform ? devices[index].name : NULL;
 }

@@ -11,8 +11,9 @@ struct device_row {
 };
 
 static const struct device_row devices[] = {
-#define ZS_DEVICE(name, gfxcore, product, major, minor) {name, gfxcore, product, major, minor},
-#include "module/devices.def"
+#define ZS_DEVICE(name, platform, gfxcore, product, major, minor, ...)                             \
+    {name, gfxcore, product, major, minor},
+#include "base/devices.def"
 #undef ZS_DEVICE
 };
 

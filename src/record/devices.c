@@ -11,9 +11,10 @@ struct family {
 };
 
 static const struct family families[] = {
-#define FAMILY(text, ...) {.name = (text), .ids = {__VA_ARGS__}},
-#include "record/devices.def"
-#undef FAMILY
+#define ZS_DEVICE(text, platform, gfxcore, product, major, minor, ...)                             \
+    {.name = (text), .ids = {__VA_ARGS__}},
+#include "base/devices.def"
+#undef ZS_DEVICE
 };
 
 const char *zs_device_ocloc_name(uint32_t vendor_id, uint32_t device_id)

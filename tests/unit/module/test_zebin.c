@@ -610,8 +610,20 @@ static void test_long_ar_names(void **state)
     zs_buf_append(&bsd, blob.data, blob.size_B);
     put_ar_member(&archive, "#1/12", zs_buf_span(&bsd));
     put_ar_member(&archive, "/9999", zs_buf_span(&blob));
+    /* versions as ocloc names them today: each device has its own name */
+    static const struct {
+        const char *version, *device;
+    } today[] = {
+        {"64.12.70.4", "mtl"},    {"64.12.71.4", "mtl-h"}, {"64.12.74.4", "arl-h"},
+        {"64.20.2.0", "bmg-g31"}, {"64.30.1.0", "ptl-u"},  {"64.30.3.1", "wcl"},
+        {"64.30.4.4", "nvl-s"},   {"64.30.5.4", "nvl-u"},  {"64.35.11.0", "cri"},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(today); i++)
+        put_ar_member(&archive, today[i].version, zs_buf_span(&blob));
     struct zs_module *m = open_ok(&archive);
-    assert_int_equal(m->image_count, 3);
+    assert_int_equal(m->image_count, 3 + ZS_ARRAY_LEN(today));
+    for (size_t i = 0; i < ZS_ARRAY_LEN(today); i++)
+        assert_string_equal(m->images[3 + i].device, today[i].device);
     assert_string_equal(m->images[0].device, "dg2");
     assert_string_equal(m->images[1].device, "pvc");
     assert_string_equal(m->images[2].device, "skl");

@@ -451,6 +451,11 @@ static void test_device_names(void **state)
     assert_string_equal(zs_device_ocloc_name(0x8086, 0x1902), "skl");
     assert_string_equal(zs_device_ocloc_name(0x8086, 0x9a49), "tgllp");
     assert_string_equal(zs_device_ocloc_name(0x8086, 0x56a0), "dg2");
+    assert_string_equal(zs_device_ocloc_name(0x8086, 0x5694), "acm-g11");
+    assert_string_equal(zs_device_ocloc_name(0x8086, 0x7d55), "mtl-h");
+    assert_string_equal(zs_device_ocloc_name(0x8086, 0x7d51), "arl-h");
+    assert_string_equal(zs_device_ocloc_name(0x8086, 0xd740), "nvl-s");
+    assert_string_equal(zs_device_ocloc_name(0x8086, 0x674c), "cri");
     assert_string_equal(zs_device_ocloc_name(0x8086, 0x0bd5), "pvc");
     assert_string_equal(zs_device_ocloc_name(0x8086, 0), "");
     assert_string_equal(zs_device_ocloc_name(0x10de, 0x1902), "");
