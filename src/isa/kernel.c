@@ -56,8 +56,7 @@ int zs_isa_kernel_open(enum zs_isa_platform platform, struct zs_span code,
 {
     const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
     if (!info || !zs_isa_model(platform))
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "instruction set %d is not known",
-                           (int)platform);
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "its instruction set is not known");
     if (code.size_B > CODE_LIMIT_B)
         return zs_diag_set(diag, -E2BIG, ZS_DIAG_NO_OFFSET,
                            "%zu bytes of code in one kernel: more than the limit of %u",
