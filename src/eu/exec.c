@@ -183,22 +183,22 @@
     HANDLER(id##_7_##SHAPE)                                                                        \
     BODY_N1_##SHAPE(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1); DECLARE_S(TC, c, 2), EXPR)
 
-/* Rows with handlers of all shapes, and those (_V) with few. */
-#define UN_SHAPES(...)                                                                             \
-    UN_FN(ANY, __VA_ARGS__)                                                                        \
-    UN_FN(FULL8, __VA_ARGS__)                                                                      \
-    UN_FN(FULL16, __VA_ARGS__)                                                                     \
-    UN_FN(FULL32, __VA_ARGS__) UN_FN(MASKED16, __VA_ARGS__) UN_FN(MASKED32, __VA_ARGS__)
-#define BIN_SHAPES(...)                                                                            \
-    BIN_FN(ANY, __VA_ARGS__)                                                                       \
-    BIN_FN(FULL8, __VA_ARGS__)                                                                     \
-    BIN_FN(FULL16, __VA_ARGS__)                                                                    \
-    BIN_FN(FULL32, __VA_ARGS__) BIN_FN(MASKED16, __VA_ARGS__) BIN_FN(MASKED32, __VA_ARGS__)
-#define TER_SHAPES(...)                                                                            \
-    TER_FN(ANY, __VA_ARGS__)                                                                       \
-    TER_FN(FULL8, __VA_ARGS__)                                                                     \
-    TER_FN(FULL16, __VA_ARGS__)                                                                    \
-    TER_FN(FULL32, __VA_ARGS__) TER_FN(MASKED16, __VA_ARGS__) TER_FN(MASKED32, __VA_ARGS__)
+/*
+ * Rows with handlers of all shapes, and those (_V) with few. With ZS_EU_FEW all have few: ANY does
+ * for each shape, and the others are what takes the compiler long.
+ */
+#ifdef ZS_EU_FEW
+#define SHAPES(FN, ...)        FN(ANY, __VA_ARGS__)
+#define MASKED_SHAPES(FN, ...) SHAPES(FN, __VA_ARGS__)
+#else
+#define SHAPES(FN, ...)                                                                            \
+    FN(ANY, __VA_ARGS__) FN(FULL8, __VA_ARGS__) FN(FULL16, __VA_ARGS__) FN(FULL32, __VA_ARGS__)
+#define MASKED_SHAPES(FN, ...)                                                                     \
+    SHAPES(FN, __VA_ARGS__) FN(MASKED16, __VA_ARGS__) FN(MASKED32, __VA_ARGS__)
+#endif
+#define UN_SHAPES(...)  MASKED_SHAPES(UN_FN, __VA_ARGS__)
+#define BIN_SHAPES(...) MASKED_SHAPES(BIN_FN, __VA_ARGS__)
+#define TER_SHAPES(...) MASKED_SHAPES(TER_FN, __VA_ARGS__)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     UN_SHAPES(id, 0, V, TD, TA, MODE, EXPR)                                                        \
@@ -312,11 +312,7 @@
     HANDLER(id##_##cls##_##SHAPE)                                                                  \
     CMP_BODY_##SHAPE(TA, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);      \
                      READ_##B(TA, b), EXPR)
-#define CMP_SHAPES(...)                                                                            \
-    CMP_FN(ANY, __VA_ARGS__)                                                                       \
-    CMP_FN(FULL8, __VA_ARGS__)                                                                     \
-    CMP_FN(FULL16, __VA_ARGS__)                                                                    \
-    CMP_FN(FULL32, __VA_ARGS__) CMP_FN(MASKED16, __VA_ARGS__) CMP_FN(MASKED32, __VA_ARGS__)
+#define CMP_SHAPES(...) MASKED_SHAPES(CMP_FN, __VA_ARGS__)
 
 /* Two numbers: what holds for one channel holds for all. */
 #define CMP_BOTH_FN(id, TA, MODE, EXPR)                                                            \
@@ -424,9 +420,7 @@
     HANDLER(id##_##cls##_##SHAPE)                                                                  \
     SEL_BODY_##SHAPE(TA, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);            \
                      READ_##B(TA, b))
-#define SEL_SHAPES(...)                                                                            \
-    SEL_FN(ANY, __VA_ARGS__)                                                                       \
-    SEL_FN(FULL8, __VA_ARGS__) SEL_FN(FULL16, __VA_ARGS__) SEL_FN(FULL32, __VA_ARGS__)
+#define SEL_SHAPES(...) SHAPES(SEL_FN, __VA_ARGS__)
 
 #define ZS_EU_SEL(id, TA)                                                                          \
     SEL_SHAPES(id, 0, V, V, TA)                                                                    \
@@ -591,6 +585,10 @@ HANDLER(scatter_pairs_32)
 
 /* ---- the table ---- */
 
+#ifdef ZS_EU_FEW
+#define CELLS(id, cls)        [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY
+#define CELLS_MASKED(id, cls) CELLS(id, cls)
+#else
 #define CELLS(id, cls)                                                                             \
     [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY, [ZS_EU_SHAPE_FULL8][cls] = id##_##cls##_FULL8,      \
     [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16,                                               \
@@ -598,6 +596,7 @@ HANDLER(scatter_pairs_32)
 #define CELLS_MASKED(id, cls)                                                                      \
     CELLS(id, cls), [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16,                           \
                     [ZS_EU_SHAPE_MASKED32][cls] = id##_##cls##_MASKED32
+#endif
 #define CELLS_ONE(id)                                                                              \
     [ZS_EU_SHAPE_ANY][ZS_EU_CLASS_N1] = id##_7_ANY, [ZS_EU_SHAPE_FULL8][ZS_EU_CLASS_N1] =          \
                                                         id##_7_FULL
