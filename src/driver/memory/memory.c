@@ -221,7 +221,8 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
 
 static void discard(struct zs_range *range)
 {
-    char *first = (char *)range->map - range->guard_B;
+    char *first =
+        range->guard_B ? (char *)range->map - range->guard_B : NULL; /* not always mapped */
     size_t own_B = range->map_B + 2 * range->guard_B;
     zs_gpu_file_unwatch(range->watched);
     if (range->guard_B && zs_quarantine_put(range->driver->quarantine, first, own_B))
