@@ -71,6 +71,9 @@ static int copy_row(struct zs_cs *cs, const struct side *to, const struct side *
             return -EFAULT;
         memmove(target, source, part_B);
         at += part_B;
+        int error = zs_cs_moved(cs, part_B, diag);
+        if (error)
+            return error;
     }
     return 0;
 }
@@ -101,17 +104,16 @@ int zs_cs_color_fill(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struc
     if (dw[1] >> 30) /* tiled */
         return zs_cs_refuse(cs, dw, count, diag);
     int error = side_of(cs, &dw[1], dw[2], &dw[4], NULL, element_B, &to, diag);
-    if (error)
-        return error;
-    for (uint32_t row = 0; row < height && width; row++) {
+    for (uint32_t row = 0; row < height && width && !error; row++) {
         uint64_t at = to.gpu_va + ((uint64_t)to.y + row) * to.pitch_B + (uint64_t)to.x * element_B;
         uint8_t *target = zs_cs_memory(cs, at, (uint64_t)width * element_B, true, diag);
         if (!target)
             return -EFAULT;
         for (uint32_t i = 0; i < width; i++)
             memcpy(target + (size_t)i * element_B, dw + 7, element_B);
+        error = zs_cs_moved(cs, (uint64_t)width * element_B, diag);
     }
-    return 0;
+    return error;
 }
 
 int zs_cs_memory_copy(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
@@ -122,7 +124,8 @@ int zs_cs_memory_copy(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
     uint64_t from_pitch_B = (dw[3] & 0x3ffff) + 1, to_pitch_B = (dw[4] & 0x3ffff) + 1;
     if (count < 10)
         return zs_cs_refuse(cs, dw, count, diag);
-    for (uint32_t row = 0; row < height; row++) {
+    int error = 0;
+    for (uint32_t row = 0; row < height && !error; row++) {
         const uint8_t *source =
             zs_cs_memory(cs, zs_cs_qword(dw + 5) + row * from_pitch_B, width_B, false, diag);
         uint8_t *target =
@@ -131,8 +134,9 @@ int zs_cs_memory_copy(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
         if (!target)
             return -EFAULT;
         memmove(target, source, width_B);
+        error = zs_cs_moved(cs, width_B, diag);
     }
-    return 0;
+    return error;
 }
 
 int zs_cs_memory_set(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
@@ -143,12 +147,14 @@ int zs_cs_memory_set(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struc
     uint64_t pitch_B = (dw[3] & 0x3ffff) + 1;
     if (count < 7 || type > MATRIX)
         return zs_cs_refuse(cs, dw, count, diag);
-    for (uint32_t row = 0; row < (type == MATRIX ? height : 1); row++) {
+    int error = 0;
+    for (uint32_t row = 0; row < (type == MATRIX ? height : 1) && !error; row++) {
         uint8_t *target =
             zs_cs_memory(cs, zs_cs_qword(dw + 4) + row * pitch_B, width_B, true, diag);
         if (!target)
             return -EFAULT;
         memset(target, (int)(dw[6] >> 24), width_B);
+        error = zs_cs_moved(cs, width_B, diag);
     }
-    return 0;
+    return error;
 }

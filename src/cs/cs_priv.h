@@ -36,7 +36,8 @@ struct zs_cs {
     uint64_t returns[DEPTH_MAX];
     uint32_t depth;
     bool ended;
-    uint64_t ticks; /* the engine's own time: never ahead of the clock */
+    uint64_t ticks;   /* the engine's own time: never ahead of the clock */
+    uint64_t moved_B; /* by copies, since it looked around */
     /* registers of an engine, from its base on; general ones from 0x600 */
     uint32_t registers[REGISTER_PAGE_B / 4];
     /* state */
@@ -63,6 +64,8 @@ uint8_t *zs_cs_memory(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool i
                       struct zs_diag *diag);
 int zs_cs_store32(struct zs_cs *cs, uint64_t gpu_va, uint32_t value, struct zs_diag *diag);
 int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_diag *diag);
+/* So much was copied: now and then others are let in, and what memory() gave is let go. */
+int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag);
 uint64_t zs_cs_timestamp(const struct zs_cs *cs);
 
 #endif

@@ -73,6 +73,18 @@ int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_d
     return 0;
 }
 
+int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag)
+{
+    enum { LOOK_AROUND_B = 16 << 20 };
+    cs->moved_B += size_B;
+    if (cs->moved_B < LOOK_AROUND_B)
+        return 0;
+    cs->moved_B = 0;
+    return cs->ops->pause(cs->ctx, 0)
+               ? 0
+               : zs_cs_fail(cs, diag, -ECANCELED, "it is not waited for any more");
+}
+
 static int load32(struct zs_cs *cs, uint64_t gpu_va, uint32_t *ret, struct zs_diag *diag)
 {
     const uint8_t *from = zs_cs_memory(cs, gpu_va & ~3ull, 4, false, diag);

@@ -151,6 +151,7 @@ struct zs_drm_file {
     uint8_t *memory;     /* the whole of the memory file, mapped with the first object */
     uint64_t used_B;
     uint32_t batches; /* that were run */
+    uint32_t jobs;    /* that were submitted and are not done */
     struct {
         struct zs_drm_object **items; /* by handle; NULL: free */
         size_t count, capacity;
@@ -217,13 +218,15 @@ struct zs_drm_context {
     uint32_t engine_count;
     struct zs_drm_engine engines[ZS_DRM_ENGINES_MAX];
     struct zs_drm_queue *queues[ZS_DRM_ENGINES_MAX];
-    bool banned, closed;
+    bool banned, closed, is_persistent;
     uint32_t resets, lost; /* batches that failed, and those behind them */
 };
 /* With file->lock held. */
 int zs_drm_context_create(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32_t *ret_id);
 struct zs_drm_context *zs_drm_context(struct zs_drm_file *file, uint32_t id); /* or NULL */
 int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id);
+/* Nothing of it goes on; it is banned. */
+void zs_drm_context_kill(struct zs_drm_context *context);
 /* What is stored when a batch is done: of the VM's memory. */
 struct zs_drm_fence {
     uint64_t gpu_va, value;

@@ -24,8 +24,8 @@ struct zs_drm_queue {
     struct zs_cs *cs;
     struct zs_gpu_pin pin; /* of the VM's memory, while a batch runs */
     struct job *first, **last;
-    bool closing;
-    _Atomic(bool) cancel;
+    _Atomic(bool) closing, cancel;
+    uint32_t looks; /* since it is closing */
     pthread_cond_t work;
 };
 
@@ -57,8 +57,11 @@ static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *
 /* Others may be waiting for memory that is pinned. */
 static bool pause_batch(void *ctx, uint32_t turn)
 {
-    enum { SPINS = 64, SHORT_US = 20, LONG_US = 300 };
+    enum { SPINS = 64, SHORT_US = 20, LONG_US = 300, LOOKS_MAX = 1024 };
     struct zs_drm_queue *q = ctx;
+    /* nobody is left who would end a wait, or a batch that goes round */
+    if (q->closing && (turn > 0 || ++q->looks > LOOKS_MAX))
+        return false;
     zs_gpu_memory_unpin(q->context->vm->memory, &q->pin);
     if (turn > 0)
         usleep(turn < SPINS ? SHORT_US : LONG_US);
@@ -79,6 +82,7 @@ static void end_job(struct zs_drm_file *file, struct job *job)
         batch->objects[i]->busy--;
         zs_drm_object_put(batch->objects[i]);
     }
+    file->jobs--;
     pthread_cond_broadcast(&file->idle);
     free(batch->objects);
     free(batch->fences);
@@ -148,6 +152,7 @@ static void run_job(struct zs_drm_queue *q, struct job *job)
     int error = context->banned ? -EIO : 0;
     if (!error) {
         uint32_t number = context->file->batches++;
+        atomic_store(&q->cancel, false);
         pthread_mutex_unlock(&context->file->lock);
         zs_gpu_memory_pin(context->vm->memory, &q->pin);
         if (job->batch.va) {
@@ -158,7 +163,7 @@ static void run_job(struct zs_drm_queue *q, struct job *job)
             error = signal_fences(q, &job->batch, &diag);
         zs_gpu_memory_unpin(context->vm->memory, &q->pin);
         pthread_mutex_lock(&context->file->lock);
-        if (error && !(error == -ECANCELED && context->closed))
+        if (error && !(error == -ECANCELED && (context->closed || context->banned)))
             ban(q, &diag);
     }
     end_job(context->file, job);
@@ -252,9 +257,14 @@ int zs_drm_context_create(struct zs_drm_file *file, struct zs_drm_vm *vm, uint32
     context->file = file;
     context->vm = vm;
     context->references = 1;
+    context->is_persistent = file->node->interface == ZS_DRM_I915;
     vm->references++;
-    *ret_id = (uint32_t)file->contexts.count;
-    file->contexts.items[file->contexts.count++] = context;
+    size_t id = 0;
+    while (id < file->contexts.count && file->contexts.items[id])
+        id++;
+    file->contexts.items[id] = context;
+    file->contexts.count = ZS_MAX(file->contexts.count, id + 1);
+    *ret_id = (uint32_t)id;
     return 0;
 }
 
@@ -263,23 +273,31 @@ struct zs_drm_context *zs_drm_context(struct zs_drm_file *file, uint32_t id)
     return id < file->contexts.count ? file->contexts.items[id] : NULL;
 }
 
-/* Of i915 what was submitted goes on, as its contexts are persistent; nobody waits for a semaphore.
- * Queues of xe are killed. */
+void zs_drm_context_kill(struct zs_drm_context *context)
+{
+    context->banned = true;
+    for (uint32_t i = 0; i < ZS_DRM_ENGINES_MAX; i++) {
+        if (context->queues[i])
+            atomic_store(&context->queues[i]->cancel, true);
+    }
+}
+
+/* Of i915 what was submitted goes on, unless the context is not persistent; nobody waits for a
+ * semaphore. Queues of xe are killed. */
 int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id)
 {
-    bool is_persistent = file->node->interface == ZS_DRM_I915;
     struct zs_drm_context *context = zs_drm_context(file, id);
     if (!context || id == 0)
         return -ENOENT;
     file->contexts.items[id] = NULL;
     context->closed = true;
+    if (!context->is_persistent)
+        zs_drm_context_kill(context);
     for (uint32_t i = 0; i < ZS_DRM_ENGINES_MAX; i++) {
         struct zs_drm_queue *q = context->queues[i];
         if (!q)
             continue;
         q->closing = true;
-        if (!q->first || !is_persistent)
-            atomic_store(&q->cancel, true);
         pthread_cond_signal(&q->work);
     }
     context_put(context);
@@ -304,6 +322,7 @@ int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, const struct 
         batch->objects[i]->references++;
         batch->objects[i]->busy++;
     }
+    context->file->jobs++;
     *q->last = job;
     q->last = &job->next;
     pthread_cond_signal(&q->work);

@@ -73,10 +73,12 @@ static int set_parameter(struct zs_drm_context *context, const struct drm_i915_g
         return set_engines(context, p);
     case I915_CONTEXT_PARAM_PRIORITY: /* how it is scheduled makes no difference here */
     case I915_CONTEXT_PARAM_SSEU:
-    case I915_CONTEXT_PARAM_PERSISTENCE:
     case I915_CONTEXT_PARAM_RECOVERABLE:
     case I915_CONTEXT_PARAM_BANNABLE:
     case I915_CONTEXT_PARAM_NO_ERROR_CAPTURE:
+        return 0;
+    case I915_CONTEXT_PARAM_PERSISTENCE:
+        context->is_persistent = p->value;
         return 0;
     default:
         zs_drm_log(ZS_DRM_WARN, "context_setparam 0x%" PRIx64 " is not modelled",
@@ -120,6 +122,8 @@ int zs_drm_context_getparam(struct zs_drm_file *file, void *argument)
         p->value = UINT64_C(1) << 48;
         break;
     case I915_CONTEXT_PARAM_PERSISTENCE:
+        p->value = context->is_persistent;
+        break;
     case I915_CONTEXT_PARAM_RECOVERABLE:
     case I915_CONTEXT_PARAM_BANNABLE:
         p->value = 1;

@@ -282,12 +282,84 @@ static void forks(void **state)
     close(fd);
 }
 
+/* Batches that go round for ever, one behind the other. */
+static uint32_t go_round(int fd, uint32_t context, uint32_t *ret_other)
+{
+    void *code;
+    uint32_t handles[2] = {create(fd, 4096, &code), create(fd, 4096, &code)};
+    const uint64_t addresses[2] = {VA, VA + 0x10000};
+    const uint32_t batch[] = {0x31u << 23 | 1, (uint32_t)VA + 0x10000, VA >> 32};
+    memcpy(code, batch, sizeof(batch));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(submit(fd, context, handles, addresses, 2), 0);
+    *ret_other = handles[0];
+    return handles[1];
+}
+
+/* Nothing of a closed context keeps its objects for ever; what ends by itself goes on to its end,
+ * unless the context is not persistent. */
+static void closed_contexts(void **state)
+{
+    int fd = open_node();
+    for (uint32_t persists = 0; persists < 2; persists++) {
+        uint32_t context = new_context(fd), other;
+        struct drm_i915_gem_context_param p = {
+            .ctx_id = context, .param = I915_CONTEXT_PARAM_PERSISTENCE, .value = persists};
+        assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &p), 0);
+        p.value = 7;
+        assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &p), 0);
+        assert_int_equal(p.value, persists);
+        uint32_t handle = go_round(fd, context, &other);
+        struct drm_i915_gem_context_destroy d = {.ctx_id = context};
+        assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &d), 0);
+        assert_int_equal(wait_for(fd, other), 0);
+        struct drm_gem_close c = {.handle = handle};
+        assert_int_equal(ioctl(fd, DRM_IOCTL_GEM_CLOSE, &c), 0);
+        assert_int_equal(new_context(fd), context); /* its number is free */
+        assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &d), 0);
+    }
+    /* a long batch is run to its end */
+    void *code, *data;
+    uint32_t context = new_context(fd);
+    uint32_t handles[2] = {create(fd, 4096, &data), create(fd, 1 << 20, &code)};
+    const uint64_t addresses[2] = {VA, VA + 0x100000};
+    const uint32_t add[] = {0x2fu << 23 | 1 | 5u << 8, (uint32_t)VA, VA >> 32}, end = 0x0au << 23;
+    for (uint32_t i = 0; i < 50000; i++)
+        memcpy((uint8_t *)code + i * sizeof(add), add, sizeof(add));
+    memcpy((uint8_t *)code + 50000 * sizeof(add), &end, sizeof(end));
+    assert_int_equal(submit(fd, context, handles, addresses, 2), 0);
+    struct drm_i915_gem_context_destroy d = {.ctx_id = context};
+    assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &d), 0);
+    assert_int_equal(wait_for(fd, handles[1]), 0);
+    assert_int_equal(*(uint32_t *)data, 50000);
+    close(fd);
+}
+
+/* A process ends whatever its engines do, its descriptor closed or not. */
+static void exits(void **state)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            int own = open(NODE, O_RDWR);
+            uint32_t other;
+            go_round(own, i & 1 ? new_context(own) : 0, &other);
+            if (i & 2)
+                close(own);
+            exit(7);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths), cmocka_unit_test(batches), cmocka_unit_test(reuse),
-        cmocka_unit_test(bans),  cmocka_unit_test(hostile), cmocka_unit_test(threads),
-        cmocka_unit_test(forks),
+        cmocka_unit_test(paths), cmocka_unit_test(batches),         cmocka_unit_test(reuse),
+        cmocka_unit_test(bans),  cmocka_unit_test(hostile),         cmocka_unit_test(threads),
+        cmocka_unit_test(forks), cmocka_unit_test(closed_contexts), cmocka_unit_test(exits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -340,6 +340,27 @@ static void copies(void **state)
     machine_free(m);
 }
 
+/* A copy of half a gigabyte in 48 KiB: others are let in meanwhile, and may end it. */
+static void long_copies(void **state)
+{
+    const uint32_t rows = 0x3fff, width = 0x7fff;
+    const uint32_t batches[][11] = {
+        {2u << 29 | 0x5bu << 22 | 1u << 17 | 5, width, rows, 0, BASE, 0, 0x7f000000, END},
+        {2u << 29 | 0x5au << 22 | 1u << 17 | 8, width, rows, 0, 0, BASE, 0, BASE, 0, 0, END},
+    };
+    for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
+        struct machine *m = machine_create(true);
+        struct zs_diag diag;
+        /* the batch itself is behind what is written */
+        memcpy(m->memory + 0xf000 / 4, batches[i], sizeof(batches[i]));
+        m->pauses_max = 10;
+        memset(&diag, 0, sizeof(diag));
+        assert_int_equal(zs_cs_run(m->cs, BASE + 0xf000, &diag), -ECANCELED);
+        assert_int_equal(m->pauses, 10);
+        machine_free(m);
+    }
+}
+
 static void surfaces(void **state)
 {
     uint32_t dw[16] = {2u << 13};
@@ -474,6 +495,7 @@ int main(void)
         cmocka_unit_test(gpgpu_walker),
         cmocka_unit_test(compute_walker),
         cmocka_unit_test(copies),
+        cmocka_unit_test(long_copies),
         cmocka_unit_test(surfaces),
         cmocka_unit_test(tiles),
         cmocka_unit_test(text),
