@@ -131,6 +131,12 @@ static bool put_trace_variables(struct launch *l)
            put_variable(l, "ZE_ENABLE_VALIDATION_LAYER", "1") && put_opencl_layer(l);
 }
 
+/* OpenCL programs are rewritten by the layer, whether calls are recorded or not. */
+static bool put_opencl_variables(struct launch *l)
+{
+    return put_variable(l, ZS_ENV_COLLECT_LAYER, l->layer) && put_opencl_layer(l);
+}
+
 /* Expressions as lines of one variable. */
 static bool put_list(struct launch *l, const char *name, const struct zs_string_list *list)
 {
@@ -315,7 +321,7 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_RECORDS_LIMIT, o->records_limit) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
               put_pause_variables(l, o) && put_metrics_variables(l, o, run) &&
-              (!l->layer[0] || put_trace_variables(l));
+              (!l->layer[0] || (o->trace ? put_trace_variables(l) : put_opencl_variables(l)));
     free(preload);
     for (size_t i = 0, at = l->owned; ok && i < count; i++)
         if (!is_ours(l, environ[i]))
@@ -827,8 +833,9 @@ static int run_record(void *options, int operand_count, char **operands)
     if (!zs_cli_find_library("libzescope_collect.so", "ZESCOPE_COLLECT", "collect", l->collector))
         status = zs_cli_fail("libzescope_collect.so cannot be found: reinstall zescope, or say "
                              "where it is with ZESCOPE_COLLECT");
-    else if (o->trace &&
-             !zs_cli_find_library("libzescope_layer.so", "ZESCOPE_LAYER", "layer", l->layer))
+    else if ((o->trace || o->instrument) &&
+             !zs_cli_find_library("libzescope_layer.so", "ZESCOPE_LAYER", "layer", l->layer) &&
+             o->trace)
         status = zs_cli_fail("libzescope_layer.so cannot be found: reinstall zescope, say where it "
                              "is with ZESCOPE_LAYER, or record modules only with --no-trace");
     else if (o->metrics.count && !told && !zs_cli_metrics_allowed())

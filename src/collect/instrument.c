@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BUFFER_ALIGN_B = 4096, BUFFER_TRIES = 4 };
+enum { BUFFER_TRIES = 4 };
 
 /* ---- the helper ---- */
 
@@ -62,9 +62,7 @@ static const char *why_helper_fails(struct zs_collector *c, int error, char *tex
 
 struct exchange {
     struct zs_collector *c;
-    uint32_t build;
-    bool narrow_atomics;
-    const ze_module_create_params_t *params;
+    const struct zs_instrument_request *request;
     int fd;
     uint64_t trace_B;   /* room for records that is asked for, and was taken */
     uint64_t no_room_B; /* so large a buffer could not be had; 0: not tried */
@@ -82,34 +80,16 @@ static int status_of(int32_t status)
     return status <= 0 && status >= -ERRNO_MAX ? status : -EPROTO;
 }
 
-static uint8_t *driver_bytes(struct zs_collector *c, ze_module_handle_t module, bool debug,
-                             size_t *ret_size_B)
+static int ask(struct exchange *x)
 {
-    const zet_module_debug_info_format_t dwarf = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
-    uint8_t *bytes = NULL;
-    size_t size_B = 0;
-    for (int turn = 0; turn < 2; turn++) {
-        ze_result_t result =
-            debug ? c->api.zetModuleGetDebugInfo((zet_module_handle_t)module, dwarf, &size_B, bytes)
-                  : c->api.zeModuleGetNativeBinary(module, &size_B, bytes);
-        if (result || !size_B || (turn == 0 && !(bytes = malloc(size_B)))) {
-            free(bytes);
-            return NULL;
-        }
-    }
-    *ret_size_B = size_B;
-    return bytes;
-}
-
-static int ask(struct exchange *x, ze_module_handle_t module)
-{
+    const struct zs_instrument_request *r = x->request;
     struct zs_instrument_ask ask = {
-        .magic = ZS_INSTRUMENT_MAGIC, .narrow_atomics = x->narrow_atomics, .trace_B = x->trace_B};
+        .magic = ZS_INSTRUMENT_MAGIC, .narrow_atomics = r->narrow_atomics, .trace_B = x->trace_B};
     size_t size_B = 0, debug_B = 0;
-    uint8_t *bytes = driver_bytes(x->c, module, false, &size_B);
+    uint8_t *bytes = r->ops->bytes(r->ctx, false, &size_B);
     if (!bytes)
         return -ENODATA;
-    uint8_t *debug = driver_bytes(x->c, module, true, &debug_B);
+    uint8_t *debug = r->ops->bytes(r->ctx, true, &debug_B);
     ask.size_B = size_B;
     ask.debug_B = debug ? debug_B : 0;
     int error = zs_socket_send(x->fd, &ask, sizeof(ask));
@@ -147,19 +127,10 @@ static void clear(uint8_t *at, size_t size_B)
 
 static void *allocate(const struct exchange *x)
 {
-    const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
-    const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    const struct zs_collect_api *api = &x->c->api;
-    ze_context_handle_t context = *x->params->phContext;
     size_t size_B = (size_t)x->answer.buffer_B;
-    void *memory = NULL;
-    if (api->zeMemAllocShared(context, &device, &host, size_B, BUFFER_ALIGN_B, *x->params->phDevice,
-                              &memory) &&
-        api->zeMemAllocHost(context, &host, size_B, BUFFER_ALIGN_B, &memory))
-        return NULL;
-    clear(memory, size_B);
-    if (api->zeContextMakeMemoryResident)
-        api->zeContextMakeMemoryResident(context, *x->params->phDevice, memory, size_B);
+    void *memory = x->request->ops->allocate(x->request->ctx, size_B);
+    if (memory)
+        clear(memory, size_B);
     return memory;
 }
 
@@ -188,7 +159,7 @@ static int offer(struct exchange *x)
         }
     }
     for (int i = 0; i < count; i++)
-        x->c->api.zeMemFree(*x->params->phContext, unused[i]);
+        x->request->ops->release(x->request->ctx, unused[i]);
     return error;
 }
 
@@ -209,30 +180,13 @@ static void tell_notes(const struct exchange *x)
     char *rest = x->notes;
     for (char *line; rest && (line = strsep(&rest, "\n"));)
         if (*line)
-            zs_session_note(x->c, "module %u: %s", x->build, line);
-}
-
-static ze_module_handle_t build(const struct exchange *x)
-{
-    const ze_module_desc_t *asked = *x->params->pdesc;
-    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                                   .format = ZE_MODULE_FORMAT_NATIVE,
-                                   .inputSize = (size_t)x->head.size_B,
-                                   .pInputModule = x->module,
-                                   .pBuildFlags = asked ? asked->pBuildFlags : NULL};
-    ze_module_handle_t module = NULL;
-    ze_result_t result =
-        x->c->api.zeModuleCreate(*x->params->phContext, *x->params->phDevice, &desc, &module, NULL);
-    if (result)
-        zs_session_note(x->c, "module %u is not instrumented: the driver does not take it (0x%x)",
-                        x->build, (unsigned)result);
-    return result ? NULL : module;
+            zs_session_note(x->c, "module %u: %s", x->request->build, line);
 }
 
 /* Without an error, answer.buffer_B 0: there is nothing to be found out in it. */
-static int agree(struct exchange *x, ze_module_handle_t module, const char **ret_why)
+static int agree(struct exchange *x, const char **ret_why)
 {
-    int error = ask(x, module);
+    int error = ask(x);
     if (!error && x->answer.status) {
         error = status_of(x->answer.status);
         *ret_why = error == -EPROTO ? NULL : x->answer.text;
@@ -248,7 +202,7 @@ static int agree(struct exchange *x, ze_module_handle_t module, const char **ret
 
 /* There was no memory for so much room: then the least, for later modules, too, unless the user
  * gave the size. */
-static int agree_on_less(struct exchange *x, ze_module_handle_t module, const char **ret_why)
+static int agree_on_less(struct exchange *x, const char **ret_why)
 {
     struct zs_collector *c = x->c;
     unsigned long long records_B = x->answer.records_size_B;
@@ -260,20 +214,21 @@ static int agree_on_less(struct exchange *x, ze_module_handle_t module, const ch
     x->head = (struct zs_instrument_module){0};
     close(x->fd); /* the helper listens to one at a time */
     x->fd = connect_helper(c);
-    int error = x->fd < 0 ? x->fd : agree(x, module, ret_why);
+    int error = x->fd < 0 ? x->fd : agree(x, ret_why);
     if (!error)
         zs_session_note(c, "module %u: no memory for %llu bytes of records: it has room for %llu",
-                        x->build, records_B, (unsigned long long)x->answer.records_size_B);
+                        x->request->build, records_B, (unsigned long long)x->answer.records_size_B);
     return error;
 }
 
-static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module)
+static void *exchange(struct exchange *x)
 {
+    const struct zs_instrument_request *r = x->request;
     const char *why = NULL;
     char text[160];
-    int error = agree(x, module, &why);
+    int error = agree(x, &why);
     if (error && x->no_room_B && x->trace_B > ZS_INSTRUMENT_ROOM_LEAST_B)
-        error = agree_on_less(x, module, &why);
+        error = agree_on_less(x, &why);
     if (!error && !x->answer.buffer_B)
         return NULL;
     if (error && error != -EPROTO && x->head.text[0])
@@ -281,62 +236,43 @@ static ze_module_handle_t exchange(struct exchange *x, ze_module_handle_t module
     if (!error)
         error = receive_module(x);
     if (error) {
-        zs_session_note(x->c, "module %u is not instrumented: %.250s", x->build,
+        zs_session_note(x->c, "module %u is not instrumented: %.250s", r->build,
                         why && why[0] ? why : why_helper_fails(x->c, error, text, sizeof(text)));
         return NULL;
     }
     tell_notes(x);
-    ze_module_handle_t instrumented = build(x);
-    const struct zs_instrument_place_of place = {
-        *x->params->phContext, *x->params->phDevice, instrumented, x->memory, x->trace_B, x->build};
-    if (instrumented && zs_instrument_keep(x->c, &place, &x->answer))
+    void *instrumented = r->ops->build(r->ctx, zs_span_make(x->module, (size_t)x->head.size_B));
+    if (!instrumented)
+        return NULL;
+    const struct zs_instrument_place_of place = {r->context, instrumented, x->memory,
+                                                 r->sharing, x->trace_B,   r->build};
+    if (zs_instrument_keep(x->c, &place, &x->answer))
         return instrumented;
-    if (instrumented)
-        x->c->api.zeModuleDestroy(instrumented);
+    r->ops->drop(r->ctx, instrumented);
     return NULL;
 }
 
-/* Probes add 64 bits atomically, which a module's machine code does not tell of its device. */
-static bool has_atomics(const struct zs_collect_api *api, ze_device_handle_t device)
+void *zs_instrument_exchange(struct zs_collector *c, const struct zs_instrument_request *request)
 {
-    ze_device_module_properties_t properties = {.stype =
-                                                    ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
-    return api->zeDeviceGetModuleProperties &&
-           api->zeDeviceGetModuleProperties(device, &properties) == ZE_RESULT_SUCCESS &&
-           (properties.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS);
-}
-
-ze_module_handle_t zs_instrument_module(struct zs_collector *c, uint32_t build_id,
-                                        const ze_module_create_params_t *params,
-                                        ze_module_handle_t module)
-{
-    const struct zs_collect_api *api = &c->api;
-    if (!c->instrument_socket || !api->zeModuleCreate || !api->zeModuleDestroy ||
-        !api->zeMemAllocShared || !api->zeMemAllocHost || !api->zeMemFree ||
-        !api->zeModuleGetNativeBinary || !api->zetModuleGetDebugInfo)
-        return NULL;
-    struct exchange x = {.c = c,
-                         .build = build_id,
-                         .narrow_atomics = !has_atomics(api, *params->phDevice),
-                         .params = params};
+    struct exchange x = {.c = c, .request = request};
     if (atomic_load(&c->instrument_is_over))
         return NULL; /* a note says so */
-    x.trace_B = zs_instrument_take_room_B(c, *params->phDevice);
+    x.trace_B = zs_instrument_take_room_B(c, request->memory_part_B);
     x.fd = connect_helper(c);
     if (x.fd < 0) {
         char text[160];
-        zs_session_note(c, "module %u is not instrumented: %s", build_id,
+        zs_session_note(c, "module %u is not instrumented: %s", request->build,
                         why_helper_fails(c, x.fd, text, sizeof(text)));
         zs_instrument_give_room(c, x.trace_B);
         return NULL;
     }
-    ze_module_handle_t instrumented = exchange(&x, module);
+    void *instrumented = exchange(&x);
     if (x.fd >= 0)
         close(x.fd);
     if (!instrumented)
         zs_instrument_give_room(c, x.trace_B);
     if (!instrumented && x.memory)
-        api->zeMemFree(*params->phContext, x.memory);
+        request->ops->release(request->ctx, x.memory);
     free(x.module);
     free(x.notes);
     return instrumented;

@@ -264,31 +264,13 @@ static uint64_t records_limit_B(const struct zs_collector *c)
     return limit_B / UNIT_B * UNIT_B;
 }
 
-/* Memory of a device that there may be traces in; UINT64_MAX: not known. */
-static uint64_t device_part_B(const struct zs_collect_api *api, ze_device_handle_t device)
-{
-    enum { MEMORIES_MAX = 8, PART = 8 };
-    ze_device_memory_properties_t memories[MEMORIES_MAX];
-    uint32_t count = MEMORIES_MAX;
-    uint64_t sum_B = 0;
-    for (int i = 0; i < MEMORIES_MAX; i++)
-        memories[i] =
-            (ze_device_memory_properties_t){.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
-    if (!api->zeDeviceGetMemoryProperties ||
-        api->zeDeviceGetMemoryProperties(device, &count, memories))
-        return UINT64_MAX;
-    for (uint32_t i = 0; i < ZS_MIN(count, (uint32_t)MEMORIES_MAX); i++)
-        sum_B += memories[i].totalSize;
-    return sum_B ? sum_B / PART : UINT64_MAX;
-}
-
-uint64_t zs_instrument_take_room_B(struct zs_collector *c, ze_device_handle_t device)
+uint64_t zs_instrument_take_room_B(struct zs_collector *c, uint64_t part_B)
 {
     uint64_t set_B = atomic_load(&c->instrument_trace_B);
     uint64_t most_B = ZS_MIN(records_limit_B(c), (uint64_t)ZS_INSTRUMENT_ROOM_MOST_B);
     uint64_t rooms_B = ZS_MAX((uint64_t)ZS_INSTRUMENT_ROOMS_B, 2 * most_B), room_B;
     if (!set_B)
-        rooms_B = ZS_MIN(rooms_B, device_part_B(&c->api, device));
+        rooms_B = ZS_MIN(rooms_B, part_B);
     uint64_t used_B = atomic_load(&c->instrument_rooms_B);
     do {
         uint64_t left_B = rooms_B - ZS_MIN(used_B, rooms_B);
@@ -656,17 +638,6 @@ static void start_watching(struct zs_collector *c)
 
 /* ---- new ones ---- */
 
-/* What host and device may do at a time with shared memory. */
-static ze_memory_access_cap_flags_t sharing(const struct zs_collect_api *api,
-                                            ze_device_handle_t device)
-{
-    ze_device_memory_access_properties_t p = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
-    bool known = api->zeDeviceGetMemoryAccessProperties &&
-                 api->zeDeviceGetMemoryAccessProperties(device, &p) == ZE_RESULT_SUCCESS;
-    return known ? p.sharedSingleDeviceAllocCapabilities : 0;
-}
-
 bool zs_instrument_fits(const struct zs_instrument_answer *l)
 {
     bool counters =
@@ -694,7 +665,7 @@ bool zs_instrument_keep(struct zs_collector *c, const struct zs_instrument_place
     b->trace_offset_B = layout->trace_offset_B;
     b->records_offset_B = layout->records_offset_B;
     b->records_size_B = layout->records_size_B;
-    ze_memory_access_cap_flags_t can = sharing(&c->api, place->device);
+    ze_memory_access_cap_flags_t can = place->sharing;
     b->is_concurrent = can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
     b->is_emptied = b->is_concurrent && can & ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
     b->room_B = ZS_MIN(b->records_size_B, records_limit_B(c));

@@ -3,6 +3,7 @@
 #include "collect/opencl_priv.h"
 
 #include "base/vec.h"
+#include "collect/instrument.h"
 
 #include <stdlib.h>
 
@@ -318,11 +319,39 @@ static void program_created(struct zs_cl *cl, struct zs_trace_file *file,
         cl_program_created(cl, RETURNED(cl_program));
 }
 
+/* Kernels of a program that a tool rewrote are those of what it made of it. */
+static void kernel_enter(struct zs_cl *cl, struct zs_trace_file *file,
+                         const struct zs_trace_event *event, struct zs_cl_call *call)
+{
+    cl_program other = cl_program_instrumented(cl, ARG(cl_program, 0));
+    if (other)
+        replace(event, call, 0, other);
+}
+
+static void kernel_is_there(struct zs_cl *cl, const struct zs_cl_call *call, cl_kernel kernel)
+{
+    struct zs_collect_guard guard;
+    cl_kernel_created(cl, kernel);
+    if (!call->restore)
+        return;
+    zs_guard_enter(&guard);
+    cl_instrument_kernel(cl, kernel);
+    zs_guard_leave(&guard);
+}
+
 static void kernel_created(struct zs_cl *cl, struct zs_trace_file *file,
                            const struct zs_trace_event *event, struct zs_cl_call *call)
 {
     if (!*event->result)
-        cl_kernel_created(cl, RETURNED(cl_kernel));
+        kernel_is_there(cl, call, RETURNED(cl_kernel));
+}
+
+static void kernel_info_exit(struct zs_cl *cl, struct zs_trace_file *file,
+                             const struct zs_trace_event *event, struct zs_cl_call *call)
+{
+    cl_program *value = ARG(cl_program *, 3);
+    if (!*event->result && ARG(cl_uint, 1) == CL_KERNEL_PROGRAM && value)
+        *value = cl_program_original(cl, *value);
 }
 
 static void kernels_created(struct zs_cl *cl, struct zs_trace_file *file,
@@ -332,7 +361,7 @@ static void kernels_created(struct zs_cl *cl, struct zs_trace_file *file,
     cl_uint room = ARG(cl_uint, 1);
     const cl_uint *count = ARG(const cl_uint *, 3);
     for (cl_uint i = 0; !*event->result && kernels && count && i < ZS_MIN(room, *count); i++)
-        cl_kernel_created(cl, kernels[i]);
+        kernel_is_there(cl, call, kernels[i]);
 }
 
 static void argument_set(struct zs_cl *cl, struct zs_trace_file *file,
@@ -377,9 +406,10 @@ static const struct {
     HOOK(clFinish) = {NULL, finish_exit, false},
     HOOK(clWaitForEvents) = {NULL, wait_exit, false},
     HOOK(clReleaseContext) = {wait_exit, NULL, false},
-    HOOK(clCreateKernel) = {NULL, kernel_created, false},
+    HOOK(clCreateKernel) = {kernel_enter, kernel_created, true},
     HOOK(clCloneKernel) = {NULL, kernel_created, false},
-    HOOK(clCreateKernelsInProgram) = {NULL, kernels_created, false},
+    HOOK(clCreateKernelsInProgram) = {kernel_enter, kernels_created, true},
+    HOOK(clGetKernelInfo) = {NULL, kernel_info_exit, true},
     HOOK(clSetKernelArg) = {NULL, argument_set, false},
     HOOK(clCreateProgramWithSource) = {NULL, program_created, true},
     HOOK(clCreateProgramWithBinary) = {NULL, program_created, true},
@@ -395,6 +425,19 @@ static const struct {
 static bool is_enqueue(const struct zs_cl *cl, uint32_t call)
 {
     return cl->activity && cl->enqueues[call - ZS_API_CL_FIRST].kind;
+}
+
+/* What instrumented kernels found out is kept, so that little is lost with a process that is
+ * killed. */
+static void have_waited(const struct zs_cl *cl, const struct zs_trace_event *event)
+{
+    struct zs_collect_guard guard;
+    if ((event->call != ZS_API_clFinish && event->call != ZS_API_clWaitForEvents) ||
+        *event->result || !zs_instrument_is_due(cl->collector))
+        return;
+    zs_guard_enter(&guard);
+    zs_instrument_synchronized(cl->collector);
+    zs_guard_leave(&guard);
 }
 
 bool zs_cl_hooks(uint32_t call)
@@ -423,6 +466,7 @@ void zs_cl_exit(struct zs_cl *cl, struct zs_trace_file *file, const struct zs_tr
         enqueue_exit(cl, file, event, call, now_ns);
     else if (hooks[at].exit && (cl->activity || hooks[at].is_build))
         hooks[at].exit(cl, file, event, call);
+    have_waited(cl, event);
     if (call->restore)
         memcpy(event->params[call->restore - 1], &call->replaced, sizeof(call->replaced));
 }

@@ -8,6 +8,8 @@
 
 #include "base/json.h"
 #include "collect/own_stack.h"
+#include "store/counts_file.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +24,6 @@ enum {
     BINARY_MAX_B = 1 << 30,
     BINARY_TYPE_COMPILED = 1, /* CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT */
     BINARY_TYPE_LIBRARY = 2,
-    DEBUG_SIZES_INTEL = 0x4101,
     BUILD_IN_PROGRESS = -3, /* of CL_PROGRAM_BUILD_STATUS; -2: error */
 };
 
@@ -175,7 +176,7 @@ static bool is_intels(const unsigned char *data, size_t size_B)
     return false;
 }
 
-static bool is_intel_gpu(struct zs_cl *cl, cl_device_id device)
+bool cl_is_intel_gpu(struct zs_cl *cl, cl_device_id device)
 {
     enum { INTEL = 0x8086 };
     cl_uint vendor = 0;
@@ -189,7 +190,7 @@ static int put_kept(struct zs_cl *cl, struct zs_json *j, cl_device_id device, co
                     const unsigned char *data, size_t size_B)
 {
     bool is_debug = !strcmp(key, "debug");
-    bool is_other = !is_debug && !(is_intel_gpu(cl, device) && is_intels(data, size_B));
+    bool is_other = !is_debug && !(cl_is_intel_gpu(cl, device) && is_intels(data, size_B));
     return zs_session_blob(cl->collector, j, is_other ? "other_binary" : key,
                            is_debug   ? "dbg"
                            : is_other ? "other"
@@ -197,34 +198,45 @@ static int put_kept(struct zs_cl *cl, struct zs_json *j, cl_device_id device, co
                            zs_span_make(data, size_B));
 }
 
-/* Bytes that the driver gives for each device of a program: those of one of them are kept. */
-static int put_bytes(struct zs_cl *cl, struct zs_json *j, cl_program program, cl_device_id device,
-                     cl_uint what_size, cl_uint what, const char *key)
+/* The driver gives bytes for each device of a program: those of one of them. */
+uint8_t *cl_program_bytes_of(struct zs_cl *cl, cl_program program, cl_device_id device,
+                             cl_uint what_size, cl_uint what, size_t *ret_size_B, int *ret_error)
 {
     cl_device_id devices[CL_DEVICES_MAX];
     size_t sizes[CL_DEVICES_MAX] = {0}, got_B = 0;
     unsigned char *data[CL_DEVICES_MAX] = {NULL};
+    *ret_error = -ENODEV;
     if (cl->api.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(devices), devices, &got_B))
-        return -ENODEV;
+        return NULL;
     size_t count = got_B / sizeof(*devices), at = 0;
     while (at < count && devices[at] != device)
         at++;
     if (at == count ||
         cl->api.clGetProgramInfo(program, what_size, count * sizeof(*sizes), sizes, NULL))
-        return -ENODEV;
-    if (!sizes[at] || sizes[at] > BINARY_MAX_B)
-        return -ENODATA;
+        return NULL;
     /* drivers may write all of them, whatever is NULL */
-    int error = 0;
-    for (size_t i = 0; i < count && !error; i++)
+    *ret_error = !sizes[at] || sizes[at] > BINARY_MAX_B ? -ENODATA : 0;
+    for (size_t i = 0; i < count && !*ret_error; i++)
         if (sizes[i] && (sizes[i] > BINARY_MAX_B || !(data[i] = malloc(sizes[i]))))
-            error = -ENOMEM;
-    if (!error && cl->api.clGetProgramInfo(program, what, count * sizeof(*data), data, NULL))
-        error = -EIO;
-    if (!error)
-        error = put_kept(cl, j, device, key, data[at], sizes[at]);
+            *ret_error = -ENOMEM;
+    if (!*ret_error && cl->api.clGetProgramInfo(program, what, count * sizeof(*data), data, NULL))
+        *ret_error = -EIO;
     for (size_t i = 0; i < count; i++)
-        free(data[i]);
+        if (i != at || *ret_error)
+            free(data[i]);
+    *ret_size_B = sizes[at];
+    return *ret_error ? NULL : data[at];
+}
+
+static int put_bytes(struct zs_cl *cl, struct zs_json *j, cl_program program, cl_device_id device,
+                     cl_uint what_size, cl_uint what, const char *key)
+{
+    size_t size_B = 0;
+    int error;
+    uint8_t *data = cl_program_bytes_of(cl, program, device, what_size, what, &size_B, &error);
+    if (!error)
+        error = put_kept(cl, j, device, key, data, size_B);
+    free(data);
     return error;
 }
 
@@ -261,7 +273,7 @@ static void put_module(struct cl_build *b, struct zs_json *j, cl_program program
         zs_session_lost(cl->collector, error);
         return;
     }
-    put_bytes(cl, j, program, b->devices[i], DEBUG_SIZES_INTEL, CL_PROGRAM_DEBUG_INFO_INTEL,
+    put_bytes(cl, j, program, b->devices[i], CL_DEBUG_SIZES_INTEL, CL_PROGRAM_DEBUG_INFO_INTEL,
               "debug");
     put_kernels(cl, j, program);
 }
@@ -296,16 +308,23 @@ static void put_end(struct cl_build *b, cl_program program, uint32_t i, int32_t 
     zs_session_event_end(b->cl->collector, &j, &line);
 }
 
-static void remember(struct cl_build *b, cl_program program)
+/* With the lock held. NULL: no memory. */
+static struct cl_program_entry *entry_of(struct zs_cl *cl, cl_program program)
 {
-    struct zs_cl *cl = b->cl;
-    pthread_mutex_lock(&cl->lock);
     struct cl_program_entry *e = zs_id_map_get(&cl->programs, (uintptr_t)program, 0);
     if (!e && (e = calloc(1, sizeof(*e))) &&
         zs_id_map_put(&cl->programs, (uintptr_t)program, 0, e)) {
         free(e);
         e = NULL;
     }
+    return e;
+}
+
+static void remember(struct cl_build *b, cl_program program)
+{
+    struct zs_cl *cl = b->cl;
+    pthread_mutex_lock(&cl->lock);
+    struct cl_program_entry *e = entry_of(cl, program);
     for (uint32_t i = 0; e && i < b->count; i++) {
         uint32_t at = 0;
         while (at < e->count && e->devices[at] != b->devices[i])
@@ -319,6 +338,38 @@ static void remember(struct cl_build *b, cl_program program)
     pthread_mutex_unlock(&cl->lock);
 }
 
+static bool is_executable(const struct cl_build *b, cl_program program, uint32_t i)
+{
+    enum { EXECUTABLE = 4 };
+    cl_uint type = 0;
+    b->cl->api.clGetProgramBuildInfo(program, b->devices[i], CL_PROGRAM_BINARY_TYPE, sizeof(type),
+                                     &type, NULL);
+    return b->kind != COMPILE && type == EXECUTABLE;
+}
+
+static void instrument(struct cl_build *b, cl_program program, int32_t result)
+{
+    struct zs_cl *cl = b->cl;
+    cl_program other = NULL;
+    if (b->count > 1)
+        zs_session_note(cl->collector,
+                        "module %u is not instrumented: its program is for several devices",
+                        b->ids[0]);
+    else if (b->count && !result_of(b, program, 0, result) && is_executable(b, program, 0))
+        other = cl_instrument(cl, program, b->devices[0], b->ids[0]);
+    pthread_mutex_lock(&cl->lock);
+    struct cl_program_entry *e = entry_of(cl, program),
+                            *of_other = other ? entry_of(cl, other) : NULL;
+    if (e)
+        e->instrumented = of_other ? other : NULL;
+    if (e && of_other) {
+        *of_other = *e;
+        of_other->instrumented = NULL;
+        of_other->original = program;
+    }
+    pthread_mutex_unlock(&cl->lock);
+}
+
 static void finish(struct cl_build *b, cl_program program, int32_t result)
 {
     uint64_t now_ns = zs_collect_now_ns();
@@ -328,6 +379,8 @@ static void finish(struct cl_build *b, cl_program program, int32_t result)
         put_end(b, program, i, result, now_ns);
     if (program)
         remember(b, program);
+    if (program && b->cl->collector->instrument_socket)
+        instrument(b, program, result);
 }
 
 void cl_program_created(struct zs_cl *cl, cl_program program)
@@ -335,6 +388,24 @@ void cl_program_created(struct zs_cl *cl, cl_program program)
     pthread_mutex_lock(&cl->lock);
     free(zs_id_map_remove(&cl->programs, (uintptr_t)program, 0));
     pthread_mutex_unlock(&cl->lock);
+}
+
+cl_program cl_program_instrumented(struct zs_cl *cl, cl_program program)
+{
+    pthread_mutex_lock(&cl->lock);
+    const struct cl_program_entry *e = zs_id_map_get(&cl->programs, (uintptr_t)program, 0);
+    cl_program other = e ? e->instrumented : NULL;
+    pthread_mutex_unlock(&cl->lock);
+    return other;
+}
+
+cl_program cl_program_original(struct zs_cl *cl, cl_program program)
+{
+    pthread_mutex_lock(&cl->lock);
+    const struct cl_program_entry *e = zs_id_map_get(&cl->programs, (uintptr_t)program, 0);
+    cl_program other = e && e->original ? e->original : program;
+    pthread_mutex_unlock(&cl->lock);
+    return other;
 }
 
 uint32_t cl_program_build(struct zs_cl *cl, cl_program program, cl_device_id device)
@@ -421,7 +492,7 @@ static bool source_path(struct cl_build *b, char *ret_path, size_t size_B)
     struct zs_cl *cl = b->cl;
     char file[ZS_STORE_FILE_CHARS];
     size_t text_B = 0;
-    if (!b->count || !is_intel_gpu(cl, b->devices[0]) || has_word(b->app_options, "-s"))
+    if (!b->count || !cl_is_intel_gpu(cl, b->devices[0]) || has_word(b->app_options, "-s"))
         return false;
     char *text = program_bytes(cl, b->program, CL_PROGRAM_SOURCE, &text_B);
     text_B = text ? strnlen(text, text_B) : 0;
@@ -450,6 +521,18 @@ static void add_options(const struct zs_trace_event *event, struct cl_build *b)
         ARG(const char *, params_of[b->kind].options) = b->options;
 }
 
+static void tell(struct zs_cl *cl)
+{
+    bool is_measured = cl->activity && cl->activity->meter;
+    if (!(cl->collector->count || is_measured) || atomic_exchange(&cl->has_told, true))
+        return;
+    if (cl->collector->count)
+        zs_session_note(cl->collector, ZS_NOTE_NO_COUNTS
+                        ": OpenCL's cannot count; zescope instrument opcodes can");
+    if (is_measured)
+        zs_session_note(cl->collector, ZS_NOTE_NO_METRICS ": OpenCL's kernels are not measured");
+}
+
 void cl_build_enter(struct zs_cl *cl, const struct zs_trace_event *event, struct zs_cl_call *call)
 {
     struct zs_session *session = zs_session_get(cl->collector);
@@ -466,6 +549,8 @@ void cl_build_enter(struct zs_cl *cl, const struct zs_trace_event *event, struct
     b->app_options = ARG(const char *, params_of[kind].options);
     b->count = take_devices(cl, event, b);
     add_options(event, b);
+    if (b->count && cl_is_intel_gpu(cl, b->devices[0]))
+        tell(cl);
     for (uint32_t i = 0; i < b->count; i++) {
         b->ids[i] = atomic_fetch_add(&session->next_build, 1) + 1;
         put_begin(b, i, others ? ARG(const cl_program *, others + 1) : NULL,

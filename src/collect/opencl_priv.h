@@ -72,6 +72,8 @@ struct cl_program_entry {
     cl_device_id devices[CL_DEVICES_MAX];
     uint32_t builds[CL_DEVICES_MAX];
     uint32_t count;
+    cl_program instrumented; /* what its kernels are taken from instead; NULL: from itself */
+    cl_program original;     /* of one that was instrumented: the application's */
 };
 
 /* What a call enqueues, and which of its parameters say how much: + 1, 0: none. */
@@ -86,8 +88,8 @@ struct zs_cl {
     struct zs_activity *activity;
     struct zs_trace_process *process;
     struct cl_api api;
-    atomic_bool is_resolved;
-    pthread_mutex_t lock; /* never held while the driver is called for an event */
+    atomic_bool is_resolved, has_told; /* what is not done for OpenCL */
+    pthread_mutex_t lock;              /* never held while the driver is called for an event */
     struct zs_id_map queues, kernels, programs, locals; /* by handle and, kernels, device */
     struct cl_enqueue enqueues[CL_CALLS];
     struct cl_device devices[CL_DEVICES_MAX];
@@ -111,6 +113,25 @@ static inline bool cl_has(cl_int error)
 {
     return error == CL_SUCCESS;
 }
+
+/* The driver's bytes for a device, the caller's; NULL: there are none, or *ret_error. */
+uint8_t *cl_program_bytes_of(struct zs_cl *cl, cl_program program, cl_device_id device,
+                             cl_uint what_size, cl_uint what, size_t *ret_size_B, int *ret_error);
+enum { CL_DEBUG_SIZES_INTEL = 0x4101 };
+bool cl_is_intel_gpu(struct zs_cl *cl, cl_device_id device);
+
+/* What its kernels are taken from instead, or NULL; and whose kernels these are to the application.
+ */
+cl_program cl_program_instrumented(struct zs_cl *cl, cl_program program);
+cl_program cl_program_original(struct zs_cl *cl, cl_program program);
+
+/* opencl_instrument.c: the application keeps its program, and gets kernels of one that a tool
+ * rewrote (instrument.h), which stays until the process ends. */
+/* What to take kernels of this program from, that has just been built for one device; NULL: from
+ * itself. */
+cl_program cl_instrument(struct zs_cl *cl, cl_program program, cl_device_id device, uint32_t build);
+/* A kernel of it: it reaches what its probes write to. */
+void cl_instrument_kernel(struct zs_cl *cl, cl_kernel kernel);
 
 /* opencl_shape.c */
 void cl_enqueues_init(struct cl_enqueue enqueues[CL_CALLS]);

@@ -72,7 +72,10 @@ static cl_kernel kernel_of(cl_program program, const char *name)
 {
     cl_int error;
     cl_kernel k = clCreateKernel(program, name, &error);
+    cl_program its = NULL;
     ok(error, name);
+    OK(clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof(its), &its, NULL));
+    expect(its == program, "the kernel's program");
     return k;
 }
 

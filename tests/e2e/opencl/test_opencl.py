@@ -167,6 +167,38 @@ class OpenCl(unittest.TestCase):
         p = run(*([ZESCOPE, 'run', '--intel', '-d', DEVICE, '--'] if INTEL else []), *words)
         self.assertEqual(len(re.findall(r'clFinish\(command_queue = 0x\w+\) = CL_SUCCESS', p.stderr)), 1)
 
+    def instrumented(self, mode, check=0):
+        start = [ZESCOPE, 'run', '--intel', '-d', DEVICE, '--'] if INTEL else []
+        p = run(*start, ZESCOPE, 'instrument', '-o', os.path.join(folder, 'i-' + mode), '--json', 'opcodes', '--', PROGRAM,
+                mode, check=check)
+        rows = json.loads(p.stdout[p.stdout.index('{'):])['rows']
+        return {(r['kernel'], r['opcode']): (r['executions'], r['lanes']) for r in rows}, p
+
+    @unittest.skipUnless(INTEL, "PoCL's device is no GPU of Intel's")
+    def test_instrumented(self):
+        """Probes count each launch, whoever creates kernels."""
+        one, _ = self.instrumented('exit')
+        self.assertEqual({kernel for kernel, _ in one}, {'add'})
+        self.assertGreaterEqual(one['add', 'send'][1], 4096)
+        many, _ = self.instrumented('threads')
+        self.assertEqual(many, {key: (n * 200, lanes * 200) for key, (n, lanes) in one.items()})
+        self.assertEqual(self.instrumented('async')[0], one)
+        self.assertEqual({kernel for kernel, _ in self.instrumented('link')[0]}, {'thrice'})
+        self.assertEqual({kernel for kernel, _ in self.instrumented('usm')[0]}, {'twice'})
+        path, p = record('all', more=['--instrument', 'opcodes', '--counts'])
+        self.assertEqual(sorted(k['name'] for k in report(path)['kernels']), ['add', 'twice'])
+        with open(path + '/instrument/table.json', encoding='utf-8') as f:
+            self.assertEqual({r['kernel'] for r in json.load(f)['rows']}, {'add', 'twice'})
+        notes = glob.glob(path + '/process/*/notes.jsonl')
+        with open(notes[0], encoding='utf-8') as f:
+            self.assertEqual(f.read().count("OpenCL's cannot count"), 1)
+
+    @unittest.skipIf(INTEL, "PoCL's device is no GPU of Intel's")
+    def test_not_instrumented(self):
+        rows, p = self.instrumented('all')
+        self.assertEqual(rows, {})
+        self.assertIn('no module was instrumented', p.stderr)
+
     def test_clinfo(self):
         clinfo = shutil.which('clinfo')
         if not clinfo:

@@ -172,7 +172,12 @@ static uint64_t *keep(struct fixture *f, uintptr_t module)
     void *memory = NULL;
     assert_int_equal(allocate((size_t)answer.buffer_B, &memory), 0);
     memset(memory, 0, (size_t)answer.buffer_B);
-    const struct zs_instrument_place_of place = {NULL, NULL, handle(module), memory, 0, BUILD};
+    const struct zs_instrument_place_of place = {.module = handle(module),
+                                                 .memory = memory,
+                                                 .sharing =
+                                                     ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
+                                                     ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC,
+                                                 .build = BUILD};
     assert_true(zs_instrument_keep(&f->collector, &place, &answer));
     assert_true(zs_instrument_is_of(&f->collector, BUILD));
     assert_false(zs_instrument_is_of(&f->collector, BUILD + 1));
@@ -465,7 +470,8 @@ static void test_rooms_that_cannot_be_had(void **state)
     assert_null(module);
     assert_int_equal(atomic_load(&c->instrument_rooms_B), 0);
     /* the helper is gone */
-    const ze_module_create_params_t params = {.phDevice = &(ze_device_handle_t){NULL}};
+    const ze_module_create_params_t params = {.phContext = &(ze_context_handle_t){NULL},
+                                              .phDevice = &(ze_device_handle_t){NULL}};
     assert_null(zs_instrument_module(c, BUILD, &params, handle(1)));
     assert_int_equal(atomic_load(&c->instrument_rooms_B), 0);
 }
@@ -473,7 +479,7 @@ static void test_rooms_that_cannot_be_had(void **state)
 /* Modules that are on their way at the same time. */
 static void *take_room(void *arg)
 {
-    return (void *)(uintptr_t)zs_instrument_take_room_B(arg, NULL);
+    return (void *)(uintptr_t)zs_instrument_take_room_B(arg, UINT64_MAX);
 }
 
 static void test_rooms_at_the_same_time(void **state)
