@@ -36,7 +36,7 @@ struct findings {
 
 /* One of a file: what matches its kind, its kernel and its lines is not shown. */
 struct suppression {
-    char kind[32], kernel[256], line[SITES_MAX][WORD_MAX];
+    char kind[32], kernel[256], line[SITES_MAX][WORD_MAX], frame[WORD_MAX];
     unsigned line_count;
 };
 
@@ -125,7 +125,8 @@ static bool read_suppression(struct zs_span *from, struct suppression *s)
     *s = (struct suppression){.line_count = 0};
     while (next_line(from, line, sizeof(line)) && !strchr(line, '}')) {
         if (sscanf(line, " zescope:%31s", s->kind) == 1 ||
-            sscanf(line, " kernel:%255[^\n]", s->kernel) == 1)
+            sscanf(line, " kernel:%255[^\n]", s->kernel) == 1 ||
+            sscanf(line, " frame:%1023[^\n]", s->frame) == 1)
             continue;
         if (sscanf(line, " line:%1023[^\n]", word) == 1 && s->line_count < SITES_MAX)
             memcpy(s->line[s->line_count++], word, sizeof(word));
@@ -155,8 +156,34 @@ static int read_suppressions(const char *path, struct suppressions *ret)
     return status;
 }
 
+/* The next of its text's lines that are calls of the application, from its path on. */
+static bool next_frame(struct zs_span *text, char *line, size_t size_B, const char **ret_frame)
+{
+    unsigned number;
+    int at = 0;
+    while (next_line(text, line, size_B))
+        if (sscanf(line, " #%u %n", &number, &at) == 1 && at) {
+            *ret_frame = line + at;
+            return true;
+        }
+    return false;
+}
+
+static bool has_frame(const struct finding *f, const char *pattern)
+{
+    struct zs_span text = f->text;
+    char line[2 * WORD_MAX];
+    const char *frame;
+    while (next_frame(&text, line, sizeof(line), &frame))
+        if (!fnmatch(pattern, frame, 0))
+            return true;
+    return false;
+}
+
 static bool matches(const struct suppression *s, const struct finding *f)
 {
+    if (s->frame[0] && !has_frame(f, s->frame))
+        return false;
     if (fnmatch(s->kind, f->kind, 0) || (s->kernel[0] && fnmatch(s->kernel, f->kernel, 0)))
         return false;
     for (unsigned i = 0; i < s->line_count; i++) {
@@ -215,7 +242,8 @@ static bool is_note(const struct finding *f)
 /* A failed launch, and not what a check noted in one that went on. */
 static bool is_fault(const struct finding *f)
 {
-    return !strcmp(f->kind, "memory") || !strcmp(f->kind, "swsb") || !f->site_count;
+    return !strcmp(f->kind, "memory") || !strcmp(f->kind, "swsb") ||
+           (!f->site_count && strcmp(f->kind, "leak") != 0);
 }
 
 /* ---- text --------------------------------------------------------------------------------------
@@ -223,7 +251,14 @@ static bool is_fault(const struct finding *f)
 
 static void print_suppression(const struct finding *f)
 {
-    zs_cli_print_stderr("{\n   <name it>\n   zescope:%s\n   kernel:%s\n", f->kind, f->kernel);
+    struct zs_span text = f->text;
+    char frame_line[2 * WORD_MAX];
+    const char *frame;
+    zs_cli_print_stderr("{\n   <name it>\n   zescope:%s\n", f->kind);
+    if (f->kernel[0])
+        zs_cli_print_stderr("   kernel:%s\n", f->kernel);
+    else if (next_frame(&text, frame_line, sizeof(frame_line), &frame))
+        zs_cli_print_stderr("   frame:%s\n", frame);
     for (unsigned i = 0; i < f->site_count; i++) {
         if (f->site[i].source[0])
             zs_cli_print_stderr("   line:%s\n", f->site[i].source);
@@ -313,7 +348,7 @@ static void put_json(struct zs_buf *out, const struct findings *all)
         zs_json_object(&j, NULL);
         zs_json_string(&j, "kind", f->kind);
         zs_json_string(&j, "level", f->level);
-        zs_json_string(&j, "kernel", f->kernel);
+        put_known(&j, "kernel", f->kernel);
         zs_json_u64(&j, "times", f->times);
         zs_json_array(&j, "sites");
         for (unsigned k = 0; k < f->site_count; k++) {
@@ -422,7 +457,8 @@ static void put_junit(struct zs_buf *out, const struct findings *all)
         if (is_note(f))
             continue;
         zs_buf_printf(out, "  <testcase classname=\"zescope.%s\" name=\"", f->kind);
-        put_xml(out, f->kernel, strlen(f->kernel));
+        const char *name = f->kernel[0] ? f->kernel : f->kind;
+        put_xml(out, name, strlen(name));
         zs_buf_puts(out, "\">\n    <failure>");
         put_xml(out, (const char *)f->text.data, f->text.size_B);
         zs_buf_puts(out, "</failure>\n  </testcase>\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/driver_priv.h"
 
+#include "driver/leaks.h"
 #include "driver/memory/memory.h"
 #include "driver/module/module.h"
 #include "driver/queue/worker.h"
@@ -159,6 +160,7 @@ ze_result_t ZE_APICALL zeContextDestroy(ze_context_handle_t hContext)
     ZS_OBJECT(context, context, hContext);
     if (!zs_object_retract(context))
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    zs_leaks_of_context(context);
     unlist_context(context);
     atomic_store(&context->cancelled, true);
     zs_workers_stop(context);

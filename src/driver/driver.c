@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "compiler/compiler.h"
 #include "driver/debug/debug.h"
+#include "driver/leaks.h"
 #include "driver/memory/quarantine.h"
 #include "driver/metrics/metrics.h"
 #include "driver/module/compile.h"
@@ -196,6 +197,7 @@ static void after_fork(void)
     root.driver = NULL;
     zs_objects_forget();
     zs_report_after_fork();
+    zs_leaks_after_fork();
     zs_counts_after_fork();
     zs_metrics_after_fork();
 }

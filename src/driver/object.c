@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/object.h"
 
+#include "base/checks.h"
+#include "driver/report.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum { SLOTS_MAX = 1 << 22 };
 
@@ -61,6 +65,7 @@ static struct slot *take_slot(struct slot *slots)
 bool zs_object_publish(void *object)
 {
     struct zs_object *o = object;
+    o->origin = zs_report_origin(ZS_CHECK_LEAK);
     pthread_mutex_lock(&table.lock);
     struct slot *slots = atomic_load(&table.slots);
     if (!slots) {
@@ -153,6 +158,21 @@ void zs_object_unref_var(void *variable)
     void *object;
     memcpy(&object, variable, sizeof(object));
     zs_object_unref(object);
+}
+
+bool zs_objects_each(void (*each)(struct zs_object *object, void *closure), void *closure)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_mutex_timedlock(&table.lock, &until))
+        return false;
+    struct slot *slots = atomic_load(&table.slots);
+    for (uint32_t i = 0; i < table.used; i++)
+        if (atomic_load(&slots[i].type) != ZS_OBJECT_NONE)
+            each(atomic_load(&slots[i].object), closure);
+    pthread_mutex_unlock(&table.lock);
+    return true;
 }
 
 void zs_objects_forget(void)

@@ -63,6 +63,7 @@ struct zs_object {
     _Atomic uint32_t refs;
     enum zs_object_type type;
     void *_Atomic handle; /* NULL once the program destroyed it */
+    uint64_t origin;      /* who made it: report.h; 0: not known */
 };
 
 /* Zeroed memory of size_B bytes with one reference and no handle yet, or NULL. */
@@ -82,6 +83,10 @@ void *zs_object_of(const void *handle, enum zs_object_type type);
 void *zs_object_ref_of(const void *handle, enum zs_object_type type) ZS_MUST_CHECK;
 /* For __attribute__((cleanup)) of a variable that zs_object_ref_of() was assigned to. */
 void zs_object_unref_var(void *variable);
+
+/* Every object that has a handle, which it keeps meanwhile. false: another thread holds the table
+ * for longer than a second, and nothing was called. */
+bool zs_objects_each(void (*each)(struct zs_object *object, void *closure), void *closure);
 
 /* In a forked child: all handles so far are invalid. Nothing else may run. */
 void zs_objects_forget(void);

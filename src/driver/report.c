@@ -15,26 +15,27 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAMES_MAX = 12, FRAMES_SKIP = 3, ORIGINS_MAX = 1 << 20 };
+enum { FRAMES_MAX = 14, FRAMES_SKIP = 1, ORIGINS_MAX = 1 << 20 };
 
 struct origin {
     int count;
     void *frames[FRAMES_MAX];
 };
 
-/* Part of the log: where reports go, and who allocated what. */
+/* Part of the log: where reports go, and who made what. */
 static struct {
     pthread_mutex_t lock;
-    bool check;
+    unsigned checks;
     int fd; /* ZESCOPE_CHECK_REPORT, or -1 */
     struct origin *origins;
     size_t count, capacity;
+    uint32_t *ids; /* by hash, 2 * capacity of them; 0: none */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 void zs_report_init(unsigned checks)
 {
     pthread_mutex_lock(&state.lock);
-    state.check = checks & (ZS_CHECK_MEMORY | ZS_CHECK_INIT);
+    state.checks = checks;
     const char *path = checks ? secure_getenv("ZESCOPE_CHECK_REPORT") : NULL;
     if (path && *path && state.fd < 0) {
         state.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -49,29 +50,68 @@ void zs_report_after_fork(void)
     pthread_mutex_init(&state.lock, NULL);
 }
 
-uint64_t zs_report_origin(void)
+static size_t hash_of(const struct origin *origin)
 {
-    if (!state.check)
+    uint64_t hash = 0xcbf29ce484222325;
+    for (int i = 0; i < origin->count; i++)
+        hash = (hash ^ (uintptr_t)origin->frames[i]) * 0x100000001b3;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+/* Where its id is or goes. */
+static uint32_t *id_of(const struct origin *origin)
+{
+    size_t mask = 2 * state.capacity - 1, at = hash_of(origin) & mask;
+    while (state.ids[at] && memcmp(&state.origins[state.ids[at] - 1], origin, sizeof(*origin)) != 0)
+        at = (at + 1) & mask;
+    return &state.ids[at];
+}
+
+/* Room for one more; capacities are powers of two. */
+static bool grow(void)
+{
+    if (state.count < state.capacity || state.capacity >= ORIGINS_MAX)
+        return state.count < state.capacity;
+    size_t capacity = state.capacity ? state.capacity * 2 : 256;
+    uint32_t *ids = calloc(2 * capacity, sizeof(*ids));
+    struct origin *grown = ids ? realloc(state.origins, capacity * sizeof(*grown)) : NULL;
+    if (!grown) {
+        free(ids);
+        return false;
+    }
+    free(state.ids);
+    state.ids = ids;
+    state.origins = grown;
+    state.capacity = capacity;
+    for (size_t i = 0; i < state.count; i++)
+        *id_of(&grown[i]) = (uint32_t)i + 1;
+    return true;
+}
+
+bool zs_report_wants(unsigned kinds)
+{
+    return state.checks & kinds;
+}
+
+uint64_t zs_report_origin(unsigned kinds)
+{
+    if (!zs_report_wants(kinds))
         return 0;
-    struct origin origin = {0};
+    struct origin origin;
+    memset(&origin, 0, sizeof(origin)); /* it is compared as a whole */
     void *frames[FRAMES_MAX + FRAMES_SKIP];
     int count = backtrace(frames, FRAMES_MAX + FRAMES_SKIP);
     for (int i = FRAMES_SKIP; i < count; i++)
         origin.frames[origin.count++] = frames[i];
     uint64_t id = 0;
     pthread_mutex_lock(&state.lock);
-    if (state.count == state.capacity && state.count < ORIGINS_MAX) {
-        size_t capacity = state.capacity ? state.capacity * 2 : 256;
-        struct origin *grown = realloc(state.origins, capacity * sizeof(*grown));
-        if (grown) {
-            state.origins = grown;
-            state.capacity = capacity;
-        }
-    }
-    if (state.count < state.capacity) {
+    bool room = grow();
+    uint32_t *known = state.capacity ? id_of(&origin) : NULL;
+    if (known && !*known && room) {
         state.origins[state.count++] = origin;
-        id = state.count;
+        *known = (uint32_t)state.count;
     }
+    id = known ? *known : 0;
     pthread_mutex_unlock(&state.lock);
     return id;
 }
@@ -99,21 +139,32 @@ static int print_frame(struct zs_buf *out, int number, void *pc)
     return 1;
 }
 
+static bool find_origin(uint64_t id, struct origin *ret_origin)
+{
+    pthread_mutex_lock(&state.lock);
+    bool found = id > 0 && id <= state.count;
+    if (found)
+        *ret_origin = state.origins[id - 1];
+    pthread_mutex_unlock(&state.lock);
+    return found && ret_origin->count;
+}
+
+static void print_frames(struct zs_buf *out, const struct origin *origin)
+{
+    for (int i = 0, shown = 0; i < origin->count; i++)
+        shown += print_frame(out, shown, origin->frames[i]);
+}
+
 static void print_origin(struct zs_buf *out, const struct zs_gpu_allocation *allocation,
                          uint64_t id, const char *what)
 {
-    struct origin origin = {0};
-    pthread_mutex_lock(&state.lock);
-    if (id > 0 && id <= state.count)
-        origin = state.origins[id - 1];
-    pthread_mutex_unlock(&state.lock);
-    if (!origin.count)
+    struct origin origin;
+    if (!find_origin(id, &origin))
         return;
     zs_buf_printf(out, "\n  0x%llx (%llu bytes, %s%s) was %s by:",
                   (unsigned long long)allocation->gpu_va, (unsigned long long)allocation->size_B,
                   allocation->label, allocation->freed ? ", since freed" : "", what);
-    for (int i = 0, shown = 0; i < origin.count; i++)
-        shown += print_frame(out, shown, origin.frames[i]);
+    print_frames(out, &origin);
 }
 
 static void print_origins(struct zs_buf *out, const struct zs_gpu_allocation *allocation)
@@ -275,6 +326,22 @@ void zs_report_finding(const struct zs_gpu_finding *f, const char *const sources
             put_site(&head, f->site[i].instruction_offset_B,
                      f->kind == ZS_GPU_FINDING_RACE ? access_of(&f->site[i]) : "-",
                      f->site[i].size_B, sources[i]);
+        write_block(&head, &text);
+    }
+    zs_buf_fini(&head);
+    zs_buf_fini(&text);
+}
+
+void zs_report_leak(const char *what, uint64_t id)
+{
+    struct zs_buf text = {0}, head = {0};
+    struct origin origin;
+    zs_buf_puts(&text, what);
+    if (find_origin(id, &origin))
+        print_frames(&text, &origin);
+    zs_log(ZS_LOG_ERROR, "%s", zs_buf_cstr(&text));
+    if (state.fd >= 0) {
+        put_head(&head, "leak", false, "");
         write_block(&head, &text);
     }
     zs_buf_fini(&head);

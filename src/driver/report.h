@@ -5,7 +5,7 @@
  * blocks that end with an empty line, of lines with fields, which begin with %, and text:
  *
  *     %finding KIND error|note       a kind of base/checks.h
- *     %kernel NAME
+ *     %kernel NAME               empty: of no kernel
  *     %site OFFSET ACCESS SIZE SOURCE    once or twice; ACCESS may be -, SOURCE empty
  *
  * With checking on, every allocation remembers the calls that made it.
@@ -17,12 +17,18 @@
 
 void zs_report_init(unsigned checks); /* ZS_CHECK_* */
 void zs_report_after_fork(void);
-/* An id for "made here": the caller's backtrace, when checking is on; otherwise 0. */
-uint64_t zs_report_origin(void);
+/* An id for "made here", the caller's backtrace, when one of these checks is on; otherwise 0.
+ * Equal backtraces have one id. */
+uint64_t zs_report_origin(unsigned kinds);
+/* Whether one of these checks is on in this process. */
+bool zs_report_wants(unsigned kinds);
 /* A launch failed. `source` is "file:line" or NULL. ret_text gets the text. */
 void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *ret_text);
 
 /* A check found something; the launch goes on. sources: of its sites, or NULL. */
 void zs_report_finding(const struct zs_gpu_finding *finding, const char *const sources[2]);
+
+/* Something was not given back. text: what, up to "made by:". */
+void zs_report_leak(const char *text, uint64_t origin);
 
 #endif

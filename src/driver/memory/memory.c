@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/memory/memory.h"
 
+#include "driver/leaks.h"
 #include "driver/memory/pages.h"
 #include "driver/memory/quarantine.h"
 #include "driver/report.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PAGE_B = 4096 };
@@ -192,7 +194,7 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
                                            .size_B = range->size_B,
                                            .kind = range->kind,
                                            .flags = desc->gpu_flags,
-                                           .origin = zs_report_origin()};
+                                           .origin = range->origin};
     snprintf(allocation.label, sizeof(allocation.label), "%s", desc->label);
     if (context->driver->checks & ZS_CHECK_INIT && range->kind == ZS_GPU_MEMORY_DEVICE &&
         desc->fd < 0)
@@ -244,17 +246,19 @@ static struct zs_range *new_range(struct zs_ze_context *context, const struct zs
 {
     struct zs_range *range = calloc(1, sizeof(*range));
     if (range)
-        *range =
-            (struct zs_range){.size_B = desc->size_B,
-                              .kind = desc->kind,
-                              .device = desc->device,
-                              .file = ZS_SHARED_FILE_NONE,
-                              .exported = desc->exported,
-                              .ipc_opened = desc->ipc_opened,
-                              .may_shrink = desc->may_shrink,
-                              .read_only = (desc->gpu_flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
-                              .memory = context->memory,
-                              .driver = context->driver};
+        *range = (struct zs_range){
+            .size_B = desc->size_B,
+            .kind = desc->kind,
+            .device = desc->device,
+            .file = ZS_SHARED_FILE_NONE,
+            .exported = desc->exported,
+            .ipc_opened = desc->ipc_opened,
+            .may_shrink = desc->may_shrink,
+            .read_only = (desc->gpu_flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
+            .label = desc->label,
+            .origin = zs_report_origin(ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_LEAK),
+            .memory = context->memory,
+            .driver = context->driver};
     return range;
 }
 
@@ -337,6 +341,30 @@ static void discard_range(void *range)
     discard(range);
 }
 
+static void tell_leak(const void *node, VISIT visit, void *ended)
+{
+    const struct zs_range *range = *(struct zs_range *const *)node;
+    bool is_ipc = range->ipc_opened;
+    if ((visit != postorder && visit != leaf) || strncmp(range->label, "zeMem", 5) != 0)
+        return;
+    zs_leaks_memory(is_ipc                                ? ZS_LEAK_IPC
+                    : range->kind == ZS_GPU_MEMORY_HOST   ? ZS_LEAK_HOST
+                    : range->kind == ZS_GPU_MEMORY_DEVICE ? ZS_LEAK_DEVICE
+                                                          : ZS_LEAK_SHARED,
+                    range->size_B, range->origin, ended != NULL);
+}
+
+void zs_memory_tell_leaks(struct zs_ze_context *context, bool ended)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++; /* the process may end inside of a call */
+    if (pthread_rwlock_timedrdlock(&context->memory_lock, &until))
+        return;
+    twalk_r(context->ranges, tell_leak, ended ? context : NULL);
+    pthread_rwlock_unlock(&context->memory_lock);
+}
+
 /* What is in the tree is known to the GPU as well, and removing it cannot fail. */
 static void forget(struct zs_ze_context *context, struct zs_range *range)
 {
@@ -351,7 +379,8 @@ static void forget(struct zs_ze_context *context, struct zs_range *range)
         return;
     }
     if (context->driver->check)
-        zs_gpu_memory_freed_by(context->memory, range->base, zs_report_origin());
+        zs_gpu_memory_freed_by(context->memory, range->base,
+                               zs_report_origin(ZS_CHECK_MEMORY | ZS_CHECK_INIT));
     int error = zs_gpu_memory_remove(context->memory, range->base, discard_range, range);
     zs_assert(error == 0);
 }

@@ -33,6 +33,8 @@ struct zs_range {
     bool ipc_opened;       /* of another process: zeMemCloseIpcHandle ends it */
     bool read_only;        /* copies must not write */
     uint64_t charged_B;    /* of the device's memory */
+    const char *label;     /* who asked */
+    uint64_t origin;       /* ... and where: report.h */
     uint32_t atomics;      /* ze_memory_atomic_attr_exp_flags_t: a hint that is told again */
     struct zs_gpu_memory *memory;
     struct zs_ze_driver *driver;
@@ -43,7 +45,7 @@ struct zs_range_desc {
     enum zs_gpu_memory_kind kind;
     uint64_t size_B;
     uint64_t alignment; /* 0: any */
-    const char *label;  /* who asked, for reports */
+    const char *label;  /* who asked, for reports: a literal */
     int fd;             /* map this memfd instead of making memory; owned on success. -1: none */
     bool exported;      /* make a memfd */
     bool ipc_opened;

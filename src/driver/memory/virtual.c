@@ -12,9 +12,12 @@
  * touches memory of the context meanwhile: kernels stop between two slices of their threads and go
  * on behind it.
  */
+#include "base/checks.h"
+#include "driver/leaks.h"
 #include "driver/memory/memory.h"
 #include "driver/memory/pages.h"
 #include "driver/memory/quarantine.h"
+#include "driver/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +59,8 @@ struct mapping {
 struct zs_reservation {
     struct zs_reservation *next;
     uint64_t base, size_B;
-    size_t guard_B; /* on either side */
+    size_t guard_B;  /* on either side */
+    uint64_t origin; /* who made it: report.h */
     struct mapping *mappings;
 };
 
@@ -262,6 +266,7 @@ ze_result_t ZE_APICALL zeVirtualMemReserve(ze_context_handle_t hContext, const v
     reservation->base = (uintptr_t)p;
     reservation->size_B = size;
     reservation->guard_B = guard_B;
+    reservation->origin = zs_report_origin(ZS_CHECK_LEAK);
     pthread_mutex_lock(&context->reservations_lock);
     reservation->next = context->reservations;
     context->reservations = reservation;
@@ -739,4 +744,13 @@ int zs_physical_share(const void *handle, struct zs_range *range, int *ret_fd)
     range->kind = physical->device ? ZS_GPU_MEMORY_DEVICE : ZS_GPU_MEMORY_HOST;
     range->size_B = physical->size_B;
     return error;
+}
+
+void zs_virtual_tell_leaks(struct zs_ze_context *context, bool ended)
+{
+    if (pthread_mutex_trylock(&context->reservations_lock))
+        return; /* the process ends inside of a call */
+    for (const struct zs_reservation *r = context->reservations; r; r = r->next)
+        zs_leaks_memory(ZS_LEAK_VIRTUAL, r->size_B, r->origin, ended);
+    pthread_mutex_unlock(&context->reservations_lock);
 }
