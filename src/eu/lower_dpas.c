@@ -152,6 +152,24 @@ static void emit(struct zs_eu_lowering *l, const struct zs_eu_dpas *d, const uin
         l->no_memory = true;
 }
 
+/* {Atomic}: the next one follows at once, and its operands are read before this one's result is
+ * there. When it has the same destination nobody sees this one's: IGC puts such a one, of whatever
+ * is in the destination, in front of chains that add to it (an erratum of XeHPG's operand caches;
+ * concluded from its code, which would compute nonsense otherwise). */
+static bool is_unseen(struct zs_eu_lowering *l)
+{
+    const struct zs_isa_inst *inst = l->inst;
+    struct zs_isa_inst next;
+    if (!(inst->flags & ZS_INST_ATOMIC) || l->index + 1 >= l->block_end)
+        return false;
+    zs_eu_decode(l, l->program->insts[l->index + 1].offset_B, &next);
+    return next.op == inst->op && !next.pred && !inst->pred && next.exec_size == inst->exec_size &&
+           (next.flags & ZS_INST_NOMASK) == (inst->flags & ZS_INST_NOMASK) &&
+           next.dst.file == inst->dst.file && next.dst.reg == inst->dst.reg &&
+           next.dst.subreg == inst->dst.subreg && next.dst.type == inst->dst.type &&
+           (next.subfunction & 15) >= (inst->subfunction & 15);
+}
+
 void zs_eu_lower_dpas(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
@@ -185,5 +203,6 @@ void zs_eu_lower_dpas(struct zs_eu_lowering *l)
             return;
         at[3] = ZS_EU_OFFSET(pair);
     }
-    emit(l, &d, at);
+    if (!is_unseen(l))
+        emit(l, &d, at);
 }

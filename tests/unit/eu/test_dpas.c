@@ -601,6 +601,30 @@ static void wide_stopped(void **state)
 
 /* ---- what is refused ---- */
 
+/* One that the next follows at once, to the same destination: it reads what was there before. */
+static void atomic(void **state)
+{
+    static const char *const texts[][2] = {{"dpas.8x8 (8|M0) r52:d null:d r52:b r52.0:b {Atomic}\n"
+                                            "dpas.8x8 (8|M0) r52:d r52:d r20:b r30.0:b",
+                                            "dpas.8x8 (8|M0) r52:d r52:d r20:b r30.0:b"},
+                                           {"dpas.8x8 (8|M0) r52:d null:d r20:b r30.0:b {Atomic}\n"
+                                            "dpas.8x8 (8|M0) r60:d r52:d r20:b r30.0:b",
+                                            "dpas.8x8 (8|M0) r52:d null:d r20:b r30.0:b\n"
+                                            "dpas.8x8 (8|M0) r60:d r52:d r20:b r30.0:b"}};
+    static uint8_t file[FILE_MAX_B];
+    fill(file);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(texts); i++) {
+        for (int k = 0; k < 2; k++) {
+            struct zs_eu_program *program =
+                lower_text(ZS_ISA_XE_HPG, texts[i][k], 0, ZS_EU_HOST_BEST);
+            start(threads[k], program, file, 0xff, 0);
+            assert_int_equal(zs_eu_run(threads[k], program, 1000), ZS_EU_EOT);
+            zs_eu_program_destroy(program);
+        }
+        assert_memory_equal(threads[0]->grf, threads[1]->grf, 112 * 32);
+    }
+}
+
 static void refused(void **state)
 {
     static const struct {
@@ -633,7 +657,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers),     cmocka_unit_test(extremes), cmocka_unit_test(floats),
         cmocka_unit_test(denormals),    cmocka_unit_test(masks),    cmocka_unit_test(wide),
-        cmocka_unit_test(wide_stopped), cmocka_unit_test(refused),
+        cmocka_unit_test(wide_stopped), cmocka_unit_test(atomic),   cmocka_unit_test(refused),
     };
     struct zs_eu_registers registers;
     while (platform_count < ZS_ARRAY_LEN(platforms) &&
