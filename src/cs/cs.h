@@ -76,11 +76,12 @@ struct zs_cs_walk {
     bool has_barrier;
     uint32_t scratch_B; /* of a thread; 0: none */
     bool large_grf;
-    uint64_t table_va;        /* binding table; 0: none */
-    uint64_t surface_base_va; /* what its entries count from */
-    uint64_t bindless_va;     /* what handles of surfaces count from; 0: there are none */
-    uint64_t sampler_va;      /* 0: none */
-    uint64_t dynamic_base_va; /* border colours */
+    uint64_t table_va;            /* binding table; 0: none */
+    uint64_t surface_base_va;     /* what its entries count from */
+    uint64_t bindless_va;         /* what handles of surfaces count from; 0: there are none */
+    uint64_t sampler_va;          /* 0: none */
+    uint64_t bindless_sampler_va; /* what handles of samplers count from; 0: there are none */
+    uint64_t dynamic_base_va;     /* border colours */
 };
 /* When it began and ended, on the clock of ops->ticks. */
 struct zs_cs_ran {

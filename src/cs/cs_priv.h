@@ -42,7 +42,7 @@ struct zs_cs {
     uint32_t registers[REGISTER_PAGE_B / 4];
     /* state */
     uint64_t general_va, surface_va, dynamic_va, indirect_va, instruction_va, table_pool_va,
-        bindless_va;
+        bindless_va, bindless_sampler_va;
     uint32_t descriptors_offset_B, curbe_offset_B, curbe_B;
     uint32_t scratch_B, scratch_offset_B;
     bool large_grf;

@@ -14,8 +14,9 @@ int zs_cs_base_address(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
     const struct {
         uint32_t at;
         uint64_t *base;
-    } fields[] = {{1, &cs->general_va},  {4, &cs->surface_va},      {6, &cs->dynamic_va},
-                  {8, &cs->indirect_va}, {10, &cs->instruction_va}, {16, &cs->bindless_va}};
+    } fields[] = {{1, &cs->general_va},          {4, &cs->surface_va},      {6, &cs->dynamic_va},
+                  {8, &cs->indirect_va},         {10, &cs->instruction_va}, {16, &cs->bindless_va},
+                  {19, &cs->bindless_sampler_va}};
     for (size_t i = 0; i < ZS_ARRAY_LEN(fields); i++) {
         if (fields[i].at + 1 < count && dw[fields[i].at] & 1) /* it is to be changed */
             *fields[i].base = zs_cs_qword(dw + fields[i].at) & ~0xfffull;
@@ -97,6 +98,7 @@ static int descriptor(struct zs_cs *cs, const uint32_t idd[8], struct zs_cs_walk
     walk->dynamic_base_va = cs->dynamic_va;
     walk->surface_base_va = cs->surface_va;
     walk->bindless_va = cs->bindless_va;
+    walk->bindless_sampler_va = cs->bindless_sampler_va;
     walk->table_va = table ? (cs->table_pool_va ? cs->table_pool_va : cs->surface_va) + table : 0;
     walk->large_grf = cs->large_grf;
     if (slm >= ZS_ARRAY_LEN(slm_KB))

@@ -116,6 +116,9 @@ struct zs_port {
     uint32_t handle_count, handle_base;
     const struct zs_port_sampler *samplers;
     uint32_t sampler_count;
+    /* Handles of samplers: bytes from their heap's base on; the first is of sampler_handle_base. */
+    const uint32_t *sampler_handles;
+    uint32_t sampler_handle_count, sampler_handle_base;
     uint32_t flags; /* ZS_PORT_* */
     /* of the group */
     uint8_t *slm;

@@ -119,13 +119,21 @@ find_sampler(const struct zs_port *port, const struct zs_port_message *m, const 
     return index < port->sampler_count ? &port->samplers[index] : &none;
 }
 
-/* false: the header names a sampler by a handle; bits 31:5 are an offset otherwise, too. */
-static bool is_by_index(struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *header)
+/* The header may name a sampler by a handle; bits 31:5 are an offset otherwise, too. NULL: by one
+ * that is not known. */
+static const struct zs_port_sampler *
+choose_sampler(struct zs_port *port, const struct zs_port_message *m, const uint8_t *header)
 {
     uint32_t pointer = m->header_grf && m->may_be_handle ? zs_port_load32(header + 12) : 0;
-    return !(pointer & 1) ||
-           zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, pointer & ~31u, 0, false);
+    if (!(pointer & 1))
+        return find_sampler(port, m, header);
+    uint32_t handle = (pointer & ~31u) + m->sampler * 16u;
+    for (uint32_t i = 0; i < port->sampler_handle_count; i++) {
+        if (port->sampler_handles[i] == handle)
+            return &port->samplers[port->sampler_handle_base + i];
+    }
+    zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, pointer & ~31u, 0, false);
+    return NULL;
 }
 
 static void swizzle(const struct zs_port_surface *s, const uint32_t in[4], uint32_t out[4])
@@ -376,9 +384,10 @@ static bool run_sample(struct zs_port *port, const struct zs_port_message *m, ui
                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     const struct zs_port_surface *s;
-    if (!find_surface(port, m, &s) || !is_by_index(port, m, src0))
+    const struct zs_port_sampler *sampler =
+        find_surface(port, m, &s) ? choose_sampler(port, m, src0) : NULL;
+    if (!sampler)
         return false;
-    const struct zs_port_sampler *sampler = find_sampler(port, m, src0);
     uint32_t disabled = disabled_channels(m, src0);
     uint32_t rgba[LANES_MAX][4];
     ZS_PORT_FOR_LANES(lane, mask)

@@ -132,7 +132,8 @@ struct work {
     uint8_t *payload;                     /* what all threads get, then rows */
     struct zs_gpu_walk_surface *surfaces; /* of the binding table, then of handles */
     uint32_t *handles;
-    struct zs_gpu_walk_sampler *samplers;
+    struct zs_gpu_walk_sampler *samplers; /* by index, then of handles */
+    uint32_t *sampler_handles;
     struct zs_gpu_walk walk;
 };
 
@@ -224,23 +225,57 @@ static int read_surfaces(const struct zs_drm_vm *vm, const struct zs_cs_walk *wa
     return 0;
 }
 
-static struct zs_gpu_walk_sampler *read_samplers(const struct zs_drm_vm *vm,
-                                                 const struct zs_cs_walk *walk, uint32_t count)
+static bool read_sampler(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
+                         uint64_t state_va, struct zs_gpu_walk_sampler *to)
 {
-    struct zs_gpu_walk_sampler *samplers = calloc(count + 1u, sizeof(*samplers));
-    for (uint32_t i = 0; samplers && walk->sampler_va && i < count; i++) {
-        struct zs_gpu_walk_sampler *to = &samplers[i];
-        const uint8_t *from =
-            find(vm, walk->sampler_va + i * (uint64_t)sizeof(to->state), sizeof(to->state));
-        if (!from)
-            break;
-        memcpy(to->state, from, sizeof(to->state));
-        uint32_t border_B = zs_load_u32(to->state + 8) & 0xffffc0u;
-        const uint8_t *border = find(vm, walk->dynamic_base_va + border_B, sizeof(to->border));
-        if (border)
-            memcpy(to->border, border, sizeof(to->border));
+    const uint8_t *from = find(vm, state_va, sizeof(to->state));
+    if (!from)
+        return false;
+    memcpy(to->state, from, sizeof(to->state));
+    uint32_t border_B = zs_load_u32(to->state + 8) & 0xffffc0u;
+    const uint8_t *border = find(vm, walk->dynamic_base_va + border_B, sizeof(to->border));
+    if (border)
+        memcpy(to->border, border, sizeof(to->border));
+    return true;
+}
+
+/* As those of surfaces; bit 0 may be set, which says in a message's header what it is. */
+static void read_sampler_handles(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
+                                 uint32_t room, struct work *work)
+{
+    enum { OTHER_BITS = 0x3e };
+    struct zs_gpu_walk_sampler *to =
+        work->samplers + zs_gpu_walk_kernel_samplers(work->walk.kernel) - room;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < (walk->inline_B + walk->cross_B) / 4 && count < room; i++) {
+        uint32_t value = payload_dword(walk, i), handle = value & ~1u, k = 0;
+        while (k < count && work->sampler_handles[k] != handle)
+            k++;
+        if (value & OTHER_BITS || k < count ||
+            !read_sampler(vm, walk, walk->bindless_sampler_va + handle, &to[count]))
+            continue;
+        work->sampler_handles[count++] = handle;
     }
-    return samplers;
+    work->walk.sampler_handles = work->sampler_handles;
+    work->walk.sampler_handle_count = count;
+}
+
+static int read_samplers(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
+                         struct work *work)
+{
+    uint32_t all = zs_gpu_walk_kernel_samplers(work->walk.kernel);
+    uint32_t handles = zs_gpu_walk_kernel_sampler_handles(work->walk.kernel);
+    work->walk.samplers = work->samplers = calloc(all + 1u, sizeof(*work->samplers));
+    work->sampler_handles = calloc(handles + 1u, sizeof(*work->sampler_handles));
+    if (!work->samplers || !work->sampler_handles)
+        return -ENOMEM;
+    for (uint32_t i = 0; walk->sampler_va && i < all - handles; i++) {
+        if (!read_sampler(vm, walk, walk->sampler_va + i * 16ull, &work->samplers[i]))
+            break;
+    }
+    if (handles && walk->bindless_sampler_va)
+        read_sampler_handles(vm, walk, handles, work);
+    return 0;
 }
 
 /* ---- the walk ----------------------------------------------------------------------------------
@@ -289,10 +324,10 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
         return error;
     work->walk.kernel = work->kept->kernel;
     error = read_surfaces(vm, walk, node->model->loads_payload, work);
-    work->walk.samplers = work->samplers =
-        read_samplers(vm, walk, zs_gpu_walk_kernel_samplers(work->walk.kernel));
     if (!error)
-        error = work->samplers ? copy_payload(walk, work) : -ENOMEM;
+        error = read_samplers(vm, walk, work);
+    if (!error)
+        error = copy_payload(walk, work);
     return error ? zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory") : 0;
 }
 
@@ -367,5 +402,6 @@ int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const stru
     free(work.surfaces);
     free(work.handles);
     free(work.samplers);
+    free(work.sampler_handles);
     return error;
 }

@@ -205,6 +205,9 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     port->handle_base = run->launch->handle_base;
     port->samplers = run->samplers;
     port->sampler_count = run->kernel->sampler_count;
+    port->sampler_handles = run->launch->sampler_handles;
+    port->sampler_handle_count = run->launch->sampler_handle_count;
+    port->sampler_handle_base = run->launch->sampler_handle_base;
     uint32_t flags = run->launch->flags;
     port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
                   (flags & ZS_GPU_LAUNCH_STRICT ? ZS_PORT_STRICT : 0u) |

@@ -594,6 +594,8 @@ struct zs_gpu_launch {
     /* Of walk.h: states that handles name, and the surface of the first. NULL: none. */
     const uint32_t *handles;
     uint32_t handle_count, handle_base;
+    const uint32_t *sampler_handles; /* the same of samplers: bytes from their base on */
+    uint32_t sampler_handle_count, sampler_handle_base;
     uint32_t global_offset[3];
     uint32_t flags;
     /* Printf buffer, when the kernel uses printf: initialise and drain it with zs_gpu_printf_*. */

@@ -15,6 +15,8 @@ enum {
     SURFACES_UNKNOWN = 64, /* that messages name whose descriptors are in registers */
     HANDLES = 128,         /* surfaces that handles name */
     SAMPLERS = 16,
+    SAMPLER_HANDLES = 64,
+    SFID_SAMPLER = 2,
 };
 
 struct zs_gpu_walk_kernel {
@@ -23,7 +25,7 @@ struct zs_gpu_walk_kernel {
     struct zs_gpu_walk_code code; /* its span is `bytes` */
     uint8_t *bytes;
     char name[40];
-    uint32_t table_count, handle_count;
+    uint32_t table_count, handle_count, sampler_handle_count;
 };
 
 /* ---- the end of code ---------------------------------------------------------------------------
@@ -111,7 +113,7 @@ static void count_surfaces(struct zs_gpu_walk_kernel *k)
 {
     const struct zs_gpu_kernel *kernel = k->kernel;
     uint32_t count = 0;
-    bool has_handles = false;
+    bool has_handles = false, samples = false;
     for (uint32_t i = 0; i < kernel->instruction_count; i++) {
         struct zs_eu_inst_info info;
         struct zs_port_send send;
@@ -122,6 +124,7 @@ static void count_surfaces(struct zs_gpu_walk_kernel *k)
             continue;
         zs_eu_send_describe(&info.send, &send);
         has_handles |= zs_port_send_has_handle(&send);
+        samples |= send.sfid == SFID_SAMPLER && send.generation->has_sampler_handles;
         if (zs_port_message_decode(&send, &message, &row, &diag))
             count = ZS_MAX(count, (uint32_t)SURFACES_UNKNOWN);
         else if (message.bti < ZS_PORT_SURFACES_MAX)
@@ -130,6 +133,8 @@ static void count_surfaces(struct zs_gpu_walk_kernel *k)
     k->table_count = count;
     k->handle_count = has_handles ? ZS_MIN(ZS_PORT_SURFACES_MAX - count, (uint32_t)HANDLES) : 0;
     k->kernel->surface_count = k->table_count + k->handle_count;
+    k->sampler_handle_count = samples ? SAMPLER_HANDLES : 0;
+    k->kernel->sampler_count = SAMPLERS + k->sampler_handle_count;
 }
 
 static int create_kernel(struct zs_gpu_walk_kernel *k, struct zs_gpu_device *device,
@@ -142,9 +147,8 @@ static int create_kernel(struct zs_gpu_walk_kernel *k, struct zs_gpu_device *dev
     if (error)
         return error;
     free(k->kernel->samplers);
-    k->kernel->sampler_count = SAMPLERS;
-    k->kernel->samplers = calloc(SAMPLERS, sizeof(*k->kernel->samplers));
     count_surfaces(k);
+    k->kernel->samplers = calloc(k->kernel->sampler_count, sizeof(*k->kernel->samplers));
     return k->kernel->samplers ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
 }
 
@@ -213,6 +217,11 @@ uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel)
     return kernel->handle_count;
 }
 
+uint32_t zs_gpu_walk_kernel_sampler_handles(const struct zs_gpu_walk_kernel *kernel)
+{
+    return kernel->sampler_handle_count;
+}
+
 uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel)
 {
     return kernel->kernel->sampler_count;
@@ -273,6 +282,9 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .handles = walk->handles,
         .handle_count = walk->handle_count,
         .handle_base = walk->kernel->table_count,
+        .sampler_handles = walk->sampler_handles,
+        .sampler_handle_count = walk->sampler_handle_count,
+        .sampler_handle_base = SAMPLERS,
         .flags = ZS_GPU_LAUNCH_PIN_ALL,
         .cancel = walk->cancel,
         .counters = walk->counters,

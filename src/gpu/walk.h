@@ -43,6 +43,8 @@ uint32_t zs_gpu_walk_kernel_surfaces(const struct zs_gpu_walk_kernel *kernel);
 uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel);
 /* How many surfaces may be named by handles besides: their entries stand behind the table's. */
 uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel);
+/* The same of samplers; they are among zs_gpu_walk_kernel_samplers(), at its end. */
+uint32_t zs_gpu_walk_kernel_sampler_handles(const struct zs_gpu_walk_kernel *kernel);
 /* For counters and faults. */
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel);
 
@@ -69,6 +71,8 @@ struct zs_gpu_walk {
     uint32_t surface_count;
     const uint32_t *handles; /* numbers of states, by their entry behind the table's */
     uint32_t handle_count;
+    const uint32_t *sampler_handles; /* bytes from their base on */
+    uint32_t sampler_handle_count;
     const _Atomic(bool) *cancel;
     struct zs_gpu_counters *counters;
 };

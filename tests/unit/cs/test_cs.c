@@ -292,7 +292,13 @@ static void compute_walker(void **state)
     batch[27] = DATA;
     batch[31] = 0x1234;
     batch[39] = END;
+    /* bases of surfaces and samplers by handle, set before */
+    const uint32_t bases[] = {
+        [0] = 0x61010014, [16] = BASE | 0x7001, [19] = BASE | 0x9001, [21] = 0, [22] = END};
+    assert_int_equal(RUN(m, bases, &diag), 0);
     assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(m->walk.bindless_va, BASE + 0x7000);
+    assert_int_equal(m->walk.bindless_sampler_va, BASE + 0x9000);
     assert_int_equal(m->walk.kernel_va, BASE + 0x5000);
     assert_int_equal(m->walk.simd, 32);
     assert_int_equal(m->walk.threads, 2);

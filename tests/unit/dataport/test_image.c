@@ -307,11 +307,13 @@ static void samplers_by_handle(void **state)
     enum { POINTER_DW = 3, HANDLE = 0x40 | 1 };
     static const struct {
         enum zs_isa_platform platform;
-        uint32_t pointer;
+        uint32_t pointer, known;
         bool is_refused;
-    } rows[] = {{ZS_ISA_GEN9, HANDLE, false},
-                {ZS_ISA_GEN11, HANDLE, true},
-                {ZS_ISA_GEN11, HANDLE & ~1, false}};
+    } rows[] = {{ZS_ISA_GEN9, HANDLE, 0, false},
+                {ZS_ISA_GEN11, HANDLE, 0, true},
+                {ZS_ISA_GEN11, HANDLE, HANDLE & ~1, false},
+                {ZS_ISA_GEN11, HANDLE, 0x80, true},
+                {ZS_ISA_GEN11, HANDLE & ~1, 0, false}};
     uint64_t seed = 21;
     static struct fixture f;
     fixture_init(&f, &seed);
@@ -320,6 +322,8 @@ static void samplers_by_handle(void **state)
         f.platform = rows[i].platform;
         memset(f.src0, 0, sizeof(f.src0));
         memcpy(f.src0 + POINTER_DW * 4, &rows[i].pointer, 4);
+        f.port.sampler_handles = &rows[i].known;
+        f.port.sampler_handle_count = rows[i].known ? 1 : 0;
         memset(&f.port.fault, 0, sizeof(f.port.fault));
         assert_int_equal(decode(&f, SAMPLER, BTI | 0x18 << 12 | 1 << 17 | 1 << 19, 3, 0, 4), 0);
         assert_int_equal(run(&f, 0xff), !rows[i].is_refused);
