@@ -144,8 +144,10 @@ static void note_totals(const struct zs_common_options *common, const char *tool
                         const struct zs_instrument_totals *totals)
 {
     if (totals->damaged)
-        zs_cli_note(common, "%u buffers of instrumented modules are damaged, or their modules",
-                    totals->damaged);
+        zs_cli_note(common,
+                    "counters of %u module%s are left out: they are damaged, or not those that the "
+                    "tool asked for, which has to ask for the same each time",
+                    totals->damaged, totals->damaged == 1 ? "" : "s");
     if (totals->partial)
         zs_cli_note(common,
                     "%u of %u modules: the process was gone before it freed them; what ran then is "
@@ -156,9 +158,10 @@ static void note_totals(const struct zs_common_options *common, const char *tool
                     "%llu bytes of records found no room and are lost: --records-buffer gives more "
                     "to kernels, --records-limit to what is kept of them",
                     (unsigned long long)totals->records_lost * 32);
-    if (!totals->modules)
+    if (!totals->modules && !totals->damaged)
         zs_cli_note(common, "no module was instrumented: %s",
-                    !totals->builds ? "the application built none"
+                    !totals->builds   ? "the application built none"
+                    : totals->refused ? "the notes say why (zescope inspect shows them again)"
                     : strchr(tool, ':')
                         ? "the tool found nothing of what it was asked for; lines and variables "
                           "need debug information (build with -g)"

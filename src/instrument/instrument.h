@@ -143,6 +143,7 @@ struct zs_instrument_totals {
     uint32_t modules;      /* whose buffers were found */
     uint32_t damaged;      /* buffers that do not fit their module */
     uint32_t builds;       /* that the application made at all */
+    uint32_t refused;      /* notes of modules and kernels that were not instrumented */
     uint32_t partial;      /* of `modules`: the process was gone before what ran had ended */
     uint64_t records_lost; /* units of 32 bytes */
 };

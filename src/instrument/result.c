@@ -296,6 +296,15 @@ static int keep_table(const struct results *r, struct zs_diag *diag)
                  : 0;
 }
 
+static uint32_t count_refused(const struct zs_recording *recording)
+{
+    uint32_t count, refused = 0;
+    const struct zs_record_note *notes = zs_recording_notes(recording, &count);
+    for (uint32_t i = 0; i < count; i++)
+        refused += strstr(notes[i].text, "is not instrumented") != NULL;
+    return refused;
+}
+
 int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
                           struct zs_tool_run *run, struct zs_instrument_totals *ret_totals,
                           struct zs_diag *diag)
@@ -307,6 +316,7 @@ int zs_instrument_results(const char *recording, const struct zs_tool_ref *tool,
         return error;
     run->texts = zs_tool_sources_open(r.recording);
     zs_recording_builds(r.recording, &r.totals.builds);
+    r.totals.refused = count_refused(r.recording);
     error = take_all(&r, diag);
     if (!error && tool->tool->end)
         tool->tool->end(run);

@@ -179,6 +179,7 @@ def check_latency():
 def check_failures():
     _, said = run(bad_tool + ':abort', 'stride4', 'bad1')
     assert 'is not instrumented' in said and 'the tool crashed (Aborted)' in said, said
+    assert 'the notes say why' in said and 'debug information' not in said, said
     _, said = run(bad_tool + ':refuse', 'stride4', 'bad2')
     assert 'no module was instrumented' in said, said
     done = subprocess.run([zescope, 'instrument', 'nonsense', '--', app], capture_output=True, text=True, cwd=top)
