@@ -76,7 +76,11 @@ int zs_drm_get_cap(struct zs_drm_file *file, void *argument)
 {
     struct drm_get_cap *cap = argument;
     cap->value = 0;
-    return cap->capability == DRM_CAP_TIMESTAMP_MONOTONIC ? (cap->value = 1, 0) : -EINVAL;
+    if (cap->capability != DRM_CAP_TIMESTAMP_MONOTONIC && cap->capability != DRM_CAP_SYNCOBJ &&
+        cap->capability != DRM_CAP_SYNCOBJ_TIMELINE)
+        return -EINVAL;
+    cap->value = 1;
+    return 0;
 }
 
 int zs_drm_gem_close(struct zs_drm_file *file, void *argument)

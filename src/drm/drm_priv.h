@@ -9,6 +9,7 @@
  *     object.c    memory objects and where they are bound
  *     prime.c     objects that several devices share
  *     vm.c        addresses of GPUs, and what is bound there
+ *     syncobj.c   what batches wait for and signal
  *     engine.c    contexts, and a thread for each engine that is used: batches in their order
  *     walk.c      what the command streamer hands over, for src/gpu
  *     calls.c     ioctl(): handlers by number
@@ -137,6 +138,18 @@ struct zs_drm_object {
     } bindings;
 };
 
+/* What batches wait for and signal: points on a line, those that were submitted and reached. */
+struct zs_drm_sync {
+    uint32_t references;
+    bool has_fence; /* something was submitted, since it was reset */
+    uint64_t submitted, reached;
+};
+struct zs_drm_point {
+    struct zs_drm_sync *sync; /* one reference */
+    uint64_t value;           /* 0, of one that signals: the next */
+    bool is_signal;
+};
+
 struct zs_drm_hole {
     uint64_t start_B, end_B;
 };
@@ -168,6 +181,10 @@ struct zs_drm_file {
         struct zs_drm_context **items;
         size_t count, capacity;
     } contexts;
+    struct {
+        struct zs_drm_sync **items; /* by handle - 1 */
+        size_t count, capacity;
+    } syncs;
 };
 
 /* All with file->lock held. */
@@ -235,13 +252,32 @@ struct zs_drm_batch {
     uint64_t va; /* 0: none, fences alone */
     struct zs_drm_object **objects;
     struct zs_drm_fence *fences;
-    uint32_t object_count, fence_count;
+    struct zs_drm_point *points;
+    uint32_t object_count, fence_count, point_count;
 };
-/* Takes the arrays and a reference of each object. -EIO: the context is banned. */
+/* Takes the arrays, what points refer to, and a reference of each object. -EIO: the context is
+ * banned. */
 int zs_drm_submit(struct zs_drm_context *context, uint32_t engine,
                   const struct zs_drm_batch *batch);
 /* Until no batch uses it. deadline: of CLOCK_MONOTONIC, NULL: none. -ETIME */
 int zs_drm_wait(struct zs_drm_object *object, const struct timespec *deadline);
+
+/* ---- syncobj.c ---------------------------------------------------------------------------------
+ * With file->lock held.
+ */
+
+/* may_come: it need not be submitted yet. -ENOENT, -EINVAL */
+int zs_drm_sync_point(const struct zs_drm_file *file, uint64_t handle, uint64_t value,
+                      bool is_signal, bool may_come, struct zs_drm_point *ret);
+void zs_drm_sync_put(struct zs_drm_sync *sync);
+/* A point that will be signalled. */
+void zs_drm_point_submit(struct zs_drm_point *point);
+/* Frees them; is_done: those that signal are reached. */
+void zs_drm_points_end(struct zs_drm_point *points, uint32_t count, bool is_done);
+static inline bool zs_drm_is_reached(const struct zs_drm_point *point)
+{
+    return point->sync->reached >= point->value;
+}
 
 /* ---- walk.c ------------------------------------------------------------------------------------
  */

@@ -82,6 +82,7 @@ static void end_job(struct zs_drm_file *file, struct job *job)
         batch->objects[i]->busy--;
         zs_drm_object_put(batch->objects[i]);
     }
+    zs_drm_points_end(batch->points, batch->point_count, true);
     file->jobs--;
     pthread_cond_broadcast(&file->idle);
     free(batch->objects);
@@ -145,10 +146,21 @@ static int signal_fences(struct zs_drm_queue *q, const struct zs_drm_batch *batc
     return 0;
 }
 
+/* Until what it waits for is there, or it is killed. What was submitted comes in any case. */
+static void wait_for_points(const struct zs_drm_context *context, const struct zs_drm_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->point_count; i++) {
+        const struct zs_drm_point *p = &batch->points[i];
+        while (!p->is_signal && !zs_drm_is_reached(p) && !context->banned)
+            pthread_cond_wait(&context->file->idle, &context->file->lock);
+    }
+}
+
 static void run_job(struct zs_drm_queue *q, struct job *job)
 {
     struct zs_drm_context *context = q->context;
     struct zs_diag diag = {0};
+    wait_for_points(context, &job->batch);
     int error = context->banned ? -EIO : 0;
     if (!error) {
         uint32_t number = context->file->batches++;
@@ -280,6 +292,7 @@ void zs_drm_context_kill(struct zs_drm_context *context)
         if (context->queues[i])
             atomic_store(&context->queues[i]->cancel, true);
     }
+    pthread_cond_broadcast(&context->file->idle);
 }
 
 /* Of i915 what was submitted goes on, unless the context is not persistent; nobody waits for a
@@ -314,6 +327,7 @@ int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, const struct 
         free(job);
         free(batch->objects);
         free(batch->fences);
+        zs_drm_points_end(batch->points, batch->point_count, false);
         return error;
     }
     struct zs_drm_queue *q = context->queues[engine];
@@ -321,6 +335,10 @@ int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, const struct 
     for (uint32_t i = 0; i < batch->object_count; i++) {
         batch->objects[i]->references++;
         batch->objects[i]->busy++;
+    }
+    for (uint32_t i = 0; i < batch->point_count; i++) {
+        if (batch->points[i].is_signal)
+            zs_drm_point_submit(&batch->points[i]);
     }
     context->file->jobs++;
     *q->last = job;

@@ -56,13 +56,36 @@ static int bind_objects(struct zs_drm_context *context, const struct drm_i915_ge
     return error;
 }
 
+static int read_fences(const struct zs_drm_file *file, const struct drm_i915_gem_execbuffer2 *e,
+                       struct zs_drm_batch *batch)
+{
+    if (!(e->flags & I915_EXEC_FENCE_ARRAY) || !e->num_cliprects)
+        return 0;
+    if (e->num_cliprects > OBJECTS_MAX)
+        return -EINVAL;
+    batch->points = calloc(2ull * e->num_cliprects, sizeof(*batch->points));
+    int error = batch->points ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < e->num_cliprects && !error; i++) {
+        struct drm_i915_gem_exec_fence fence;
+        error = zs_drm_copy_in(&fence, e->cliprects_ptr + i * sizeof(fence), sizeof(fence));
+        const uint32_t flags[] = {I915_EXEC_FENCE_WAIT, I915_EXEC_FENCE_SIGNAL};
+        for (uint32_t k = 0; k < 2 && !error; k++) {
+            if (!(fence.flags & flags[k]))
+                continue;
+            error = zs_drm_sync_point(file, fence.handle, 0, k == 1, false,
+                                      &batch->points[batch->point_count]);
+            batch->point_count += !error;
+        }
+    }
+    return error;
+}
+
 int zs_drm_execbuffer(struct zs_drm_file *file, void *argument)
 {
     const struct drm_i915_gem_execbuffer2 *e = argument;
     struct zs_drm_context *context = zs_drm_context(file, (uint32_t)e->rsvd1);
-    const uint64_t refused = I915_EXEC_FENCE_IN | I915_EXEC_FENCE_OUT | I915_EXEC_FENCE_ARRAY |
-                             I915_EXEC_FENCE_SUBMIT | (uint64_t)I915_EXEC_USE_EXTENSIONS |
-                             I915_EXEC_SECURE;
+    const uint64_t refused = I915_EXEC_FENCE_IN | I915_EXEC_FENCE_OUT | I915_EXEC_FENCE_SUBMIT |
+                             (uint64_t)I915_EXEC_USE_EXTENSIONS | I915_EXEC_SECURE;
     uint64_t batch_va = 0;
     uint32_t engine = 0;
     if (!context)
@@ -79,13 +102,16 @@ int zs_drm_execbuffer(struct zs_drm_file *file, void *argument)
     struct zs_drm_object **objects = error ? NULL : calloc(e->buffer_count, sizeof(*objects));
     if (!error && !objects)
         error = -ENOMEM;
+    struct zs_drm_batch batch = {.objects = objects, .object_count = e->buffer_count};
+    if (!error)
+        error = read_fences(file, e, &batch);
     if (!error)
         error = bind_objects(context, e, objects, &batch_va);
     if (error) {
         free(objects);
+        zs_drm_points_end(batch.points, batch.point_count, false);
         return error;
     }
-    const struct zs_drm_batch batch = {
-        .va = batch_va, .objects = objects, .object_count = e->buffer_count};
+    batch.va = batch_va;
     return zs_drm_submit(context, engine, &batch);
 }

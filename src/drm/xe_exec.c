@@ -75,25 +75,38 @@ int zs_drm_xe_queue_property(struct zs_drm_file *file, void *argument)
 /* ---- batches -----------------------------------------------------------------------------------
  */
 
-static int read_fences(const struct zs_xe_exec *e, struct zs_drm_batch *batch)
+static int read_sync(const struct zs_drm_file *file, const struct zs_xe_sync *sync,
+                     struct zs_drm_batch *batch)
+{
+    bool is_signal = sync->flags & ZS_XE_SYNC_SIGNAL,
+         is_timeline = sync->type == ZS_XE_SYNC_TIMELINE;
+    if (sync->type == ZS_XE_SYNC_OBJECT || is_timeline) {
+        if (is_timeline && !sync->value)
+            return -EINVAL;
+        int error = zs_drm_sync_point(file, (uint32_t)sync->address, is_timeline ? sync->value : 0,
+                                      is_signal, false, &batch->points[batch->point_count]);
+        batch->point_count += !error;
+        return error;
+    }
+    if (sync->type != ZS_XE_SYNC_USER_FENCE || !is_signal || sync->address % 8)
+        return -EINVAL;
+    batch->fences[batch->fence_count++] = (struct zs_drm_fence){sync->address, sync->value};
+    return 0;
+}
+
+static int read_syncs(const struct zs_drm_file *file, const struct zs_xe_exec *e,
+                      struct zs_drm_batch *batch)
 {
     if (!e->sync_count)
         return 0;
     batch->fences = calloc(e->sync_count, sizeof(*batch->fences));
-    int error = batch->fences ? 0 : -ENOMEM;
+    batch->points = calloc(e->sync_count, sizeof(*batch->points));
+    int error = batch->fences && batch->points ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < e->sync_count && !error; i++) {
         struct zs_xe_sync sync;
         error = zs_drm_copy_in(&sync, e->syncs + i * sizeof(sync), sizeof(sync));
-        if (error)
-            break;
-        if (sync.type != ZS_XE_SYNC_USER_FENCE || !(sync.flags & ZS_XE_SYNC_SIGNAL)) {
-            zs_drm_log(ZS_DRM_WARN, "exec: a sync of type %" PRIu32 " is not modelled", sync.type);
-            error = -EINVAL;
-        } else if (sync.address % 8) {
-            error = -EINVAL;
-        } else {
-            batch->fences[batch->fence_count++] = (struct zs_drm_fence){sync.address, sync.value};
-        }
+        if (!error)
+            error = read_sync(file, &sync, batch);
     }
     return error;
 }
@@ -108,9 +121,10 @@ int zs_drm_xe_exec(struct zs_drm_file *file, void *argument)
     if (e->extensions || e->batches > 1 || e->sync_count > ZS_XE_SYNCS_MAX ||
         (e->batches && (!batch.va || batch.va % 4)))
         return -EINVAL;
-    int error = context->banned ? -ECANCELED : read_fences(e, &batch);
+    int error = context->banned ? -ECANCELED : read_syncs(file, e, &batch);
     if (error) {
         free(batch.fences);
+        zs_drm_points_end(batch.points, batch.point_count, false);
         return error;
     }
     return zs_drm_submit(context, 0, &batch);

@@ -121,21 +121,43 @@ static int bind(struct zs_drm_file *file, struct zs_drm_vm *vm, const struct zs_
     }
 }
 
-/* All is done at once: fences are signalled before the call is over. */
-static int signal_bound(const struct zs_xe_vm_bind *b)
+/* All is done at once: what is to be signalled is before the call is over; what is waited for must
+ * have been reached. */
+static int bound_sync(struct zs_drm_file *file, const struct zs_xe_sync *sync, bool is_over)
+{
+    bool is_signal = sync->flags & ZS_XE_SYNC_SIGNAL,
+         is_timeline = sync->type == ZS_XE_SYNC_TIMELINE;
+    if (sync->type == ZS_XE_SYNC_USER_FENCE && is_signal)
+        return is_over ? zs_drm_copy_out(sync->address, &sync->value, sizeof(sync->value)) : 0;
+    if ((sync->type != ZS_XE_SYNC_OBJECT && !is_timeline) || (is_timeline && !sync->value))
+        return -EINVAL;
+    struct zs_drm_point *point = calloc(1, sizeof(*point));
+    int error = point ? zs_drm_sync_point(file, (uint32_t)sync->address,
+                                          is_timeline ? sync->value : 0, is_signal, false, point)
+                      : -ENOMEM;
+    if (error) {
+        free(point);
+        return error;
+    }
+    if (!is_signal && !zs_drm_is_reached(point)) {
+        zs_drm_log(ZS_DRM_WARN, "vm_bind: to wait for batches is not modelled");
+        error = -EINVAL;
+    }
+    if (is_signal && is_over)
+        zs_drm_point_submit(point);
+    zs_drm_points_end(point, 1, is_over);
+    pthread_cond_broadcast(&file->idle);
+    return error;
+}
+
+static int bound_syncs(struct zs_drm_file *file, const struct zs_xe_vm_bind *b, bool is_over)
 {
     int error = b->sync_count > ZS_XE_SYNCS_MAX ? -EINVAL : 0;
     for (uint32_t i = 0; i < b->sync_count && !error; i++) {
         struct zs_xe_sync sync;
         error = zs_drm_copy_in(&sync, b->syncs + i * sizeof(sync), sizeof(sync));
-        if (error)
-            break;
-        if (sync.type != ZS_XE_SYNC_USER_FENCE || !(sync.flags & ZS_XE_SYNC_SIGNAL)) {
-            zs_drm_log(ZS_DRM_WARN, "vm_bind: a sync of type %" PRIu32 " is not modelled",
-                       sync.type);
-            return -EINVAL;
-        }
-        error = zs_drm_copy_out(sync.address, &sync.value, sizeof(sync.value));
+        if (!error)
+            error = bound_sync(file, &sync, is_over);
     }
     return error;
 }
@@ -147,7 +169,8 @@ int zs_drm_xe_vm_bind(struct zs_drm_file *file, void *argument)
     struct zs_drm_vm *vm = zs_drm_vm(file, b->vm);
     if (!vm)
         return -ENOENT;
-    int error = b->extensions || !b->count || b->count > OPS_MAX ? -EINVAL : 0;
+    int error =
+        b->extensions || !b->count || b->count > OPS_MAX ? -EINVAL : bound_syncs(file, b, false);
     for (uint32_t i = 0; i < b->count && !error; i++) {
         struct zs_xe_bind_op op = b->op;
         if (b->count > 1)
@@ -159,5 +182,5 @@ int zs_drm_xe_vm_bind(struct zs_drm_file *file, void *argument)
         if (!error)
             error = bind(file, vm, &op);
     }
-    return error ? error : signal_bound(b);
+    return error ? error : bound_syncs(file, b, true);
 }

@@ -282,6 +282,42 @@ static void forks(void **state)
     close(fd);
 }
 
+/* Batches that signal and wait for synchronisation objects. */
+static void fences(void **state)
+{
+    int fd = open_node();
+    void *code, *data;
+    uint32_t handles[2] = {create(fd, 4096, &data), create(fd, 4096, &code)};
+    const uint32_t add[] = {0x2fu << 23 | 1 | 5u << 8, (uint32_t)VA, VA >> 32, 0x0au << 23};
+    memcpy(code, add, sizeof(add));
+    struct drm_syncobj_create first = {0}, second = {0};
+    assert_int_equal(ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &first), 0);
+    assert_int_equal(ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &second), 0);
+    struct drm_i915_gem_exec_fence fence[2] = {{first.handle, I915_EXEC_FENCE_SIGNAL},
+                                               {second.handle, I915_EXEC_FENCE_SIGNAL}};
+    struct drm_i915_gem_exec_object2 objects[2] = {
+        {.handle = handles[0], .offset = VA, .flags = EXEC_OBJECT_PINNED},
+        {.handle = handles[1], .offset = VA + 0x10000, .flags = EXEC_OBJECT_PINNED}};
+    struct drm_i915_gem_execbuffer2 e = {.buffers_ptr = (uintptr_t)objects,
+                                         .buffer_count = 2,
+                                         .flags = I915_EXEC_RENDER | I915_EXEC_FENCE_ARRAY,
+                                         .cliprects_ptr = (uintptr_t)fence,
+                                         .num_cliprects = 1,
+                                         .rsvd1 = new_context(fd)};
+    assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &e), 0);
+    e.num_cliprects = 2;
+    fence[0].flags = I915_EXEC_FENCE_WAIT;
+    assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &e), 0);
+    struct drm_syncobj_wait w = {
+        .handles = (uintptr_t)&second.handle, .count_handles = 1, .timeout_nsec = INT64_MAX};
+    assert_int_equal(ioctl(fd, DRM_IOCTL_SYNCOBJ_WAIT, &w), 0);
+    assert_int_equal(*(uint32_t *)data, 2);
+    fence[0].handle = 77;
+    assert_int_equal(ioctl(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &e), -1);
+    assert_int_equal(errno, ENOENT);
+    close(fd);
+}
+
 /* Batches that go round for ever, one behind the other. */
 static uint32_t go_round(int fd, uint32_t context, uint32_t *ret_other)
 {
@@ -357,9 +393,10 @@ static void exits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths), cmocka_unit_test(batches),         cmocka_unit_test(reuse),
-        cmocka_unit_test(bans),  cmocka_unit_test(hostile),         cmocka_unit_test(threads),
-        cmocka_unit_test(forks), cmocka_unit_test(closed_contexts), cmocka_unit_test(exits),
+        cmocka_unit_test(paths), cmocka_unit_test(batches), cmocka_unit_test(reuse),
+        cmocka_unit_test(bans),  cmocka_unit_test(hostile), cmocka_unit_test(threads),
+        cmocka_unit_test(forks), cmocka_unit_test(fences),  cmocka_unit_test(closed_contexts),
+        cmocka_unit_test(exits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

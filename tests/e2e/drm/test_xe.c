@@ -282,6 +282,99 @@ static void hostile(void **state)
     close(fd);
 }
 
+static int sync_wait(int fd, const uint32_t *handles, const uint64_t *points, uint32_t count,
+                     uint32_t flags, int64_t until_ns, uint32_t *first)
+{
+    struct drm_syncobj_timeline_wait w = {.handles = (uintptr_t)handles,
+                                          .points = (uintptr_t)points,
+                                          .count_handles = count,
+                                          .flags = flags,
+                                          .timeout_nsec = until_ns};
+    int ret = CALL(fd, 0xca, w);
+    *first = w.first_signaled;
+    return ret;
+}
+
+/* A batch that waits for one, signals another and reaches a point of a timeline. */
+static int submit_synced(int fd, uint32_t queue, uint64_t batch_va, uint32_t in, uint32_t out,
+                         uint32_t line, uint64_t point)
+{
+    const struct zs_xe_sync syncs[] = {
+        {.type = ZS_XE_SYNC_OBJECT, .address = in},
+        {.type = ZS_XE_SYNC_OBJECT, .flags = ZS_XE_SYNC_SIGNAL, .address = out},
+        {.type = ZS_XE_SYNC_TIMELINE, .flags = ZS_XE_SYNC_SIGNAL, .address = line, .value = point}};
+    struct zs_xe_exec e = {.queue = queue,
+                           .sync_count = in ? 3 : 2,
+                           .syncs = (uintptr_t)(in ? syncs : syncs + 1),
+                           .batch_va = batch_va,
+                           .batches = 1};
+    return CALL(fd, ZS_XE_EXEC, e);
+}
+
+static void syncs(void **state)
+{
+    enum { ALL = 1, MAY_COME = 2 };
+    int fd = open_node();
+    uint32_t vm = new_vm(fd), first_queue = new_queue(fd, vm), queue = new_queue(fd, vm), *code;
+    uint32_t handle = create(fd, (void **)&code), s[3], first = 9;
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA, OBJECT_B), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct drm_syncobj_create c = {0};
+        assert_int_equal(CALL(fd, 0xbf, c), 0);
+        s[i] = c.handle;
+    }
+    /* nothing was submitted: an error, or a time that is over */
+    assert_int_equal(sync_wait(fd, s, NULL, 1, 0, INT64_MAX, &first), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(sync_wait(fd, s, NULL, 1, MAY_COME, 1000, &first), -1);
+    assert_int_equal(errno, ETIME);
+    assert_int_equal(submit_synced(fd, queue, VA, s[0], s[1], s[2], 5), -1);
+    /* the first queue waits for the host, the second one for the first */
+    const uint32_t wait[] = {0x1cu << 23 | 2 | 1u << 15 | 1u << 12, 7, (uint32_t)VA + 8192,
+                             VA >> 32};
+    volatile uint32_t *semaphore = code + 2048;
+    memcpy(code, wait, sizeof(wait));
+    put_store(code + 4, VA + 8200, 1);
+    put_store(code + 512, VA + 8204, 2);
+    assert_int_equal(submit_synced(fd, first_queue, VA, 0, s[0], s[2], 3), 0);
+    assert_int_equal(submit_synced(fd, queue, VA + 2048, s[0], s[1], s[2], 5), 0);
+    const uint64_t points[] = {0, 0, 5};
+    assert_int_equal(sync_wait(fd, s, points, 3, 0, 1000, &first), -1);
+    assert_int_equal(errno, ETIME);
+    assert_int_equal(code[2051], 0);
+    *semaphore = 7;
+    assert_int_equal(sync_wait(fd, s, points, 3, ALL, INT64_MAX, &first), 0);
+    assert_int_equal(code[2050], 1);
+    assert_int_equal(code[2051], 2);
+    uint64_t reached = 0;
+    struct drm_syncobj_timeline_array a = {
+        .handles = (uintptr_t)&s[2], .points = (uintptr_t)&reached, .count_handles = 1};
+    assert_int_equal(CALL(fd, 0xcb, a), 0);
+    assert_int_equal(reached, 5);
+    const uint64_t later = 6;
+    assert_int_equal(sync_wait(fd, &s[2], &later, 1, 0, INT64_MAX, &first), -1);
+    assert_int_equal(errno, EINVAL);
+    a.points = (uintptr_t)&later;
+    assert_int_equal(CALL(fd, 0xcd, a), 0);
+    assert_int_equal(sync_wait(fd, &s[2], &later, 1, 0, 0, &first), 0);
+    /* those of a killed queue are signalled, and whoever waits goes on */
+    struct drm_syncobj_array r = {.handles = (uintptr_t)s, .count_handles = 2};
+    assert_int_equal(CALL(fd, 0xc4, r), 0);
+    *semaphore = 0;
+    assert_int_equal(submit_synced(fd, first_queue, VA, 0, s[0], s[2], 7), 0);
+    assert_int_equal(submit_synced(fd, queue, VA + 2048, s[0], s[1], s[2], 8), 0);
+    struct zs_xe_queue_destroy d = {.id = first_queue};
+    assert_int_equal(CALL(fd, ZS_XE_EXEC_QUEUE_DESTROY, d), 0);
+    assert_int_equal(sync_wait(fd, &s[1], NULL, 1, 0, INT64_MAX, &first), 0);
+    assert_int_equal(first, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct drm_syncobj_destroy gone = {.handle = s[i]};
+        assert_int_equal(CALL(fd, 0xc0, gone), 0);
+        assert_int_equal(CALL(fd, 0xc0, gone), -1);
+    }
+    close(fd);
+}
+
 static void forks(void **state)
 {
     int fd = open_node();
@@ -303,7 +396,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries), cmocka_unit_test(bindings), cmocka_unit_test(rings),
-        cmocka_unit_test(shares),  cmocka_unit_test(hostile),  cmocka_unit_test(forks),
+        cmocka_unit_test(syncs),   cmocka_unit_test(shares),   cmocka_unit_test(hostile),
+        cmocka_unit_test(forks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,13 @@ static void tame(const struct zs_drm_file *file, uint32_t number, uint64_t words
                           : NULL;
     if (bytes && *bytes <= file->node->model->memory_B)
         *bytes %= OBJECT_MAX_B + 1;
+    uint64_t *until = number == 0xc3 ? &words[1] : number == 0xca ? &words[2] : NULL;
+    if (until) { /* of syncobj_wait, timeline_wait */
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        *until =
+            ZS_MIN(*until, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + 1000000);
+    }
     if (is_xe && number == ZS_XE_WAIT_USER_FENCE) {
         struct zs_xe_wait *w = (void *)words;
         w->flags &= (uint16_t)~ZS_XE_WAIT_ABSOLUTE;
@@ -137,6 +144,10 @@ static void clean(struct zs_drm_file *file)
         zs_drm_object_close(file, i);
     for (uint32_t i = 0; i <= file->vms.count; i++)
         zs_drm_vm_remove(file, i);
+    for (uint32_t i = 0; i < file->syncs.count; i++) {
+        zs_drm_sync_put(file->syncs.items[i]);
+        file->syncs.items[i] = NULL;
+    }
     pthread_mutex_unlock(&file->lock);
 }
 
