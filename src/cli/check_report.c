@@ -243,7 +243,7 @@ static bool is_note(const struct finding *f)
 static bool is_fault(const struct finding *f)
 {
     return !strcmp(f->kind, "memory") || !strcmp(f->kind, "swsb") ||
-           (!f->site_count && strcmp(f->kind, "leak") != 0);
+           (!f->site_count && f->kernel[0]);
 }
 
 /* ---- text --------------------------------------------------------------------------------------

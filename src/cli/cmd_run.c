@@ -171,7 +171,8 @@ static const struct zs_option options_table[] = {
     {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
      "find what kernels do wrong: memory, init (memory that nobody wrote), race, sync, swsb "
      "(registers that code from tgllp on did "
-     "not wait for), leak (what is never freed or destroyed), all; with commas between "
+     "not wait for), leak (what is never freed or destroyed), api (calls that the "
+     "specification forbids), all; with commas between "
      "(memory,init). What was found is reported at the "
      "end"},
     {"check-format", 0, ZS_OPTION_CHOICE, OPTION(check_format), "text|json|sarif|junit",

@@ -40,6 +40,38 @@ const char *zs_env(const char *name)
     return secure_getenv(name);
 }
 
+/* Nothing that depends on the device, and nothing that a program asks to find out what there is. */
+static bool is_misuse(ze_result_t result)
+{
+    switch (result) {
+    case ZE_RESULT_ERROR_UNINITIALIZED:
+    case ZE_RESULT_ERROR_INVALID_ARGUMENT:
+    case ZE_RESULT_ERROR_INVALID_NULL_HANDLE:
+    case ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE:
+    case ZE_RESULT_ERROR_INVALID_NULL_POINTER:
+    case ZE_RESULT_ERROR_INVALID_SIZE:
+    case ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT:
+    case ZE_RESULT_ERROR_INVALID_ENUMERATION:
+    case ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX:
+    case ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE:
+    case ZE_RESULT_ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE:
+    case ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION:
+    case ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION:
+    case ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE:
+    case ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED:
+    case ZE_RESULT_ERROR_OVERLAPPING_REGIONS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static ze_result_t refuse(ze_result_t result)
+{
+    zs_log(ZS_LOG_WARN, "%s (result 0x%x)", last_error, (unsigned)result);
+    return result;
+}
+
 ze_result_t zs_refuse(ze_result_t result, const char *function, const char *format, ...)
 {
     char text[400];
@@ -48,8 +80,28 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     snprintf(last_error, sizeof(last_error), "%s: %s", function, text);
-    zs_log(ZS_LOG_WARN, "%s (result 0x%x)", last_error, (unsigned)result);
-    return result;
+    if (is_misuse(result))
+        zs_report_misuse(last_error, NULL, 0, 0);
+    return refuse(result);
+}
+
+ze_result_t zs_refuse_handle(const void *handle, const char *name, const char *type,
+                             const char *function)
+{
+    static const char *const types[] = {
+#define X(word) [ZS_OBJECT_##word] = #word,
+        ZS_OBJECT_TYPES(X)
+#undef X
+    };
+    struct zs_object_history was = zs_object_history(handle);
+    snprintf(last_error, sizeof(last_error), "%s: %s is %s%s%s", function, name,
+             handle ? "not a live handle of a " : "null", handle ? type : "",
+             zs_object_forgotten(handle) ? ": it is of the process that this one was forked from; "
+                                           "call zeInit for handles of its own"
+             : was.type                  ? ": it was destroyed"
+                                         : "");
+    zs_report_misuse(last_error, was.type ? types[was.type] : NULL, was.made, was.ended);
+    return refuse(ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
 const char *zs_last_error(void)
@@ -62,15 +114,17 @@ bool zs_lets_pass(const char *function, const char *format, ...)
     pthread_mutex_lock(&root.lock);
     bool check = root.driver && root.driver->check;
     pthread_mutex_unlock(&root.lock);
-    if (check || !zs_log_enabled(ZS_LOG_WARN))
+    bool told = zs_report_wants(ZS_CHECK_API);
+    if (check || (!told && !zs_log_enabled(ZS_LOG_WARN)))
         return !check;
-    char text[400];
+    char text[400], line[480];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    zs_log(ZS_LOG_WARN, "%s: %s (let pass, as Intel's driver does; run --check refuses it)",
-           function, text);
+    snprintf(line, sizeof(line), "%s: %s", function, text);
+    zs_report_misuse(line, NULL, 0, 0);
+    zs_log(ZS_LOG_WARN, "%s (let pass, as Intel's driver does; run --check refuses it)", line);
     return true;
 }
 

@@ -37,12 +37,7 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
 #define ZS_CHECK_OBJECT(type, var, h)                                                              \
     do {                                                                                           \
         if (ZS_UNLIKELY(!(var)))                                                                   \
-            return ZS_REFUSE(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s is %s%s", #h,                \
-                             (h) ? "not a live handle of a " #type : "null",                       \
-                             zs_object_forgotten(h)                                                \
-                                 ? ": it is of the process that this one was forked from; call "   \
-                                   "zeInit for handles of its own"                                 \
-                                 : "");                                                            \
+            return zs_refuse_handle(h, #h, #type, __func__);                                       \
     } while (0)
 #define ZS_CHECK_POINTER(p)                                                                        \
     do {                                                                                           \
@@ -62,6 +57,9 @@ ze_result_t zs_refuse(ze_result_t result, const char *function, const char *form
             return ZS_REFUSE((result), __VA_ARGS__);                                               \
     } while (0)
 
+/* The same for a handle that is none of that type. name: of the parameter. */
+ze_result_t zs_refuse_handle(const void *handle, const char *name, const char *type,
+                             const char *function);
 /* What was refused last in this thread. */
 const char *zs_last_error(void);
 /*

@@ -16,6 +16,7 @@ struct slot {
     _Atomic uint32_t type; /* enum zs_object_type; NONE while free */
     uint32_t next_free;    /* index + 1; guarded by the table's lock */
     void *_Atomic object;
+    struct zs_object_history last; /* while free; guarded by the lock */
 };
 
 /*
@@ -65,7 +66,7 @@ static struct slot *take_slot(struct slot *slots)
 bool zs_object_publish(void *object)
 {
     struct zs_object *o = object;
-    o->origin = zs_report_origin(ZS_CHECK_LEAK);
+    o->origin = zs_report_origin(ZS_CHECK_LEAK | ZS_CHECK_API);
     pthread_mutex_lock(&table.lock);
     struct slot *slots = atomic_load(&table.slots);
     if (!slots) {
@@ -87,11 +88,13 @@ bool zs_object_publish(void *object)
 bool zs_object_retract(void *object)
 {
     struct zs_object *o = object;
+    uint64_t ended = zs_report_origin(ZS_CHECK_API);
     pthread_mutex_lock(&table.lock);
     struct slot *slots = atomic_load(&table.slots);
     struct slot *slot = o->handle;
     if (slot) {
         uint32_t index = (uint32_t)(slot - slots) + 1;
+        slot->last = (struct zs_object_history){o->type, o->origin, ended};
         atomic_store(&slot->type, ZS_OBJECT_NONE);
         atomic_store(&slot->object, NULL);
         slot->next_free = 0;
@@ -133,16 +136,33 @@ void zs_object_unref(void *object)
     free(o);
 }
 
-void *zs_object_of(const void *handle, enum zs_object_type type)
+/* NULL: it points at none. */
+static struct slot *slot_of(const void *handle)
 {
     struct slot *slots = atomic_load_explicit(&table.slots, memory_order_acquire);
     uintptr_t offset_B = (uintptr_t)handle - (uintptr_t)slots;
     if (!slots || offset_B >= SLOTS_MAX * sizeof(struct slot) || offset_B % sizeof(struct slot))
         return NULL;
-    struct slot *slot = &slots[offset_B / sizeof(struct slot)];
-    if (atomic_load_explicit(&slot->type, memory_order_acquire) != (uint32_t)type)
+    return &slots[offset_B / sizeof(struct slot)];
+}
+
+void *zs_object_of(const void *handle, enum zs_object_type type)
+{
+    struct slot *slot = slot_of(handle);
+    if (!slot || atomic_load_explicit(&slot->type, memory_order_acquire) != (uint32_t)type)
         return NULL;
     return atomic_load_explicit(&slot->object, memory_order_relaxed);
+}
+
+struct zs_object_history zs_object_history(const void *handle)
+{
+    struct zs_object_history history = {.type = ZS_OBJECT_NONE};
+    struct slot *slot = slot_of(handle);
+    pthread_mutex_lock(&table.lock);
+    if (slot && atomic_load(&slot->type) == ZS_OBJECT_NONE)
+        history = slot->last;
+    pthread_mutex_unlock(&table.lock);
+    return history;
 }
 
 void *zs_object_ref_of(const void *handle, enum zs_object_type type)

@@ -84,6 +84,13 @@ void *zs_object_ref_of(const void *handle, enum zs_object_type type) ZS_MUST_CHE
 /* For __attribute__((cleanup)) of a variable that zs_object_ref_of() was assigned to. */
 void zs_object_unref_var(void *variable);
 
+/* What is known of a handle that is none any more, of checks: report.h's ids. */
+struct zs_object_history {
+    enum zs_object_type type; /* NONE: it never was a handle, or another took its place */
+    uint64_t made, ended;
+};
+struct zs_object_history zs_object_history(const void *handle);
+
 /* Every object that has a handle, which it keeps meanwhile. false: another thread holds the table
  * for longer than a second, and nothing was called. */
 bool zs_objects_each(void (*each)(struct zs_object *object, void *closure), void *closure);

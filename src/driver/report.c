@@ -20,6 +20,7 @@ enum { FRAMES_MAX = 14, FRAMES_SKIP = 1, ORIGINS_MAX = 1 << 20 };
 struct origin {
     int count;
     void *frames[FRAMES_MAX];
+    bool told; /* a misuse there */
 };
 
 /* Part of the log: where reports go, and who made what. */
@@ -62,7 +63,8 @@ static size_t hash_of(const struct origin *origin)
 static uint32_t *id_of(const struct origin *origin)
 {
     size_t mask = 2 * state.capacity - 1, at = hash_of(origin) & mask;
-    while (state.ids[at] && memcmp(&state.origins[state.ids[at] - 1], origin, sizeof(*origin)) != 0)
+    while (state.ids[at] &&
+           memcmp(&state.origins[state.ids[at] - 1], origin, offsetof(struct origin, told)) != 0)
         at = (at + 1) & mask;
     return &state.ids[at];
 }
@@ -332,18 +334,57 @@ void zs_report_finding(const struct zs_gpu_finding *f, const char *const sources
     zs_buf_fini(&text);
 }
 
+static void write_plain(const char *kind, struct zs_buf *text)
+{
+    struct zs_buf head = {0};
+    zs_log(ZS_LOG_ERROR, "%s", zs_buf_cstr(text));
+    if (state.fd >= 0) {
+        put_head(&head, kind, false, "");
+        write_block(&head, text);
+    }
+    zs_buf_fini(&head);
+}
+
+/* Whether nobody told of it before. */
+static bool tell_once(uint64_t id)
+{
+    pthread_mutex_lock(&state.lock);
+    bool first = !id || !state.origins[id - 1].told;
+    if (id)
+        state.origins[id - 1].told = true;
+    pthread_mutex_unlock(&state.lock);
+    return first;
+}
+
+void zs_report_misuse(const char *why, const char *what, uint64_t made, uint64_t ended)
+{
+    uint64_t here = zs_report_origin(ZS_CHECK_API);
+    struct origin origin;
+    if (!zs_report_wants(ZS_CHECK_API) || !tell_once(here))
+        return;
+    struct zs_buf text = {0};
+    zs_buf_printf(&text, "%s, called by:", why);
+    if (find_origin(here, &origin))
+        print_frames(&text, &origin);
+    if (what && find_origin(made, &origin)) {
+        zs_buf_printf(&text, "\n  the %s was made by:", what);
+        print_frames(&text, &origin);
+    }
+    if (what && find_origin(ended, &origin)) {
+        zs_buf_printf(&text, "\n  the %s was destroyed by:", what);
+        print_frames(&text, &origin);
+    }
+    write_plain("api", &text);
+    zs_buf_fini(&text);
+}
+
 void zs_report_leak(const char *what, uint64_t id)
 {
-    struct zs_buf text = {0}, head = {0};
+    struct zs_buf text = {0};
     struct origin origin;
     zs_buf_puts(&text, what);
     if (find_origin(id, &origin))
         print_frames(&text, &origin);
-    zs_log(ZS_LOG_ERROR, "%s", zs_buf_cstr(&text));
-    if (state.fd >= 0) {
-        put_head(&head, "leak", false, "");
-        write_block(&head, &text);
-    }
-    zs_buf_fini(&head);
+    write_plain("leak", &text);
     zs_buf_fini(&text);
 }

@@ -28,6 +28,9 @@ void zs_report_fault(const struct zs_gpu_fault *fault, const char *source, struc
 /* A check found something; the launch goes on. sources: of its sites, or NULL. */
 void zs_report_finding(const struct zs_gpu_finding *finding, const char *const sources[2]);
 
+/* The program called what the specification forbids: once for each place. text: what and why;
+ * what: the object it did it with, or NULL, and ids of where that was made and destroyed. */
+void zs_report_misuse(const char *text, const char *what, uint64_t made, uint64_t ended);
 /* Something was not given back. text: what, up to "made by:". */
 void zs_report_leak(const char *text, uint64_t origin);
 

@@ -176,6 +176,28 @@ int main(int argc, char **argv)
         new_memory(context, 5000);
         new_memory(context, 6000); // leaks: second
         CHECK(zeContextDestroy(context));
+    } else if (!strcmp(mode, "misuse")) { /* which goes on after each */
+        ze_event_pool_handle_t pool = new_pool(1);
+        ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+        ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+        ze_command_queue_handle_t queue;
+        ze_command_list_handle_t list;
+        CHECK(zeCommandQueueCreate(context, device, &queue_desc, &queue));
+        CHECK(zeCommandListCreate(context, device, &list_desc, &list));
+        ze_event_handle_t event = new_event(pool, 0);
+        CHECK(zeEventDestroy(event)); // leaks: destroyed
+        int refused = 0;
+        for (int i = 0; i < 50; i++)
+            refused += zeEventHostReset(event) == ZE_RESULT_ERROR_INVALID_NULL_HANDLE; // leaks: use
+        refused += zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL) != 0; // leaks: open
+        refused += zeMemFree(context, NULL) != 0;                                 // leaks: null
+        ze_kernel_handle_t kernel = NULL;
+        refused += zeKernelSetGroupSize(kernel, 1, 1, 1) != 0; // leaks: none
+        CHECK(zeCommandListDestroy(list));
+        CHECK(zeCommandQueueDestroy(queue));
+        CHECK(zeEventPoolDestroy(pool));
+        CHECK(zeContextDestroy(context));
+        return refused == 53 ? 0 : 23;
     } else if (!strcmp(mode, "late")) { /* given back after main() */
         late_memory = new_memory(context, 64);
         atexit(at_exit);
