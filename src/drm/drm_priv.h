@@ -70,6 +70,7 @@ struct zs_drm_device {
 };
 struct zs_drm_node {
     const struct zs_gpu_model *model;
+    struct zs_gpu_model of_tiles; /* of several: what model leads to */
     const struct zs_drm_device *says;
     enum zs_drm_interface interface;
     uint32_t index;

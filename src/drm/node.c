@@ -67,10 +67,29 @@ static const char *why_not(const struct zs_gpu_model *model)
     return choose_interface(find_device(model)) ? NULL : "is not in this ZESCOPE_DRM_INTERFACE";
 }
 
-static void add_node(const char *name)
+/* "pvc:2": so many tiles, as hardware has them. */
+static const char *take_tiles(char *name, uint32_t *ret_tiles)
 {
+    char *colon = strchr(name, ':'), *end;
+    *ret_tiles = 0;
+    if (!colon)
+        return NULL;
+    *colon = '\0';
     const struct zs_gpu_model *model = zs_gpu_model_find(name);
-    const char *why = strchr(name, ':') ? "has tiles, which is not done" : why_not(model);
+    unsigned long tiles = strtoul(colon + 1, &end, 10);
+    if (!model || *end || !tiles || tiles > model->tiles_max)
+        return "does not have so many tiles";
+    *ret_tiles = tiles > 1 ? (uint32_t)tiles : 0;
+    return NULL;
+}
+
+static void add_node(char *name)
+{
+    uint32_t tiles;
+    const char *why = take_tiles(name, &tiles);
+    const struct zs_gpu_model *model = zs_gpu_model_find(name);
+    if (!why)
+        why = why_not(model);
     if (!why && all.count == ZS_DRM_NODES_MAX)
         why = "is one device too many";
     if (why) {
@@ -78,7 +97,9 @@ static void add_node(const char *name)
         return;
     }
     struct zs_drm_node *node = &all.nodes[all.count];
-    node->model = model;
+    if (tiles)
+        node->of_tiles = zs_gpu_model_of_tiles(model, tiles);
+    node->model = tiles ? &node->of_tiles : model;
     node->says = find_device(model);
     node->interface = choose_interface(node->says);
     node->index = all.count;

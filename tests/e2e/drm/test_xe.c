@@ -392,8 +392,41 @@ static void forks(void **state)
     close(fd);
 }
 
-int main(void)
+/* Of a device of two tiles each has engines, memory and a topology. */
+static void tiles(void **state)
 {
+    int fd = open_node();
+    struct {
+        struct zs_xe_count head;
+        struct zs_xe_engine_info engines[16];
+    } e = {0};
+    struct zs_xe_query q = {.query = ZS_XE_QUERY_ENGINES, .data = (uintptr_t)&e};
+    assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), 0);
+    assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), 0);
+    assert_int_equal(e.head.count, 4);
+    assert_int_equal(e.engines[3].engine.gt, 1);
+    uint32_t vm = new_vm(fd), *code, handle = create(fd, (void **)&code);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA, OBJECT_B), 0);
+    for (uint16_t gt = 0; gt < 3; gt++) {
+        struct zs_xe_engine engine = {.class = ZS_XE_CLASS_COMPUTE, .gt = gt};
+        struct zs_xe_queue_create c = {
+            .width = 1, .placements = 1, .vm = vm, .engines = (uintptr_t)&engine};
+        assert_int_equal(CALL(fd, ZS_XE_EXEC_QUEUE_CREATE, c), gt < 2 ? 0 : -1);
+        if (gt == 2)
+            continue;
+        put_store(code, VA + 8192, 10u + gt);
+        assert_int_equal(submit(fd, c.id, VA, VA + 8200, gt + 1u), 0);
+        assert_int_equal(wait_for(fd, c.id, (uint64_t *)code + 1025, gt + 1u, -1), 0);
+        assert_int_equal(code[2048], 10 + gt);
+    }
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest of_tiles[] = {cmocka_unit_test(tiles)};
+    if (argc > 1)
+        return cmocka_run_group_tests(of_tiles, NULL, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries), cmocka_unit_test(bindings), cmocka_unit_test(rings),
         cmocka_unit_test(syncs),   cmocka_unit_test(shares),   cmocka_unit_test(hostile),
