@@ -15,7 +15,7 @@ LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')
 
 
 # words of all pages together: whoever adds some takes others out
-WORDS_MAX = 36495
+WORDS_MAX = 35924
 
 
 def pages(root):
