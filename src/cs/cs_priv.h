@@ -66,6 +66,14 @@ int zs_cs_store32(struct zs_cs *cs, uint64_t gpu_va, uint32_t value, struct zs_d
 int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_diag *diag);
 /* So much was copied: now and then others are let in, and what memory() gave is let go. */
 int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag);
+/* Which part of a walk is this tile's (WPARID), and how far from its address it writes when a bit
+ * of the command says so: 0 unless somebody set these registers. */
+enum { ZS_CS_PARTITION = 0x21c, ZS_CS_PARTITION_OFFSET = 0x3b4 };
+static inline uint64_t zs_cs_tile_offset_B(const struct zs_cs *cs, uint32_t is_asked)
+{
+    uint64_t offset_B = cs->registers[ZS_CS_PARTITION_OFFSET / 4];
+    return is_asked ? cs->registers[ZS_CS_PARTITION / 4] * offset_B : 0;
+}
 uint64_t zs_cs_timestamp(const struct zs_cs *cs);
 
 #endif

@@ -197,10 +197,10 @@ int zs_cs_gpgpu_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
 
 /* POSTSYNC_DATA: an immediate, or when the walk began and ended: the context's and the global
  * clock. */
-static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, const struct zs_cs_ran *ran,
-                            struct zs_diag *diag)
+static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, uint64_t offset_B,
+                            const struct zs_cs_ran *ran, struct zs_diag *diag)
 {
-    uint64_t to = zs_cs_qword(dw + 1) & ~7ull;
+    uint64_t to = (zs_cs_qword(dw + 1) & ~7ull) + offset_B;
     if ((dw[0] & 3) == 1)
         return zs_cs_store64(cs, to, zs_cs_qword(dw + 3), diag);
     if ((dw[0] & 3) != 3)
@@ -238,6 +238,18 @@ static void walk_order(uint32_t code, uint8_t order[3])
     memcpy(order, orders[code < 6 ? code : 0], 3);
 }
 
+/* Each tile runs the command, and of its groups those of its partition, along one dimension. */
+static void take_part(const struct zs_cs *cs, const uint32_t *dw, struct zs_cs_walk *walk)
+{
+    uint32_t type = dw[2] >> 30, id = cs->registers[ZS_CS_PARTITION / 4];
+    if (!type)
+        return;
+    uint32_t *groups = &walk->groups[type - 1];
+    uint64_t start = (uint64_t)id * dw[14];
+    *groups = start < *groups ? (uint32_t)ZS_MIN(*groups - start, (uint64_t)dw[14]) : 0;
+    walk->start[type - 1] += (uint32_t)start;
+}
+
 /* From XeHPG on: the descriptor is in the command, and so are the first bytes of the payload; local
  * ids are made by the walker. On Xe2 there is a dword more in front of the descriptor. */
 int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
@@ -247,10 +259,11 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
         POST_SYNC_AT = 26,
         INLINE_AT = 31,
         LENGTH = 39,
-        PREDICATED = 3 << 8
+        PREDICATED = 1 << 8,
+        PARTITIONED = 1 << 9
     };
     uint32_t more = cs->params.is_xe2;
-    if (count != LENGTH + more || dw[0] & PREDICATED) /* or cut into partitions for tiles */
+    if (count != LENGTH + more || dw[0] & PREDICATED || (dw[0] & PARTITIONED && more))
         return zs_cs_refuse(cs, dw, count, diag);
     const uint32_t *idd = dw + DESCRIPTOR_AT + more;
     struct zs_cs_walk walk = {.simd = 8u << (dw[4] >> 30),
@@ -270,10 +283,13 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
     }
     if (dw[0] >> 10 & 1)
         indirect_counts(cs, walk.groups);
+    if (dw[0] & PARTITIONED)
+        take_part(cs, dw, &walk);
     int error = descriptor(cs, idd, &walk, diag);
     if (!error)
         error = indirect_data(cs, dw, &walk, diag);
     if (!error)
         error = launch(cs, &walk, &ran, diag);
-    return error ? error : walker_post_sync(cs, dw + POST_SYNC_AT + more, &ran, diag);
+    uint64_t offset_B = zs_cs_tile_offset_B(cs, dw[0] & PARTITIONED);
+    return error ? error : walker_post_sync(cs, dw + POST_SYNC_AT + more, offset_B, &ran, diag);
 }

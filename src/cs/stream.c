@@ -146,14 +146,16 @@ int zs_cs_store_register(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
 {
     uint32_t value = 0;
     int error = read_register(cs, register_of(dw[1]), &value, diag);
-    return error ? error : zs_cs_store32(cs, zs_cs_qword(dw + 2), value, diag);
+    uint64_t to = zs_cs_qword(dw + 2) + zs_cs_tile_offset_B(cs, dw[0] >> 16 & 1);
+    return error ? error : zs_cs_store32(cs, to, value, diag);
 }
 
 int zs_cs_load_register_memory(struct zs_cs *cs, const uint32_t *dw, uint32_t count,
                                struct zs_diag *diag)
 {
     uint32_t value = 0;
-    int error = load32(cs, zs_cs_qword(dw + 2), &value, diag);
+    uint64_t from = zs_cs_qword(dw + 2) + zs_cs_tile_offset_B(cs, dw[0] >> 16 & 1);
+    int error = load32(cs, from, &value, diag);
     if (!error)
         write_register(cs, register_of(dw[1]), value);
     return error;
@@ -324,10 +326,11 @@ static bool compares(uint32_t how, uint32_t memory, uint32_t data)
 int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
     uint32_t how = zs_cs_bits(dw[0], 14, 12), value = 0;
+    uint64_t at_va = zs_cs_qword(dw + 2) + zs_cs_tile_offset_B(cs, dw[0] >> 18 & 1);
     if (how > 5 || !(dw[0] >> 15 & 1)) /* waiting for signals, not for memory */
         return zs_cs_refuse(cs, dw, count, diag);
     for (uint32_t turn = 0;; turn++) {
-        int error = load32(cs, zs_cs_qword(dw + 2), &value, diag);
+        int error = load32(cs, at_va, &value, diag);
         if (error || compares(how, value, dw[1]))
             return error;
         if (!cs->ops->pause(cs->ctx, turn))
@@ -339,7 +342,7 @@ int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
 
 int zs_cs_store_data(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    uint64_t to = zs_cs_qword(dw + 1) & ~3ull;
+    uint64_t to = (zs_cs_qword(dw + 1) & ~3ull) + zs_cs_tile_offset_B(cs, dw[0] >> 11 & 1);
     if (dw[0] >> 21 & 1)
         return count >= 5 ? zs_cs_store64(cs, to, zs_cs_qword(dw + 3), diag)
                           : zs_cs_refuse(cs, dw, count, diag);
@@ -365,8 +368,8 @@ int zs_cs_flush(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_
 
 int zs_cs_pipe_control(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    return post_sync(cs, zs_cs_bits(dw[1], 15, 14), zs_cs_qword(dw + 2) & ~3ull,
-                     zs_cs_qword(dw + 4), diag);
+    uint64_t to = (zs_cs_qword(dw + 2) & ~3ull) + zs_cs_tile_offset_B(cs, dw[0] >> 14 & 1);
+    return post_sync(cs, zs_cs_bits(dw[1], 15, 14), to, zs_cs_qword(dw + 4), diag);
 }
 
 int zs_cs_copy_dword(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
@@ -390,7 +393,8 @@ int zs_cs_atomic(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs
         return zs_cs_refuse(cs, dw, count, diag);
     if (op == ATOMIC_DECREMENT || op == ATOMIC_SUBTRACT)
         operand = 0 - operand;
-    uint64_t to = zs_cs_qword(dw + 1) & ~3ull, width_B = size ? 8 : 4;
+    uint64_t to = (zs_cs_qword(dw + 1) & ~3ull) + zs_cs_tile_offset_B(cs, dw[1] & 1);
+    uint64_t width_B = size ? 8 : 4;
     uint8_t *host = zs_cs_memory(cs, to & ~(width_B - 1), width_B, true, diag);
     if (!host)
         return -EFAULT;

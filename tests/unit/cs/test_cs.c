@@ -346,6 +346,69 @@ static void copies(void **state)
     machine_free(m);
 }
 
+/* Tiles run one command: each has its part of the groups, and writes to a place of its own. */
+static void partitions(void **state)
+{
+    static const struct {
+        uint32_t type, tile, start[2], groups[2];
+    } rows[] = {{1, 0, {0, 0}, {4, 2}},
+                {1, 1, {4, 0}, {3, 2}},
+                {2, 1, {0, 4}, {7, 0}},
+                {1, 2, {8, 0}, {0, 2}},
+                {0, 1, {0, 0}, {7, 2}}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct machine *m = machine_create(true);
+        struct zs_diag diag;
+        uint32_t batch[80] = {LRI(0x221c, rows[i].tile), LRI(0x23b4, 64)};
+        uint32_t *walker = batch + 6;
+        walker[0] = 0x72080225;
+        walker[2] = rows[i].type << 30;
+        walker[5] = 0xff;
+        walker[7] = 7, walker[8] = 2, walker[9] = 1;
+        walker[14] = 4;
+        walker[18] = BASE + 0x5000;
+        walker[18 + 5] = 1;
+        walker[26] = 1;
+        walker[27] = DATA;
+        walker[29] = 99;
+        const uint32_t more[] = {MI(0x20u, 2) | 1u << 11,
+                                 DATA + 8,
+                                 0,
+                                 5, /* MI_STORE_DATA_IMM */
+                                 MI(0x2fu, 1) | 5u << 8,
+                                 DATA + 12 + 1,
+                                 0, /* MI_ATOMIC */
+                                 0x7a000004 | 1u << 14,
+                                 1u << 14,
+                                 DATA + 16,
+                                 0,
+                                 6,
+                                 0, /* PIPE_CONTROL */
+                                 MI(0x24u, 2) | 1u << 16,
+                                 0x221c,
+                                 DATA + 24,
+                                 0, /* MI_STORE_REGISTER_MEM */
+                                 MI(0x1cu, 2) | 1u << 18 | 1u << 15 | 4u << 12,
+                                 5,
+                                 DATA + 8,
+                                 0,
+                                 END};
+        memcpy(walker + 39, more, sizeof(more));
+        assert_int_equal(RUN(m, batch, &diag), 0);
+        bool runs = rows[i].groups[0] && rows[i].groups[1];
+        assert_int_equal(m->walks, runs);
+        for (uint32_t k = 0; k < 2 && runs; k++) {
+            assert_int_equal(m->walk.start[k], rows[i].start[k]);
+            assert_int_equal(m->walk.groups[k], rows[i].groups[k]);
+        }
+        const uint32_t at = rows[i].tile * 64;
+        const uint32_t wanted[] = {99, 0, 5, 1, 6, 0, rows[i].tile};
+        for (uint32_t k = 0; k < 7; k++)
+            assert_int_equal(data(m, at + k * 4), wanted[k]);
+        machine_free(m);
+    }
+}
+
 /* A copy of half a gigabyte in 48 KiB: others are let in meanwhile, and may end it. */
 static void long_copies(void **state)
 {
@@ -501,6 +564,7 @@ int main(void)
         cmocka_unit_test(gpgpu_walker),
         cmocka_unit_test(compute_walker),
         cmocka_unit_test(copies),
+        cmocka_unit_test(partitions),
         cmocka_unit_test(long_copies),
         cmocka_unit_test(surfaces),
         cmocka_unit_test(tiles),
