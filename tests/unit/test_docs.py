@@ -15,7 +15,7 @@ LINK = re.compile(r'\]\(([^)#:]+)(?:#[^)]*)?\)')
 
 
 # words of all pages together: whoever adds some takes others out
-WORDS_MAX = 35924
+WORDS_MAX = 35000
 
 
 def pages(root):
