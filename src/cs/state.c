@@ -197,16 +197,18 @@ int zs_cs_gpgpu_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
 
 /* POSTSYNC_DATA: an immediate, or when the walk began and ended: the context's and the global
  * clock. */
-static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, uint64_t offset_B,
+static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, bool is_part,
                             const struct zs_cs_ran *ran, struct zs_diag *diag)
 {
-    uint64_t to = (zs_cs_qword(dw + 1) & ~7ull) + offset_B;
+    uint64_t to = zs_cs_qword(dw + 1) & ~7ull, offset_B = zs_cs_tile_offset_B(cs, is_part);
     if ((dw[0] & 3) == 1)
-        return zs_cs_store64(cs, to, zs_cs_qword(dw + 3), diag);
+        return zs_cs_store64(cs, to + offset_B, zs_cs_qword(dw + 3), diag);
     if ((dw[0] & 3) != 3)
         return 0;
     const uint64_t times[4] = {ran->start_ticks, ran->start_ticks, ran->end_ticks, ran->end_ticks};
     int error = 0;
+    if (is_part) /* those of tiles stand side by side, whatever the register says */
+        to += cs->registers[ZS_CS_PARTITION / 4] * 16ull;
     for (uint32_t i = 0; i < 4 && !error; i++)
         error = cs->params.is_xe2 ? zs_cs_store64(cs, to + i * 8, times[i], diag)
                                   : zs_cs_store32(cs, to + i * 4, (uint32_t)times[i], diag);
@@ -290,6 +292,6 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
         error = indirect_data(cs, dw, &walk, diag);
     if (!error)
         error = launch(cs, &walk, &ran, diag);
-    uint64_t offset_B = zs_cs_tile_offset_B(cs, dw[0] & PARTITIONED);
-    return error ? error : walker_post_sync(cs, dw + POST_SYNC_AT + more, offset_B, &ran, diag);
+    return error ? error
+                 : walker_post_sync(cs, dw + POST_SYNC_AT + more, dw[0] & PARTITIONED, &ran, diag);
 }

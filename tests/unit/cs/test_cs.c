@@ -405,6 +405,12 @@ static void partitions(void **state)
         const uint32_t wanted[] = {99, 0, 5, 1, 6, 0, rows[i].tile};
         for (uint32_t k = 0; k < 7; k++)
             assert_int_equal(data(m, at + k * 4), wanted[k]);
+        walker[26] = 3; /* times: side by side */
+        walker[27] = DATA + 0x400;
+        assert_int_equal(RUN(m, batch, &diag), 0);
+        for (uint32_t k = 0; k < 4; k++)
+            assert_true(data(m, 0x400 + rows[i].tile * 16 + k * 4) >= 1000);
+        assert_int_equal(data(m, 0x400 + rows[i].tile * 16 + 16), 0);
         machine_free(m);
     }
 }
