@@ -38,7 +38,9 @@ static int walk(void *ctx, const struct zs_cs_walk *w, struct zs_cs_ran *ret, st
     m->walks++;
     m->walk = *w;
     uint32_t payload_B = w->cross_B + w->row_B * w->threads;
-    memcpy(m->payload, w->payload, payload_B < sizeof(m->payload) ? payload_B : sizeof(m->payload));
+    if (payload_B)
+        memcpy(m->payload, w->payload,
+               payload_B < sizeof(m->payload) ? payload_B : sizeof(m->payload));
     *ret = (struct zs_cs_ran){m->ticks, m->ticks + 50};
     return 0;
 }
