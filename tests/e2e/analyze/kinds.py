@@ -48,7 +48,7 @@ class Kinds:
 
     def record(self, name, *options, kernels=tuple(SHAPES), rounds=ROUNDS, **shapes):
         path = os.path.join(self.folder, name)
-        all_shapes = dict(SHAPES, **OF_GAINS, **shapes)
+        all_shapes = {**SHAPES, **OF_GAINS, **shapes}
         what = [':'.join(map(str, (k, *all_shapes[k]))) for k in kernels]
         status, _, err = self.run('record', *options, '-o', path, '--', self.program, self.binary, str(rounds), *what)
         if status:
