@@ -26,6 +26,8 @@ static const struct zs_command *const commands[] = {
 
 static const struct zs_command *find_command(const char *name)
 {
+    if (!strcmp(name, "diff")) /* its older name */
+        name = "compare";
     for (size_t i = 0; commands[i]; i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];

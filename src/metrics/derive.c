@@ -25,15 +25,15 @@ const struct zs_shape *profile_main_shape(const struct zs_profile *p)
 
 /* Patch tokens do not tell spills from private memory, the code does: only spills move in blocks at
  * offsets that are part of the descriptor. */
-static double spills_of(const struct zs_profile *p)
+static double spills_of(const struct zs_code *code)
 {
-    const struct zs_kernel *kernel = p->code->kernel;
     double end_B = 0;
-    if (kernel->spill_known)
-        return kernel->spill_B;
-    for (uint32_t i = 0; i < p->inst_count; i++) {
-        const struct zs_isa_message *m = zs_isa_inst_message(p->code->isa, i);
-        if (!m || p->insts[i].space != ZS_SPACE_SCRATCH_BLOCK)
+    if (code->kernel->spill_known)
+        return code->kernel->spill_B;
+    for (uint32_t i = 0; i < zs_isa_kernel_count(code->isa); i++) {
+        const struct zs_isa_message *m = zs_isa_inst_message(code->isa, i);
+        if (!m || m->surface != ZS_SURFACE_SCRATCH || (m->flags & ZS_MSGF_TYPED) ||
+            (m->kind != ZS_MSG_LOAD && m->kind != ZS_MSG_STORE && m->kind != ZS_MSG_ATOMIC))
             continue;
         if (m->flags & ZS_MSGF_DESC_REG)
             return NAN;
@@ -43,18 +43,18 @@ static double spills_of(const struct zs_profile *p)
     return end_B;
 }
 
-static void from_module(struct zs_profile *p, double *v)
+void zs_module_values(const struct zs_code *code, double *v)
 {
-    const struct zs_kernel *kernel = p->code->kernel;
+    const struct zs_kernel *kernel = code->kernel;
     v[ZS_Q_SIMD] = kernel->simd;
     v[ZS_Q_REGISTERS] = kernel->grf_count;
-    v[ZS_Q_LIVE_REGISTERS] = zs_isa_live_peak(p->code->isa, NULL);
-    v[ZS_Q_SPILLS] = spills_of(p);
+    v[ZS_Q_LIVE_REGISTERS] = zs_isa_live_peak(code->isa, NULL);
+    v[ZS_Q_SPILLS] = spills_of(code);
     v[ZS_Q_SCRATCH] = (double)kernel->scratch_B[0] + kernel->scratch_B[1];
     v[ZS_Q_SLM_STATIC] = kernel->slm_B;
     v[ZS_Q_BARRIERS] = kernel->barrier_count;
-    v[ZS_Q_CODE] = zs_isa_kernel_size_B(p->code->isa);
-    v[ZS_Q_CODE_INSTRUCTIONS] = p->inst_count;
+    v[ZS_Q_CODE] = zs_isa_kernel_size_B(code->isa);
+    v[ZS_Q_CODE_INSTRUCTIONS] = zs_isa_kernel_count(code->isa);
 }
 
 /* ---- launches ---- */
@@ -291,7 +291,7 @@ void profile_derive(struct zs_profile *p)
     for (int q = 0; q < ZS_QUANTITIES; q++)
         p->values[q] = NAN;
     if (p->insts)
-        from_module(p, p->values);
+        zs_module_values(p->code, p->values);
     from_trace(p, p->values);
     if (p->insts && p->is_counted)
         from_counts(p, p->values);

@@ -156,6 +156,9 @@ uint32_t zs_profile_lines(const struct zs_profiles *profiles, const struct zs_pr
                           double (*amount)(const struct zs_profile *profile, uint32_t i,
                                            void *user),
                           void *user, struct zs_source_place *ret_places, uint32_t max);
+/* What a module says of a kernel, into values by enum zs_quantity: of those from ZS_FROM_MODULE.
+ * `code` has instructions, messages and liveness decoded. */
+void zs_module_values(const struct zs_code *code, double *values);
 /* Where the kernel begins. */
 bool zs_profile_begin(const struct zs_profiles *profiles, const struct zs_profile *profile,
                       struct zs_source_place *ret_place);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/diff.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "record/recordings.h"
-#include "report/html.h"
-#include "report/html_assets.h"
 #include "report/recording.h"
 #include "report/times.h"
 
@@ -193,12 +190,12 @@ static double mean_ns(const struct zs_diff_side *s)
     return s->timed ? (double)s->total_ns / (double)s->timed : 0;
 }
 
-bool zs_diff_changed(const struct zs_diff_row *r, uint64_t threshold)
+bool zs_diff_changed(const struct zs_diff_row *r, double threshold)
 {
     if (r->a.count != r->b.count || r->a.failed != r->b.failed || !r->a.timed != !r->b.timed)
         return true;
     double a = mean_ns(&r->a), b = mean_ns(&r->b), change = a > b ? a - b : b - a;
-    return r->a.timed && change > 0 && change * 100 >= a * (double)threshold;
+    return r->a.timed && change > 0 && change * 100 >= a * threshold;
 }
 
 static void put_side(struct zs_buf *out, const struct zs_diff_side *s)
@@ -211,18 +208,18 @@ static void put_side(struct zs_buf *out, const struct zs_diff_side *s)
     zs_buf_puts(out, "  ");
 }
 
-static void put_no_difference(const struct zs_diff *d, uint64_t threshold, struct zs_buf *out)
+static void put_no_difference(const struct zs_diff *d, double threshold, struct zs_buf *out)
 {
     bool below = false;
     for (size_t i = 0; i < d->count; i++)
         below |= zs_diff_changed(&d->rows[i], 0);
     zs_buf_puts(out, "no differences");
     if (below)
-        zs_buf_printf(out, " of %" PRIu64 " %% or more", threshold);
+        zs_buf_printf(out, " of %g %% or more", threshold);
     zs_buf_putc(out, '\n');
 }
 
-void zs_diff_text(const struct zs_diff *d, uint64_t threshold, bool color, struct zs_buf *out)
+void zs_diff_text(const struct zs_diff *d, double threshold, bool color, struct zs_buf *out)
 {
     size_t changed = 0;
     for (size_t i = 0; i < d->count; i++)
@@ -270,85 +267,22 @@ static void side_json(struct zs_json *j, const char *key, const struct zs_diff_s
     zs_json_end(j);
 }
 
-void zs_diff_json(const struct zs_diff *d, const struct zs_diff_json_options *o, struct zs_buf *out)
+void zs_diff_json(const struct zs_diff *d, double threshold, bool all, struct zs_json *j)
 {
-    struct zs_json j = zs_json_make(out, o->indent);
-    zs_json_object(&j, NULL);
-    zs_json_string(&j, "schema", "zescope.diff/1");
-    zs_json_string(&j, "a", o->a);
-    zs_json_string(&j, "b", o->b);
-    zs_json_array(&j, "changes");
+    zs_json_array(j, "changes");
     for (size_t i = 0; i < d->count; i++) {
         const struct zs_diff_row *r = &d->rows[i];
-        bool changed = zs_diff_changed(r, o->threshold);
-        if (!changed && !o->all)
+        bool changed = zs_diff_changed(r, threshold);
+        if (!changed && !all)
             continue;
-        zs_json_object(&j, NULL);
-        zs_json_string(&j, "kind", r->kind);
-        zs_json_string(&j, "name", r->name);
-        if (o->all)
-            zs_json_bool(&j, "changed", changed);
-        side_json(&j, "a", &r->a);
-        side_json(&j, "b", &r->b);
-        zs_json_end(&j);
+        zs_json_object(j, NULL);
+        zs_json_string(j, "kind", r->kind);
+        zs_json_string(j, "name", r->name);
+        if (all)
+            zs_json_bool(j, "changed", changed);
+        side_json(j, "a", &r->a);
+        side_json(j, "b", &r->b);
+        zs_json_end(j);
     }
-    zs_json_end(&j);
-    zs_json_end(&j);
-    zs_buf_putc(out, '\n');
-}
-
-/* ---- HTML ---- */
-
-struct page {
-    const struct zs_diff *diff;
-    const struct zs_diff_json_options *options;
-};
-
-static int put_page_json(void *user, zs_html_write_fn *write, void *sink)
-{
-    const struct page *p = user;
-    struct zs_diff_json_options options = *p->options;
-    struct zs_buf out = {0};
-    options.all = true;
-    options.indent = 0;
-    zs_diff_json(p->diff, &options, &out);
-    int error = out.error ? out.error : write(sink, out.data, out.size_B);
-    zs_buf_fini(&out);
-    return error;
-}
-
-static const char *listing_title(void *user, size_t index)
-{
-    (void)user;
-    (void)index;
-    return "Changes";
-}
-
-static int put_listing(void *user, size_t index, zs_html_write_fn *write, void *sink)
-{
-    const struct page *p = user;
-    struct zs_buf out = {0};
-    (void)index;
-    zs_diff_text(p->diff, p->options->threshold, false, &out);
-    int error = out.error ? out.error : write(sink, out.data, out.size_B);
-    zs_buf_fini(&out);
-    return error;
-}
-
-int zs_diff_html(const struct zs_diff *d, const struct zs_diff_json_options *o,
-                 zs_diff_write_fn *write, void *sink)
-{
-    char title[512];
-    struct page page = {d, o};
-    snprintf(title, sizeof(title), "%.240s, %.240s", o->a, o->b);
-    const struct zs_html_page html = {
-        .title = title,
-        .bundle = &zs_html_diff,
-        .user = &page,
-        .json = put_page_json,
-        .listing_count = 1,
-        .listing_title = listing_title,
-        .listing = put_listing,
-    };
-    return zs_report_html(&html, write, sink);
+    zs_json_end(j);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/json.h"
 
 struct zs_diff_side {
     uint64_t count, failed, timed, total_ns; /* timed: those that total_ns is of */
@@ -37,25 +38,12 @@ void zs_diff_free(struct zs_diff *diff);
 bool zs_diff_unlike_clocks(const struct zs_diff *diff, const char *a, const char *b,
                            struct zs_diag *ret_why);
 /* Whether counts or failures differ, or the mean by threshold percent or more. */
-bool zs_diff_changed(const struct zs_diff_row *row, uint64_t threshold);
+bool zs_diff_changed(const struct zs_diff_row *row, double threshold);
 /* "no differences" instead of a table without rows. */
-void zs_diff_text(const struct zs_diff *diff, uint64_t threshold, bool color, struct zs_buf *out);
-/* {"schema": "zescope.diff/1", "a": path, "b": path, "changes": [{"kind", "name", "a": {"count",
- * "failed", "timed", "total_ns", "mean_ns"} or null, "b": ...}]}. mean_ns is whole, total_ns /
- * timed exact. With `all` rows that did not change are there, too, and each says which it is:
- * "changed". `indent`: levels broken into lines. */
-struct zs_diff_json_options {
-    const char *a, *b; /* paths */
-    uint64_t threshold;
-    bool all;
-    uint32_t indent;
-};
-void zs_diff_json(const struct zs_diff *diff, const struct zs_diff_json_options *options,
-                  struct zs_buf *out);
-
-/* One self-contained page (docs/html-report.md). 0, -ENOMEM, or what `write` returned. */
-typedef int zs_diff_write_fn(void *sink, const void *data, size_t size_B);
-int zs_diff_html(const struct zs_diff *diff, const struct zs_diff_json_options *options,
-                 zs_diff_write_fn *write, void *sink);
+void zs_diff_text(const struct zs_diff *diff, double threshold, bool color, struct zs_buf *out);
+/* Member "changes" of zescope.compare/1: [{"kind", "name", "a": {"count", "failed", "timed",
+ * "total_ns", "mean_ns"} or null, "b": ...}]. mean_ns is whole, total_ns / timed exact. With `all`
+ * rows that did not change are there, too, and each says which it is: "changed". */
+void zs_diff_json(const struct zs_diff *diff, double threshold, bool all, struct zs_json *json);
 
 #endif

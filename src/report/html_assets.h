@@ -19,7 +19,7 @@ struct zs_html_bundle {
 };
 
 extern const struct zs_html_bundle zs_html_module;    /* source and machine code */
-extern const struct zs_html_bundle zs_html_diff;      /* two recordings compared */
+extern const struct zs_html_bundle zs_html_compare;   /* two sides compared */
 extern const struct zs_html_bundle zs_html_recording; /* the same under a timeline and tables */
 
 #endif

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     int error = zs_file_read(argv[2], 0, &in.json, &diag);
     if (!error && argc > 4)
         error = zs_file_read(argv[4], 0, &in.text, &diag);
-    bool is_diff = argc > 7 && !strcmp(argv[7], "diff");
+    bool is_comparison = argc > 7 && !strcmp(argv[7], "compare");
     if (!error && argc == 7)
         error = zs_file_read(argv[6], 0, &in.record, &diag);
     if (!error)
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         .text_command = "zescope annotate <module>",
         .user = &in,
         .json = put_json,
-        .bundle = is_diff ? &zs_html_diff : NULL,
+        .bundle = is_comparison ? &zs_html_compare : NULL,
         .record = argc == 7 ? put_record : NULL,
         .listing_count = argc > 4 ? 2 : 0,
         .listing_title = listing_title,

@@ -412,8 +412,8 @@ class Diff(unittest.TestCase):
                  'a': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 1000, 'mean_ns': 1000}, 'b': {'count': 2, 'failed': 1, 'timed': 2, 'total_ns': 6000, 'mean_ns': 3000}},
                 {'kind': 'call', 'name': 'zeInit', 'changed': False, 'a': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 10, 'mean_ns': 10}, 'b': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 10, 'mean_ns': 10}},
                 {'kind': 'call', 'name': 'gone', 'changed': True, 'a': {'count': 1, 'failed': 0, 'timed': 1, 'total_ns': 2000, 'mean_ns': 2000}, 'b': None}]
-        sample.dump({'schema': 'zescope.diff/1', 'a': '/x/before', 'b': '/x/after', 'changes': rows}, B.path('diff.json'))
-        write_page(TOOL, B.path('diff.html'), B.path('diff.json'), 'before, after', B.path('listing.txt'), 0, '-', 'diff')
+        sample.dump({'schema': 'zescope.compare/1', 'a': '/x/before', 'b': '/x/after', 'changes': rows}, B.path('diff.json'))
+        write_page(TOOL, B.path('diff.html'), B.path('diff.json'), 'before, after', B.path('listing.txt'), 0, '-', 'compare')
         B.complaints()
         B.open('diff.html')
         B.until('rows', lambda: B.count('#diff-rows tr') == 2)
@@ -437,8 +437,8 @@ class Diff(unittest.TestCase):
             return {'kind': 'call', 'name': name, 'changed': True, 'a': sides[0], 'b': sides[1]}
         cases = {'exact': ((199, 100), (250, 100)), 'half': ((16, 1), (17, 1)), 'less': ((16, 1), (15, 1)), 'odd': ((80, 1), (83, 1))}
         changes = {name: (b[0] / b[1]) / (a[0] / a[1]) * 100 - 100 for name, (a, b) in cases.items()}
-        sample.dump({'schema': 'zescope.diff/1', 'a': 'a', 'b': 'b', 'changes': [row(n, *c) for n, c in cases.items()]}, B.path('exact.json'))
-        write_page(TOOL, B.path('exact.html'), B.path('exact.json'), 'a, b', B.path('listing.txt'), 0, '-', 'diff')
+        sample.dump({'schema': 'zescope.compare/1', 'a': 'a', 'b': 'b', 'changes': [row(n, *c) for n, c in cases.items()]}, B.path('exact.json'))
+        write_page(TOOL, B.path('exact.html'), B.path('exact.json'), 'a, b', B.path('listing.txt'), 0, '-', 'compare')
         B.complaints()
         B.open('exact.html')
         B.until('rows', lambda: B.count('#diff-rows tr') == len(cases))

@@ -187,7 +187,7 @@ class Timeline(unittest.TestCase):
 
     def test_other_folders_are_refused(self):
         with tempfile.TemporaryDirectory() as other:
-            for words in (['report', other], ['log', other], ['diff', other, software],
+            for words in (['report', other], ['log', other], ['compare', other, software],
                           ['annotate', other], ['disasm', other], ['inspect', other]):
                 p = run(ZESCOPE, *words, check=1)
                 self.assertEqual(p.stdout, '', words)
@@ -306,16 +306,16 @@ class Live(unittest.TestCase):
 
 class Diff(unittest.TestCase):
     def test_same(self):
-        p = run(ZESCOPE, 'diff', '--threshold', '0', '--json', software, software)
-        self.assertEqual(json.loads(p.stdout), {'schema': 'zescope.diff/1', 'a': software, 'b': software, 'changes': []})
+        p = run(ZESCOPE, 'compare', '--threshold', '0', '--json', software, software)
+        self.assertEqual(json.loads(p.stdout), {'schema': 'zescope.compare/1', 'a': software, 'b': software, 'changes': [], 'kernels': []})
 
     def test_changes(self):
-        p = run(ZESCOPE, 'diff', '--json', software, intel)
+        p = run(ZESCOPE, 'compare', '--json', software, intel)
         changes = {(c['kind'], c['name'].split()[0]): c for c in json.loads(p.stdout)['changes']}
         self.assertEqual(changes['kernel', 'add']['a']['count'], 18)
         self.assertIsNone(changes['kernel', 'add']['b']['total_ns'])
         self.assertIsNone(changes['call', 'zeEventHostSynchronize']['b'])
-        self.assertIn('gone', run(ZESCOPE, 'diff', software, intel).stdout)
+        self.assertIn('gone', run(ZESCOPE, 'compare', software, intel).stdout)
 
 
 if __name__ == '__main__':

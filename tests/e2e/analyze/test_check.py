@@ -189,13 +189,13 @@ class Check(unittest.TestCase):
             with open(os.path.join(rec, 'meta.json'), encoding='utf-8') as f:
                 clocks[name] = json.load(f)['timing']
         self.assertEqual(clocks, {'estimated': 'formula', 'replayed': 'model'})
-        status, out, err = self.kinds.run('diff', plain, again)
+        status, out, err = self.kinds.run('compare', plain, again)
         self.assertEqual((status, out), (1, ''))
         self.assertIn('estimated from counts of instructions', err)
         self.assertIn('replayed by the model of time', err)
         self.assertIn('record both with --counts, or both without', err)
-        self.assertEqual(self.kinds.run('diff', '--unlike-clocks', plain, again)[0], 0)
-        self.assertEqual(self.kinds.run('diff', again, self.rec)[0], 0)
+        self.assertEqual(self.kinds.run('compare', '--unlike-clocks', plain, again)[0], 0)
+        self.assertEqual(self.kinds.run('compare', again, self.rec)[0], 0)
         base = os.path.join(self.kinds.folder, 'estimated.json')
         self.assertEqual(self.check('--write-baseline', base, rec=plain)[0], 0)
         for baseline in (plain, base):

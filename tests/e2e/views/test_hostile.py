@@ -120,12 +120,12 @@ class Text(unittest.TestCase):
     def test_diff(self):
         other = os.path.join(folder.name, 'plain')
         for words in ([recording, other], [other, recording], ['--fail-on', 'count>1%', other, recording]):
-            self.assertIn('\\x1b[35;45m', self.check_clean(run(ZESCOPE, 'diff', '--threshold', '0', *words, check=None)))
+            self.assertIn('\\x1b[35;45m', self.check_clean(run(ZESCOPE, 'compare', '--threshold', '0', *words, check=None)))
 
     def test_what_users_give(self):
         bad = '\x1b[35;45m\x9b\u202e\x07'
         for words in (['inspect', bad], ['report', bad], [bad], ['annotate', '-k', '(' + bad, recording],
-                      ['report', '--' + bad], ['log', '--limit', bad, recording], ['diff', bad, bad]):
+                      ['report', '--' + bad], ['log', '--limit', bad, recording], ['compare', bad, bad]):
             p = run(ZESCOPE, *words, check=None)
             self.assertNotEqual(p.returncode, 0)
             self.check_clean(p)

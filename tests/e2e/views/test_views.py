@@ -139,17 +139,17 @@ class Groups(unittest.TestCase):
             self.assertTrue(buckets[-1][0] <= kernel['max_ns'] < buckets[-1][1])
 
     def test_limits_of_a_comparison(self):
-        run(ZESCOPE, 'diff', '--fail-on', 'time>0%', '--fail-on', 'count>0', device, device)
-        p = run(ZESCOPE, 'diff', '--fail-on', '^call zeMemFree$:count>10', device, threads, check=3)
+        run(ZESCOPE, 'compare', '--fail-on', 'time>0%', '--fail-on', 'count>0', device, device)
+        p = run(ZESCOPE, 'compare', '--fail-on', '^call zeMemFree$:count>10', device, threads, check=3)
         self.assertRegex(p.stderr, r'call zeMemFree: count \d+ -> 300 .*limit \^call zeMemFree\$:count>10')
         self.assertEqual(len(p.stderr.splitlines()), 1)
-        run(ZESCOPE, 'diff', '--fail-on', '^call zeMemFree$:count>1000000', device, threads)
+        run(ZESCOPE, 'compare', '--fail-on', '^call zeMemFree$:count>1000000', device, threads)
         for wrong in ('x', 'speed>1', 'time>', 'time>-1', 'time>1kg', 'count>1ms', '(:time>1'):
-            self.assertIn('--fail-on', run(ZESCOPE, 'diff', '--fail-on', wrong, device, device, check=2).stderr)
+            self.assertIn('--fail-on', run(ZESCOPE, 'compare', '--fail-on', wrong, device, device, check=2).stderr)
         page = os.path.join(folder.name, 'diff.html')
-        run(ZESCOPE, 'diff', '--html', page, device, threads)
+        run(ZESCOPE, 'compare', '--html', page, device, threads)
         with open(page, encoding='utf-8') as f:
-            self.assertIn('zescope.diff/1', f.read())
+            self.assertIn('zescope.compare/1', f.read())
 
     def test_wrong_keys(self):
         self.assertIn("'colour'", run(ZESCOPE, 'report', '-g', 'call,colour', threads, check=2).stderr)
@@ -265,10 +265,10 @@ class Damage(unittest.TestCase):
         for bad, why, said in ((empty, 'it holds no API calls', r'holds no API calls'),
                                (half, 'its trace is damaged', r'[1-9]\d* trace files? damaged')):
             for words in ((bad, device), (device, bad)):
-                p = run(ZESCOPE, 'diff', *self.LIMITS, *words, check=1)
+                p = run(ZESCOPE, 'compare', *self.LIMITS, *words, check=1)
                 self.assertRegex(p.stderr, rf'{bad}.* {said}')
                 self.assertIn(f'{bad}: {why}: --fail-on cannot be judged', p.stderr)
-                self.assertRegex(run(ZESCOPE, 'diff', *words).stderr, rf'{bad}.* {said}')
+                self.assertRegex(run(ZESCOPE, 'compare', *words).stderr, rf'{bad}.* {said}')
             self.assertRegex(run(ZESCOPE, 'report', bad).stderr, said)
 
     def test_no_calls_are_no_measure(self):
@@ -278,11 +278,11 @@ class Damage(unittest.TestCase):
         for name, options, why in (('untraced', ['--no-trace'], 'it has no trace files'), ('paused', ['--paused'], 'there are none in its trace files'),
                                    ('excluded', ['--include', 'nothing'], 'there are none in its trace files')):
             run(ZESCOPE, 'record', *options, '-o', path(name), '--', CALLS, '1', '1', 'return', check=7)
-            for words in (['report', path(name)], ['diff', path(name), threads]):
+            for words in (['report', path(name)], ['compare', path(name), threads]):
                 said = run(ZESCOPE, *words).stderr
                 self.assertIn(f'holds no API calls: {why}', said)
                 self.assertNotIn('damaged', said)
-            p = run(ZESCOPE, 'diff', *self.LIMITS, path(name), threads, check=1)
+            p = run(ZESCOPE, 'compare', *self.LIMITS, path(name), threads, check=1)
             self.assertIn(f'{path(name)}: it holds no API calls: --fail-on cannot be judged', p.stderr)
         run(ZESCOPE, 'record', '-o', path('unused'), '--', 'true')
         said = run(ZESCOPE, 'report', path('unused')).stderr
@@ -290,11 +290,11 @@ class Damage(unittest.TestCase):
         self.assertNotIn('--no-trace', said)
 
     def test_limits_on_nothing_are_noted(self):
-        p = run(ZESCOPE, 'diff', '--fail-on', '^kernel ad:time>900000000%', '--fail-on', '^kernel gemm:time>1%', device, device)
+        p = run(ZESCOPE, 'compare', '--fail-on', '^kernel ad:time>900000000%', '--fail-on', '^kernel gemm:time>1%', device, device)
         self.assertEqual(p.stderr, 'zescope: --fail-on ^kernel gemm:time>1%: nothing in either recording matches\n')
 
     def test_nothing_changed(self):
-        self.assertEqual(run(ZESCOPE, 'diff', device, device).stdout, 'no differences\n')
+        self.assertEqual(run(ZESCOPE, 'compare', device, device).stdout, 'no differences\n')
 
     def test_modules(self):
         bad = damaged(device, 'cut_modules', 'modules/*.bin', 500)
@@ -335,7 +335,7 @@ class Contradictions(unittest.TestCase):
             p = run(ZESCOPE, *words, device, check=2)
             self.assertEqual(p.stdout, '')
             self.assertFalse(os.path.exists(page))
-        run(ZESCOPE, 'diff', '--html', page, '--json', device, device, check=2)
+        run(ZESCOPE, 'compare', '--html', page, '--json', device, device, check=2)
         self.assertFalse(os.path.exists(page))
         self.assertEqual(run(ZESCOPE, 'report', '-t', 'all', '--json', device).stdout, run(ZESCOPE, 'report', '--json', device).stdout)
 

@@ -1,4 +1,4 @@
-/* The page of `zescope diff --html`: what changed, sorted and filtered. */
+/* The page of `zescope compare --html`: what changed, sorted and filtered. */
 const DIFF_COLUMNS = [
     ['kind', 'kind', r => r.kind], ['name', 'name', r => r.name],
     ['count A', 'count_a', r => r.a && number(r.a.count, NaN)], ['count B', 'count_b', r => r.b && number(r.b.count, NaN)],
@@ -30,6 +30,7 @@ class DiffPage {
         }
         this.facts();
         this.show();
+        showKernels(json);
     }
 
     row(json) {
@@ -105,7 +106,7 @@ class DiffPage {
     }
 }
 
-/* As the text of `zescope diff`: a number halfway between two is rounded to the even one, which toFixed does not. */
+/* As the text of `zescope compare`: a number halfway between two is rounded to the even one, which toFixed does not. */
 function percentChange(part) {
     const percent = Math.abs(part * 100), halfway = percent * 4 % 4 === 1;
     return `${part > 0 ? '+' : part < 0 ? '\u2212' : ''}${(halfway ? percent - 0.05 : percent).toFixed(1)}\u2009%`;
