@@ -28,7 +28,9 @@ struct zs_isa_generation {
     bool has_remote;          /* ... to memory of another tile (ugml) */
     bool has_images;          /* typed messages and a sampler */
     bool has_sampler_handles; /* bit 0 of the sampler state pointer in headers may be set */
+    bool has_sampler_offsets; /* types of sampler messages have a sixth bit: offsets of texels */
     bool has_numbered_barriers;
+    uint8_t gateway_bits;  /* of a function's number */
     bool has_more_atomics; /* of halves, and sums of floats */
     /* load/store cache messages */
     uint8_t lsc_operations; /* the first that there is not */

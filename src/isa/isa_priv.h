@@ -77,31 +77,12 @@ static inline bool zs_isa_ends_thread(const struct zs_isa_kernel *kernel, uint32
 /* message.c: what a send does. */
 void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
                          struct zs_isa_message *ret_message);
+struct zs_isa_send;
+/* What is in registers is 0 there, lengths ZS_LENGTH_UNKNOWN. */
+void zs_isa_make_send(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
+                      struct zs_isa_send *ret);
 /* Registers of a send's second payload, -1 where the number comes from a register. */
 int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst);
-
-/* message.c: fields of load/store cache messages. */
-struct zs_lsc_caching zs_lsc_caching(enum zs_isa_platform platform, uint32_t desc, bool load);
-/* From Xe2 on; of a 2D block x and y, of others bytes. */
-struct zs_lsc_offset {
-    int32_t bytes, x, y;
-};
-struct zs_lsc_offset zs_lsc_offset(enum zs_isa_platform platform, uint32_t desc,
-                                   bool exdesc_in_register, uint32_t exdesc,
-                                   uint32_t exdesc_offset);
-
-/* How the descriptor of a load/store cache message continues: column of lsc.def. */
-enum zs_lsc_shape {
-    ZS_LSC_VECTOR,
-    ZS_LSC_COUNTER,
-    ZS_LSC_QUAD,
-    ZS_LSC_BLOCK2D,
-    ZS_LSC_STRIDED,
-    ZS_LSC_STATUS,
-    ZS_LSC_CCS,
-    ZS_LSC_STATE,
-    ZS_LSC_FENCE,
-};
 
 /* Bytes of a register file; empty when equal. */
 struct zs_isa_range {

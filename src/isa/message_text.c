@@ -20,7 +20,8 @@
 struct text {
     struct zs_out out;
     enum zs_isa_platform platform;
-    uint32_t exec_size, sfid, desc, exdesc, exdesc_offset;
+    struct zs_message_form f;
+    uint32_t exec_size, sfid, desc, exdesc;
     bool exdesc_in_register;
     uint32_t exdesc_subreg;
     int32_t mlen;
@@ -73,11 +74,9 @@ static void put_times(struct text *t, uint32_t count)
 
 static void tail_OWORDS(struct text *t, const char *words)
 {
-    static const uint8_t counts[8] = {1, 1, 2, 4, 8, 16};
-    uint32_t code = bits(t, 8, 3);
     zs_out_text(&t->out, words);
-    put_times(t, counts[code]);
-    if (code == 1)
+    put_times(t, t->f.elements);
+    if (t->f.is_upper)
         zs_out_char(&t->out, 'H');
 }
 
@@ -111,7 +110,7 @@ static void tail_CHANNELS(struct text *t, const char *words)
 {
     zs_out_text(&t->out, words);
     zs_out_text(&t->out, " with ");
-    put_channels(t, ~bits(t, 8, 4) & 0xf);
+    put_channels(t, t->f.channels);
 }
 
 static void tail_TYPED(struct text *t, const char *words)
@@ -125,33 +124,16 @@ static void tail_TYPED(struct text *t, const char *words)
     set_coordinates(t, full_lanes(t) / 2);
 }
 
-static void put_int_operation(struct text *t)
+static void put_operation(struct text *t)
 {
-    static const char *const words[16] = {
-        " 64b integer compare and swap",
-        " logical AND",
-        " logical OR",
-        " logical XOR",
-        " store",
-        " integer increment",
-        " integer decrement",
-        " integer add",
-        " integer subtract",
-        " commuted integer subtract",
-        " signed-integer max",
-        " signed-integer min",
-        " unsigned-integer max",
-        " unsigned-integer min",
-        " integer compare and swap",
-        " integer pre-decrement (returns pre-decrement value)",
-    };
-    zs_out_text(&t->out, words[bits(t, 8, 4)]);
+    zs_out_char(&t->out, ' ');
+    zs_out_text(&t->out, zs_atomic_row(t->f.atomic)->words);
 }
 
 static void tail_ATOMIC(struct text *t, const char *words)
 {
     zs_out_text(&t->out, words);
-    put_int_operation(t);
+    put_operation(t);
 }
 
 /* Another message before Gen12. */
@@ -167,7 +149,7 @@ static void tail_A64_ATOMIC(struct text *t, const char *words)
 {
     zs_out_text(&t->out, words);
     zs_out_text(&t->out, bits(t, 12, 1) ? "64" : "32");
-    put_int_operation(t);
+    put_operation(t);
 }
 
 static void put_slot_group(struct text *t)
@@ -181,7 +163,7 @@ static void tail_TYPED_ATOMIC(struct text *t, const char *words)
     zs_out_text(&t->out, bits(t, 12, 1) ? "typed_sgh " : "typed ");
     zs_out_text(&t->out, words);
     put_slot_group(t);
-    put_int_operation(t);
+    put_operation(t);
 }
 
 static void tail_TYPED_ATOMIC16(struct text *t, const char *words)
@@ -199,16 +181,13 @@ static void tail_COUNTER(struct text *t, const char *words)
 
 static void tail_FLOAT(struct text *t, const char *words)
 {
-    static const char *const operations[8] = {
-        "",       " max (",      " min (",     " fp-compare and swap  (",
-        " add (", " subtract (", " 64b add (", " 64b subtract ("};
     uint32_t operation = bits(t, 8, 3), type = bits(t, 14, 5);
     if (operation == 0) {
         tail_NONE(t, words);
         return;
     }
     zs_out_text(&t->out, words);
-    zs_out_text(&t->out, operations[operation]);
+    put_operation(t);
     zs_out_text(&t->out, operation >= 6 ? "64b)" : type == 0x1c || type == 0x1e ? "16b)" : "32b)");
     if (bits(t, 13, 1))
         zs_out_text(&t->out, " with return");
@@ -347,18 +326,17 @@ static void put_signed(struct text *t, int32_t value)
     zs_out_hex(&t->out, (uint32_t)(value < 0 ? -value : value));
 }
 
-static void put_lsc_offset(struct text *t, bool block2d)
+static void put_lsc_offset(struct text *t)
 {
-    struct zs_lsc_offset offset =
-        zs_lsc_offset(t->platform, t->desc, t->exdesc_in_register, t->exdesc, t->exdesc_offset);
-    if (block2d && (offset.x || offset.y)) {
+    const struct zs_lsc_offset *offset = &t->f.offset;
+    if (offset->x || offset->y) {
         zs_out_text(&t->out, "+(");
-        put_signed(t, offset.x);
+        put_signed(t, offset->x);
         zs_out_char(&t->out, ',');
-        put_signed(t, offset.y);
+        put_signed(t, offset->y);
         zs_out_char(&t->out, ')');
-    } else if (!block2d && offset.bytes) {
-        put_signed(t, offset.bytes);
+    } else if (offset->bytes) {
+        put_signed(t, offset->bytes);
     }
 }
 
@@ -366,22 +344,19 @@ static void put_lsc_data(struct text *t, const struct zs_lsc_row *row)
 {
     static const char *const sizes[8] = {".d8",    ".d16",    ".d32",     ".d64",
                                          ".d8u32", ".d16u32", ".d16u32h", ".0x7"};
-    static const uint8_t vectors[8] = {1, 2, 3, 4, 8, 16, 32, 64};
     zs_out_text(&t->out, sizes[bits(t, 9, 3)]);
-    if (row->shape == ZS_LSC_QUAD) {
+    if (row->shape == ZS_SHAPE_QUAD) {
         zs_out_char(&t->out, '.');
-        put_channels(t, bits(t, 12, 4));
+        put_channels(t, t->f.channels);
         return;
     }
-    uint32_t vector = vectors[bits(t, 12, 3)];
-    bool transposed = bits(t, 15, 1);
-    if (vector > 1 || (transposed && row->shape != ZS_LSC_BLOCK2D)) {
+    if (t->f.elements > 1 || (t->f.is_transposed && row->shape != ZS_SHAPE_BLOCK2D)) {
         zs_out_char(&t->out, 'x');
-        zs_out_decimal(&t->out, vector);
+        zs_out_decimal(&t->out, t->f.elements);
     }
-    if (transposed)
+    if (t->f.is_transposed)
         zs_out_char(&t->out, 't');
-    if (row->shape == ZS_LSC_BLOCK2D && row->kind == ZS_MSG_LOAD && bits(t, 7, 1))
+    if (t->f.is_vnni && row->kind == ZS_MSG_LOAD)
         zs_out_char(&t->out, 'v');
 }
 
@@ -390,7 +365,8 @@ static void put_lsc_caching(struct text *t, bool load)
 {
     static const char *const symbols[ZS_CACHE_COUNT] = {"",    ".uc", ".ca", ".wb",
                                                         ".wt", ".st", ".ri", ".cc"};
-    struct zs_lsc_caching caching = zs_lsc_caching(t->platform, t->desc, load);
+    const struct zs_isa_generation *g = t->f.generation;
+    struct zs_lsc_caching caching = (load ? g->loads : g->stores)[t->f.caching_code];
     zs_out_text(&t->out, symbols[caching.l1]);
     zs_out_text(&t->out, symbols[caching.l3]);
 }
@@ -400,11 +376,11 @@ static bool lsc_is_reserved(const struct text *t, const struct zs_lsc_row *row)
 {
     if (!t->exdesc_in_register && t->exdesc & 0x7ff)
         return true;
-    if (row->shape != ZS_LSC_BLOCK2D && bits(t, 7, 2) == 0)
+    if (row->shape != ZS_SHAPE_BLOCK2D && bits(t, 7, 2) == 0)
         return true;
-    if (row->shape == ZS_LSC_QUAD && bits(t, 12, 4) == 0)
+    if (row->shape == ZS_SHAPE_QUAD && bits(t, 12, 4) == 0)
         return true;
-    return row->shape == ZS_LSC_STATUS && (bits(t, 15, 1) || bits(t, 20, 5) != 1);
+    return row->shape == ZS_SHAPE_STATUS && (bits(t, 15, 1) || bits(t, 20, 5) != 1);
 }
 
 static void put_lsc_name(struct text *t, const char *name, const char *operation)
@@ -421,7 +397,7 @@ static void put_lsc_name(struct text *t, const char *name, const char *operation
 static void put_lsc_access(struct text *t, const struct zs_lsc_row *row)
 {
     static const char *const addresses[4] = {"", ".a16", ".a32", ".a64"};
-    if (t->sfid == ZS_SFID_TGM && (row->shape == ZS_LSC_QUAD || row->kind == ZS_MSG_ATOMIC)) {
+    if (t->sfid == ZS_SFID_TGM && (row->shape == ZS_SHAPE_QUAD || row->kind == ZS_MSG_ATOMIC)) {
         t->coordinate_lanes = t->exec_size;
         t->coordinate_bits = bits(t, 7, 2) ? 8u << bits(t, 7, 2) : 0;
     }
@@ -431,11 +407,11 @@ static void put_lsc_access(struct text *t, const struct zs_lsc_row *row)
     }
     put_lsc_name(t, row->name, row->detail);
     put_lsc_data(t, row);
-    zs_out_text(&t->out, row->shape == ZS_LSC_BLOCK2D ? ".a64" : addresses[bits(t, 7, 2)]);
+    zs_out_text(&t->out, row->shape == ZS_SHAPE_BLOCK2D ? ".a64" : addresses[bits(t, 7, 2)]);
     if (t->sfid != ZS_SFID_SLM)
-        put_lsc_caching(t, row->kind == ZS_MSG_LOAD || row->shape == ZS_LSC_STATUS);
+        put_lsc_caching(t, row->kind == ZS_MSG_LOAD || row->shape == ZS_SHAPE_STATUS);
     put_lsc_surface(t);
-    put_lsc_offset(t, row->shape == ZS_LSC_BLOCK2D);
+    put_lsc_offset(t);
 }
 
 static void put_lsc_state(struct text *t)
@@ -508,16 +484,16 @@ static void put_lsc_ccs(struct text *t)
 
 static void put_lsc(struct text *t)
 {
-    const struct zs_lsc_row *row = zs_lsc_row(t->platform, t->desc);
+    const struct zs_lsc_row *row = zs_lsc_row(t->f.generation, t->desc);
     if (!row->name)
         zs_out_char(&t->out, '?');
-    else if (row->shape == ZS_LSC_COUNTER)
+    else if (row->shape == ZS_SHAPE_LSC_COUNTER)
         zs_out_text(&t->out, row->words);
-    else if (row->shape == ZS_LSC_FENCE)
+    else if (row->shape == ZS_SHAPE_LSC_FENCE)
         put_lsc_fence(t);
-    else if (row->shape == ZS_LSC_CCS)
+    else if (row->shape == ZS_SHAPE_CCS)
         put_lsc_ccs(t);
-    else if (row->shape == ZS_LSC_STATE)
+    else if (row->shape == ZS_SHAPE_STATE)
         put_lsc_state(t);
     else
         put_lsc_access(t, row);
@@ -543,7 +519,7 @@ static void put_gateway(struct text *t)
                                           "?",
                                           "?",
                                           "?"};
-    zs_out_text(&t->out, words[bits(t, 0, t->platform >= ZS_ISA_XE2 ? 4 : 3)]);
+    zs_out_text(&t->out, words[t->f.operation]);
 }
 
 /* From Xe2 on: what is written has its parameters in the extended descriptor. */
@@ -690,7 +666,7 @@ static void put_sampler(struct text *t)
     uint32_t mode = bits(t, 29, 1) << 2 | bits(t, 17, 2);
     uint32_t table = t->platform >= ZS_ISA_XE_HPC ? 2 : t->platform == ZS_ISA_XE_HPG ? 1 : 0;
     bool wide = mode == SAMPLER_WIDE_MODE && t->platform < ZS_ISA_XE_HPC;
-    const struct zs_sampler_row *row = zs_sampler_row(t->platform, t->desc);
+    const struct zs_sampler_row *row = zs_sampler_row(t->f.generation, t->desc);
     const char *words = wide ? row->wide_words : row->words;
     zs_out_text(&t->out, sampler_modes[table][mode]);
     if (bits(t, 30, 1))
@@ -770,15 +746,17 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
                      .sfid = inst->sfid,
                      .desc = inst->desc,
                      .exdesc = inst->exdesc,
-                     .exdesc_offset = inst->exdesc_offset,
                      .exdesc_in_register = inst->flags & ZS_INST_EXDESC_REG,
                      .exdesc_subreg = inst->exdesc_subreg,
                      .mlen = !in_register             ? (int32_t)(inst->desc >> 25 & 0xf)
                              : is_null(&inst->src[0]) ? 0
                                                       : -1};
+    struct zs_isa_send send;
+    zs_isa_make_send(model, inst, &send);
+    zs_message_form(&send, &t.f);
     zs_out_text(&t.out, "wr:");
     put_length(&t, t.mlen, inst->desc_subreg, "[28:25]");
-    if (!in_register && !zs_is_lsc(t.platform, t.sfid) && bits(&t, 19, 1))
+    if (!in_register && !zs_is_lsc(t.f.generation, t.sfid) && bits(&t, 19, 1))
         zs_out_char(&t.out, 'h');
     zs_out_char(&t.out, '+');
     put_length(&t, zs_isa_second_length(model, inst), inst->exdesc_subreg, "[10:6]");
