@@ -23,6 +23,7 @@
 #include "store/store.h"
 #include "symbols/symbols.h"
 #include "wire/instrument.h"
+#include "store/launch_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,8 @@
 struct record_options {
     struct zs_common_options common;
     const char *output, *live, *device;
-    struct zs_string_list include, exclude, kernels;
+    struct zs_string_list include, exclude, kernels, capture;
+    uint64_t capture_limit;
     uint64_t launch_skip, launch_count;
     uint64_t trace_limit, records_buffer, records_limit;
     bool debug_info, trace, activity, counts, paused, backtrace, report, last;
@@ -170,6 +172,9 @@ static const char *bad_expression(const struct record_options *o)
     for (size_t i = 0; i < o->kernels.count; i++)
         if (!is_expression(o->kernels.items[i]))
             return o->kernels.items[i];
+    for (size_t i = 0; i < o->capture.count; i++)
+        if (!is_expression(o->capture.items[i]))
+            return o->capture.items[i];
     for (size_t i = 0; i < ZS_ARRAY_LEN(kernels); i++)
         if (kernels[i] && !is_expression(kernels[i]))
             return kernels[i];
@@ -233,6 +238,8 @@ static int check_options(const struct record_options *o, struct launch *l)
     if (o->metrics.count && (!o->trace || !o->activity))
         return zs_cli_usage(&zs_command_record,
                             "--metrics needs the trace and the activity of devices");
+    if (o->capture.count && !o->trace)
+        return zs_cli_usage(&zs_command_record, "--capture needs the trace");
     if (pauses && !o->trace)
         return zs_cli_usage(&zs_command_record, "with --no-trace there is nothing to pause");
     return 0;
@@ -312,6 +319,8 @@ static bool make_environment(struct launch *l, const char *recording,
               put_list(l, ZS_ENV_COLLECT_INCLUDE, &o->include) &&
               put_list(l, ZS_ENV_COLLECT_EXCLUDE, &o->exclude) &&
               put_list(l, ZS_ENV_COLLECT_KERNELS, &o->kernels) &&
+              put_list(l, ZS_ENV_COLLECT_CAPTURE, &o->capture) &&
+              put_number(l, ZS_ENV_COLLECT_CAPTURE_LIMIT, o->capture_limit) &&
               put_number(l, ZS_ENV_COLLECT_LAUNCH_SKIP, o->launch_skip) &&
               put_number(l, ZS_ENV_COLLECT_LAUNCH_COUNT, o->launch_count) &&
               put_variable(l, ZS_ENV_COLLECT_LIVE, l->live) &&
@@ -708,6 +717,11 @@ static const struct zs_option options_table[] = {
      "appended"},
     {"launch-count", 0, ZS_OPTION_U64, OPTION(launch_count), "N",
      "... and of at most N launches then"},
+    {"capture", 0, ZS_OPTION_LIST, OPTION(capture), "REGEX[:N]",
+     "keep the N-th launch (1) of each kernel whose name matches, with its arguments and memory "
+     "before and after, for zescope replay; may be given several times"},
+    {"capture-limit", 0, ZS_OPTION_U64, OPTION(capture_limit), "BYTES",
+     "... of memory in all, in each process, before and after together (1 GiB)"},
     {"live", 0, ZS_OPTION_STRING, OPTION(live), "FILE",
      "also append a line per call to a file as it returns; - is stderr"},
     {"backtrace", 'b', ZS_OPTION_FLAG, OPTION(backtrace), NULL,
@@ -738,8 +752,11 @@ static const struct zs_option options_table[] = {
     {"trace-limit", 0, ZS_OPTION_U64, OPTION(trace_limit), "BYTES",
      "keep at most this much of the calls of each process, 0: everything"},
 };
-static const struct record_options default_options = {
-    .trace = true, .activity = true, .last = true, .launch_count = UINT64_MAX};
+static const struct record_options default_options = {.capture_limit = 1 << 30,
+                                                      .trace = true,
+                                                      .activity = true,
+                                                      .last = true,
+                                                      .launch_count = UINT64_MAX};
 
 const struct zs_command zs_command_record = {
     .name = "record",

@@ -12,6 +12,7 @@
 #include "collect/api_trace.h"
 #include "collect/backtrace.h"
 #include "collect/instrument.h"
+#include "collect/kernels.h"
 #include "collect/live.h"
 #include "collect/opencl.h"
 #include "collect/own_stack.h"
@@ -49,7 +50,7 @@ struct api_thread;
 struct api_frame {
     struct api_thread *thread;
     uint64_t start_ns;
-    void *capture;
+    void *capture, *launch;
     bool told;    /* it is not muted and was asked for */
     bool written; /* its begin is in the file: so must be its end */
     struct zs_activity_call call;
@@ -80,6 +81,7 @@ static struct {
     bool *skipped;   /* by call: not to be recorded; NULL: none */
     struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
+    struct zs_kernels *kernels; /* whose launches are captured; NULL: none */
     bool has_counts[ZS_API_CALL_COUNT];  /* by call: zs_codec_enter has something to keep */
     bool has_results[ZS_API_CALL_COUNT]; /* by call: its exit tells more than success */
     atomic_bool has_retired, has_exit;
@@ -369,7 +371,7 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
         flags = attend(process, event);
     bool muted = flags & ZS_PAUSE_ON;
     const struct zs_capture_hook *capture = api.captures[event->call];
-    if (ZS_UNLIKELY(muted) && !capture && !is_followed(process, event->call))
+    if (ZS_UNLIKELY(muted) && !capture && !api.kernels && !is_followed(process, event->call))
         return;
     struct api_thread *t = thread_of(process);
     if (!t || t->depth == ZS_TRACE_DEPTH_MAX) {
@@ -387,6 +389,8 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     f->capture = NULL;
     if (ZS_UNLIKELY(capture && capture->enter))
         capture->enter(event->params, 0, process->collector, &f->capture);
+    if (ZS_UNLIKELY(api.kernels))
+        zs_kernels_enter(api.kernels, event, &f->launch);
     if (is_opencl(event->call) && process->cl)
         zs_cl_enter(process->cl, &t->file, event, &f->cl_call, muted);
     else if (process->activity && !is_opencl(event->call))
@@ -408,6 +412,8 @@ static void leave(const struct zs_trace_event *event, struct api_frame *f)
     if (ZS_UNLIKELY(capture && capture->leave))
         capture->leave(event->params, (ze_result_t)*event->result, process->collector, &f->capture);
     f->call.build = event->call == ZS_API_zeModuleCreate ? (uint32_t)(uintptr_t)f->capture : 0;
+    if (ZS_UNLIKELY(api.kernels))
+        zs_kernels_leave(api.kernels, event, f->call.build, f->launch);
     bool ended = false;
     if (is_opencl(event->call) && process->cl) {
         zs_cl_exit(process->cl, &t->file, event, &f->cl_call, now_ns);
@@ -593,6 +599,12 @@ void zs_api_trace_flush(void)
         zs_own_stack_run(flush, process);
 }
 
+void zs_api_trace_ends(void)
+{
+    if (api.kernels)
+        zs_kernels_process_ends(api.kernels);
+}
+
 static void take_captures(const struct zs_collector *c)
 {
     size_t count;
@@ -623,8 +635,10 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     zs_live_init(&api.live, c);
     api.skipped = zs_live_skipped();
     api.lines_only = c->lines_only;
-    if (!api.lines_only)
+    if (!api.lines_only) {
         take_captures(c);
+        api.kernels = zs_kernels_new(c);
+    }
     for (uint32_t call = 0; call < ZS_API_CALL_COUNT; call++) {
         api.has_counts[call] = zs_codec_has_counts(call);
         api.has_results[call] = zs_codec_has_results(call);

@@ -12,5 +12,7 @@ int zs_api_trace_mark(enum zs_activity_record record, const char *text);
 
 /* Write down what is left to be: the process ends. */
 void zs_api_trace_flush(void);
+/* The same before drivers' own handlers of exit, in a guard: captured launches. */
+void zs_api_trace_ends(void);
 
 #endif

@@ -107,6 +107,7 @@ static void end_process(struct task *task)
 
 static void process_exits(void)
 {
+    zs_api_trace_ends();
     run(end_process, NULL, NULL);
 }
 
