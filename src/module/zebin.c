@@ -244,19 +244,20 @@ static enum zs_symbol_kind symbol_kind(const struct zs_elf_symbol *s, const stru
     return ZS_SYMBOL_LABEL;
 }
 
-/* The symbol named as its kernel ends the code: what follows in the section is padding. */
-static int end_code(struct zebin *z, const struct zs_symbol *symbol)
+/* Code ends with the last function in its section, the kernel or one that it calls: padding
+ * follows. */
+static int end_code(struct zebin *z, const struct zs_symbol *symbol, size_t *ends_B)
 {
-    struct zs_kernel *k = &z->kernels[symbol->place.index];
+    const struct zs_kernel *k = &z->kernels[symbol->place.index];
     uint64_t end_B;
-    if (strcmp(symbol->name, k->name) || symbol->size_B == 0)
+    if (symbol->size_B == 0)
         return 0;
     if (!zs_add_u64(symbol->place.offset_B, symbol->size_B, &end_B) || end_B > k->heap.size_B)
         return zs_diag_set(z->b->diag, -EINVAL, k->code_offset_B,
                            "symbol %.200s of 0x%" PRIx64 " bytes at 0x%" PRIx64
                            " in a section of 0x%zx",
                            symbol->name, symbol->size_B, symbol->place.offset_B, k->heap.size_B);
-    k->code.size_B = (size_t)end_B;
+    ends_B[symbol->place.index] = ZS_MAX(ends_B[symbol->place.index], (size_t)end_B);
     return 0;
 }
 
@@ -277,7 +278,8 @@ static int read_symbols(struct zebin *z)
         return 0;
     uint32_t count = zs_elf_symbol_count(z->elf, z->symtab);
     struct zs_symbol *symbols = ZS_ARENA_ARRAY(z->b->arena, count, struct zs_symbol);
-    int error = symbols ? 0 : zs_builder_no_memory(z->b, z->elf->offset_B);
+    size_t *ends_B = ZS_ARENA_ARRAY(z->b->arena, z->image->kernel_count + 1u, size_t);
+    int error = symbols && ends_B ? 0 : zs_builder_no_memory(z->b, z->elf->offset_B);
     z->image->symbols = symbols;
     z->image->symbol_count = symbols ? count : 0;
     for (uint32_t i = 0; i < count && !error; i++) {
@@ -300,11 +302,13 @@ static int read_symbols(struct zebin *z)
         }
         to->kind = i == 0 ? ZS_SYMBOL_NONE : symbol_kind(&from, &to->place);
         if (to->kind == ZS_SYMBOL_FUNCTION) {
-            error = end_code(z, to);
+            error = end_code(z, to, ends_B);
             if (!strcmp(to->name, z->kernels[to->place.index].name))
                 to->kind = ZS_SYMBOL_KERNEL;
         }
     }
+    for (uint32_t i = 0; i < z->image->kernel_count && !error; i++)
+        z->kernels[i].code.size_B = ends_B[i] ? ends_B[i] : z->kernels[i].code.size_B;
     return error;
 }
 

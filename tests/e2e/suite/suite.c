@@ -726,9 +726,17 @@ static bool is_left_out(const struct suite *s, const struct suite_group *group,
                         const struct suite_case *c)
 {
     char word[128];
-    snprintf(word, sizeof(word), "%s:%s", s->on_device, c->kernel);
-    return has_word(c->not_in, s->variant) || has_word(c->not_in, s->on_device) ||
-           has_word(group->not_in, word);
+    if (has_word(c->not_in, s->variant) || has_word(c->not_in, s->on_device))
+        return true;
+    /* "igc2", "igc2:dg2", "igc2:dg2:simd32" */
+    for (size_t length = 1; length <= strlen(s->on_device); length++) {
+        if (s->on_device[length] && s->on_device[length] != ':')
+            continue;
+        snprintf(word, sizeof(word), "%.*s:%s", (int)length, s->on_device, c->kernel);
+        if (has_word(group->not_in, word))
+            return true;
+    }
+    return false;
 }
 
 bool suite_has(const struct suite *s, const struct suite_group *group, const struct suite_case *c)
@@ -853,14 +861,15 @@ static bool open_module(struct suite *s, const char *path, bool native, const ch
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: %s GROUP FILE native|spirv [DEVICE:]VARIANT [KERNEL | each ...]\n",
+        fprintf(stderr,
+                "usage: %s GROUP FILE native|spirv [[igc2:]DEVICE:]VARIANT [KERNEL | each ...]\n",
                 argv[0]);
         return 2;
     }
-    /* "simd32", "acm-g10:simd32" */
+    /* "simd32", "acm-g10:simd32", "igc2:acm-g10:simd32" */
     struct suite s = {.variant = argv[4], .on_device = argv[4]};
-    if (strchr(s.variant, ':'))
-        s.variant = strchr(s.variant, ':') + 1;
+    if (strrchr(s.variant, ':'))
+        s.variant = strrchr(s.variant, ':') + 1;
     const struct suite_group *group = NULL;
     for (size_t i = 0; i < SUITE_COUNT(groups); i++) {
         if (strcmp(groups[i]->name, argv[1]) == 0)

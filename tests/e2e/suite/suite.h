@@ -145,7 +145,8 @@ struct suite_group {
     /* Kernels of devices that have doubles, sub-groups of eight, none of them, images;
      * blank-separated. */
     const char *doubles, *simd8, *no_simd8, *images;
-    /* DEVICE:VARIANT:KERNELs that cannot be right there, blank-separated: the group says why. */
+    /* [igc2:][DEVICE:][VARIANT:]KERNELs that cannot be right there, blank-separated: the group
+     * says why. */
     const char *not_in;
 };
 
