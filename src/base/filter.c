@@ -43,6 +43,11 @@ bool zs_filter_matches(const struct zs_filter *filter, const char *name)
     for (size_t i = 0; i < filter->count; i++)
         if (!regexec(&filter->patterns[i], name, 0, NULL, 0))
             return true;
+    const char *other =
+        filter->count && filter->other_form ? filter->other_form(name, strlen(name)) : NULL;
+    for (size_t i = 0; i < filter->count && other; i++)
+        if (!regexec(&filter->patterns[i], other, 0, NULL, 0))
+            return true;
     return filter->count == 0;
 }
 

@@ -12,6 +12,8 @@
 struct zs_filter {
     regex_t *patterns;
     size_t count;
+    /* another form of a name that may match, too, or NULL for none; NULL: there is no such form */
+    const char *(*other_form)(const char *name, size_t size_B);
 };
 
 /* 0, -ENOMEM, or -EINVAL with a sentence that names the expression. diag may be NULL. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope analyze: what limits the kernels of a recording. */
+#include "cli/demangle.h"
 #include "cli/formulas.h"
 
 #include "report/analysis.h"
@@ -105,6 +106,7 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_analyze, "one recording is needed");
     if (zs_filter_compile(&kernels, o->kernels.items, o->kernels.count, &diag))
         return zs_cli_usage(&zs_command_analyze, "--kernel %s", diag.text);
+    kernels.other_form = zs_cli_demangle;
     int status = zs_formula_files_open(&o->files, &files);
     if (status == ZS_EXIT_OK)
         status = analyze(o, operands[0], &files, &kernels);

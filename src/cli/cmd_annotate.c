@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope annotate: source and machine code, correlated. */
+#include "cli/demangle.h"
 #include "cli/paths.h"
 #include "cli/view.h"
 
@@ -153,8 +154,8 @@ static int write_html(struct work *w)
     char input[4000];
     zs_cli_quote(w->view->input, input, sizeof(input));
     snprintf(command, sizeof(command), "zescope annotate %s", input);
-    const struct zs_module_html_options html = {.text = text_options(w->o),
-                                                .text_command = command};
+    const struct zs_module_html_options html = {
+        .text = text_options(w->o), .text_command = command, .readable = zs_cli_demangle};
     int status = ZS_EXIT_OK;
     if (strcmp(w->o->html, "-") == 0) {
         int error = zs_report_module_html(w->view, &html, zs_cli_sink_stdout, &status);

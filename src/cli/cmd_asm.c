@@ -144,5 +144,6 @@ const struct zs_command zs_command_asm = {
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct asm_options),
+    .prints_code = true,
     .run = run,
 };

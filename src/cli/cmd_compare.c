@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope compare: what changed between two recordings, or two builds. */
+#include "cli/demangle.h"
 #include "cli/view.h"
 
 #include "base/file.h"
@@ -198,6 +199,7 @@ static int compare_kernels(const struct compare_options *o, char **operands,
                                      .width = o->width ? (unsigned)ZS_MIN(o->width, 10000u)
                                                        : zs_cli_columns(STDOUT_FILENO),
                                      .context = (uint32_t)ZS_MIN(o->context, 1000000u),
+                                     .readable = zs_cli_demangle,
                                      .indent = 2};
     struct zs_compare_side sides[ZS_SIDES] = {{&nothing, NULL}, {&nothing, NULL}};
     struct side opened[ZS_SIDES] = {0};

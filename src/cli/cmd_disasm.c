@@ -153,5 +153,6 @@ const struct zs_command zs_command_disasm = {
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),
     .options_size_B = sizeof(struct disasm_options),
+    .prints_code = true,
     .run = run_disasm,
 };

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/filter.h"
 #include "base/vec.h"
+#include "cli/demangle.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
 #include "cli/replay_ze.h"
@@ -449,6 +450,7 @@ static int replay(const struct replay_options *o, const char *path)
     struct all a = {.o = o, .path = path};
     if (zs_filter_compile(&a.filter, o->kernels.items, o->kernels.count, &diag))
         return zs_cli_usage(&zs_command_replay, "--kernel %s", diag.text);
+    a.filter.other_form = zs_cli_demangle;
     if (zs_recording_open(path, &a.recording, &diag))
         return zs_cli_fail("%s: %s", path, diag.text);
     int status = zs_launches_list(path, &a.names, &a.count, &diag)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope report: tables of a recording. */
+#include "cli/demangle.h"
 #include "cli/paths.h"
 #include "cli/view.h"
 
@@ -234,8 +235,10 @@ static int write_html(const struct report_options *o, char **operands, struct zs
     snprintf(command, sizeof(command), "zescope report %s; zescope annotate %s%s", path, path,
              recordings->total > 1 ? "/*" : "");
     snprintf(title, sizeof(title), "%s", zs_path_own_base_name(operands[0]));
-    const struct zs_module_html_options code = {
-        .title = title, .text_command = command, .text = {.context_lines = 3}};
+    const struct zs_module_html_options code = {.title = title,
+                                                .text_command = command,
+                                                .readable = zs_cli_demangle,
+                                                .text = {.context_lines = 3}};
     const struct zs_recording_html page = {.report = report,
                                            .timeline = timeline,
                                            .info = first_info(recordings),
@@ -298,7 +301,9 @@ static int report_tables(const struct report_options *o, const struct zs_report_
     else
         put(o, report, &out);
     put_notes(o, path, report);
-    int (*write)(const void *, size_t) = o->json ? zs_cli_write_stdout : zs_cli_write_text;
+    int (*write)(const void *, size_t) = o->json                    ? zs_cli_write_stdout
+                                         : o->format == FORMAT_TEXT ? zs_cli_write_text
+                                                                    : zs_cli_write_exact;
     int status = out.error ? zs_cli_fail("out of memory") : write(out.data, out.size_B);
     zs_buf_fini(&out);
     zs_report_free(report);

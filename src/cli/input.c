@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/input.h"
+#include "cli/demangle.h"
 #include "cli/record_into.h"
 #include "cli/source.h"
 
@@ -35,6 +36,7 @@ static int compile_patterns(struct opener *o)
     struct zs_diag diag = {0};
     int error =
         zs_filter_compile(&o->kernels, o->select->kernels.items, o->select->kernels.count, &diag);
+    o->kernels.other_form = zs_cli_demangle;
     if (error == -ENOMEM)
         return out_of_memory();
     if (error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The zescope command: picks a subcommand from the table and hands over. */
+#include "cli/demangle.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 
@@ -107,6 +108,8 @@ static int run_command(const struct zs_command *command, int argc, char **argv)
     int operand_count;
     char **operands;
     int status = zs_options_parse(command, argc, argv, options, &operand_count, &operands);
+    if (command->prints_code || !((struct zs_common_options *)options)->demangle)
+        zs_cli_demangle_off();
     if (!status && ((struct zs_common_options *)options)->help)
         zs_help_command(command);
     else if (!status && !operand_count && command->takes_recording)
@@ -158,6 +161,8 @@ int main(int argc, char **argv)
         puts("zescope " ZS_VERSION);
         return flush_stdout();
     }
+    if (!strcmp(name, "--demangle"))
+        return zs_cli_demangle_serve();
     if (!strcmp(name, "--generate-man")) {
         generate_man(argc > 2 ? argv[2] : "");
         return flush_stdout();

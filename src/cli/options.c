@@ -15,6 +15,9 @@ const struct zs_option zs_common_option_table[] = {
      "colour in text output; auto: on a terminal, unless NO_COLOR is set"},
     {"quiet", 'q', ZS_OPTION_FLAG, offsetof(struct zs_common_options, quiet), NULL,
      "no progress and no notes on stderr"},
+    {"demangle", 0, ZS_OPTION_FLAG, offsetof(struct zs_common_options, demangle), NULL,
+     "names of C++ and SYCL kernels as they were written (--no-demangle: as compilers have them); "
+     "on by default"},
     {"help", 'h', ZS_OPTION_FLAG, offsetof(struct zs_common_options, help), NULL,
      "show this help and exit"},
 };
@@ -320,6 +323,7 @@ int zs_options_parse(const struct zs_command *command, int argc, char **argv, vo
         memcpy(ret_options, command->defaults, command->options_size_B);
     else
         memset(ret_options, 0, command->options_size_B);
+    ((struct zs_common_options *)ret_options)->demangle = true;
     int status = parse_environment(&p);
     int kept = 1, i = 1;
     bool ended = false;

@@ -64,6 +64,7 @@ enum zs_color { ZS_COLOR_AUTO, ZS_COLOR_ALWAYS, ZS_COLOR_NEVER };
 struct zs_common_options {
     int color; /* enum zs_color */
     bool quiet;
+    bool demangle;
     bool help;
 };
 
@@ -79,6 +80,7 @@ struct zs_command {
     size_t options_size_B;
     const void *defaults; /* or NULL: zeros */
     bool takes_app;       /* the first operand ends the options: everything after is the app's */
+    bool prints_code;     /* names stay as they are */
     bool takes_recording; /* without an operand: the last recording (zs_cli_last_recording) */
     /* operands[0..count): what is left after options. Returns an exit status. NULL: the command is
      * for another system. */
@@ -144,6 +146,8 @@ int zs_cli_sink_stdout(void *user, const void *data, size_t size_B);
 /* The same for text, which terminals show: what is in it from files is made harmless (base/text.h).
  * Data (JSON, HTML) is escaped by its writers. */
 int zs_cli_write_text(const void *data, size_t size_B);
+/* The same where names stay as they are, for programs: code, CSV. */
+int zs_cli_write_exact(const void *data, size_t size_B);
 int zs_cli_sink_text(void *user, const void *data, size_t size_B);
 /* Text on stderr, without the command's name. */
 void zs_cli_print_stderr(const char *format, ...) ZS_PRINTF(1, 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What commands say to people: errors, notes, progress, colour. */
+#include "cli/demangle.h"
 #include "cli/options.h"
 
 #include "base/os.h"
@@ -23,9 +24,12 @@ static void put_stderr(const char *before, const char *format, va_list args, con
     for (size_t i = 0; i < text.size_B; i++) /* no colours are ours here */
         if (text.data[i] == 0x1b)
             text.data[i] = 0x1a;
-    struct zs_span span = zs_text_clean(&clean, text.data, text.size_B);
+    struct zs_buf readable = {0};
+    struct zs_span span = zs_cli_readable(&readable, zs_buf_span(&text));
+    span = zs_text_clean(&clean, span.data, span.size_B);
     fwrite(span.data, 1, span.size_B, stderr);
     fflush(stderr);
+    zs_buf_fini(&readable);
     zs_buf_fini(&text);
     zs_buf_fini(&clean);
 }
@@ -141,12 +145,21 @@ int zs_cli_sink_stdout(void *user, const void *data, size_t size_B)
     return *status != ZS_EXIT_OK ? -EIO : stdout_closed ? -EPIPE : 0;
 }
 
-int zs_cli_write_text(const void *data, size_t size_B)
+int zs_cli_write_exact(const void *data, size_t size_B)
 {
     struct zs_buf scratch = {0};
     struct zs_span clean = zs_text_clean(&scratch, data, size_B);
     int status = scratch.error ? zs_cli_fail("out of memory")
                                : zs_cli_write_stdout(clean.data, clean.size_B);
+    zs_buf_fini(&scratch);
+    return status;
+}
+
+int zs_cli_write_text(const void *data, size_t size_B)
+{
+    struct zs_buf scratch = {0};
+    struct zs_span text = zs_cli_readable(&scratch, zs_span_make(data, size_B));
+    int status = zs_cli_write_exact(text.data, text.size_B);
     zs_buf_fini(&scratch);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Windows does not have: commands that start programs or read recordings, and recordings. */
+#include "cli/demangle.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
@@ -37,6 +38,25 @@ int zs_cli_compile(const char *path, const char *device, const char *options,
 
 void zs_cli_scratch_remove(const char *folder)
 {
+}
+
+void zs_cli_demangle_off(void)
+{
+}
+
+const char *zs_cli_demangle(const char *name, size_t size_B)
+{
+    return NULL;
+}
+
+struct zs_span zs_cli_readable(struct zs_buf *scratch, struct zs_span text)
+{
+    return text;
+}
+
+int zs_cli_demangle_serve(void)
+{
+    return ZS_EXIT_USAGE;
 }
 
 size_t zs_failed_builds_text(const struct zs_recording *recording, uint32_t lines_max,

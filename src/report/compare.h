@@ -134,9 +134,10 @@ struct zs_compare_options {
     bool with_code;
     bool by_address;
     bool color;
-    unsigned width;   /* of the terminal */
-    uint32_t context; /* lines around what changed */
-    uint32_t indent;  /* JSON: levels broken into lines */
+    const char *(*readable)(const char *name, size_t size_B); /* as struct zs_html_page has it */
+    unsigned width;                                           /* of the terminal */
+    uint32_t context;                                         /* lines around what changed */
+    uint32_t indent;                                          /* JSON: levels broken into lines */
 };
 
 /* In pieces, kernel by kernel. 0, -ENOMEM, or what `write` returned. */

@@ -306,6 +306,7 @@ int zs_compare_html(const struct zs_compared *c, const struct zs_compare_options
         .listing_count = 1,
         .listing_title = listing_title,
         .listing = put_listing,
+        .readable = o->readable,
     };
     return zs_report_html(&html, write, user);
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/html.h"
 
+#include "base/json.h"
+#include "base/name_map.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "report/html_assets.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* U+200E, U+200F, U+202A..U+202E, U+2066..U+2069, U+061C: shown by name, for they would let text
  * show other than as it is compiled. */
@@ -67,10 +72,22 @@ void zs_html_escape(struct zs_buf *out, const char *text, size_t size_B)
     zs_buf_append(out, p + plain, size_B - plain);
 }
 
+/* Strings of the documents that begin with "_Z", each once. */
+struct mangled {
+    struct zs_buf now; /* the one that is being read, with its '"' */
+    bool is_reading;
+    struct zs_name_map known;
+    struct {
+        char **items;
+        size_t count, capacity;
+    } list;
+};
+
 struct html_writer {
     const struct zs_html_page *page;
     zs_html_write_fn *write;
     void *sink;
+    struct mangled *mangled;
 };
 
 static int put(const struct html_writer *w, const void *data, size_t size_B)
@@ -86,6 +103,45 @@ static int put_buf(const struct html_writer *w, struct zs_buf *buf)
     return error;
 }
 
+enum { MANGLED_MOST = 10000, MANGLED_MOST_B = 8 << 10 };
+
+static void keep_name(struct mangled *m)
+{
+    const char *name = zs_buf_cstr(&m->now) + 1;
+    if (zs_name_map_get(&m->known, name) != ZS_NAME_MAP_NONE || m->list.count == MANGLED_MOST)
+        return;
+    char *copy = strdup(name);
+    bool is_listed = copy && ZS_VEC_PUSH(&m->list, copy);
+    if (!is_listed)
+        free(copy);
+    if (!is_listed || !zs_name_map_put(&m->known, copy, 0))
+        m->now.error = -ENOMEM;
+}
+
+/* Pieces of JSON may end anywhere. */
+static void look_for_names(struct mangled *m, const uint8_t *p, size_t size_B)
+{
+    static const char start[] = "\"_Z";
+    for (size_t i = 0; i < size_B; i++) {
+        if (!m->is_reading) {
+            const uint8_t *quote = memchr(p + i, '"', size_B - i);
+            if (!quote)
+                return;
+            i = (size_t)(quote - p);
+            m->is_reading = true;
+            m->now.size_B = 0;
+            zs_buf_putc(&m->now, '"');
+            continue;
+        }
+        size_t at = m->now.size_B;
+        if (at >= 3 && p[i] == '"')
+            keep_name(m);
+        m->is_reading = at < MANGLED_MOST_B && p[i] != '"' && p[i] != '\\' &&
+                        (at >= 3 || p[i] == (uint8_t)start[at]);
+        zs_buf_putc(&m->now, (char)p[i]);
+    }
+}
+
 /* JSON has '<', '>' and '&' only within strings, where an escape means the same: so nothing in
  * the document can end the script element or open a comment in it. */
 static int put_json_piece(void *user, const void *data, size_t size_B)
@@ -94,6 +150,8 @@ static int put_json_piece(void *user, const void *data, size_t size_B)
     const struct html_writer *w = user;
     const uint8_t *p = data;
     size_t plain = 0;
+    if (w->page->readable)
+        look_for_names(w->mangled, p, size_B);
     for (size_t i = 0; i < size_B; i++) {
         if (p[i] != '<' && p[i] != '>' && p[i] != '&')
             continue;
@@ -222,6 +280,28 @@ static int put_title(const struct html_writer *w)
     return error;
 }
 
+/* {"_ZTS...": "main::..."} */
+static int put_names(const struct html_writer *w)
+{
+    struct zs_buf out = {0};
+    out.error = w->mangled->now.error;
+    zs_buf_putc(&out, '{');
+    for (size_t i = 0, count = 0; i < w->mangled->list.count; i++) {
+        const char *name = w->mangled->list.items[i];
+        const char *readable = w->page->readable(name, strlen(name));
+        if (!readable)
+            continue;
+        zs_buf_puts(&out, count++ ? "," : "");
+        zs_json_escape(&out, name, strlen(name), true);
+        zs_buf_putc(&out, ':');
+        zs_json_escape(&out, readable, strlen(readable), true);
+    }
+    zs_buf_putc(&out, '}');
+    int error = put_buf(w, &out);
+    zs_buf_fini(&out);
+    return error;
+}
+
 static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
 {
     switch (slot) {
@@ -233,6 +313,8 @@ static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
         return w->page->json(w->page->user, put_json_piece, (void *)(uintptr_t)w);
     case ZS_HTML_RECORD:
         return w->page->record(w->page->user, put_json_piece, (void *)(uintptr_t)w);
+    case ZS_HTML_NAMES:
+        return put_names(w);
     default:
         return 0;
     }
@@ -240,7 +322,8 @@ static int put_slot(const struct html_writer *w, enum zs_html_slot slot)
 
 int zs_report_html(const struct zs_html_page *page, zs_html_write_fn *write, void *sink)
 {
-    const struct html_writer w = {page, write, sink};
+    struct mangled mangled = {0};
+    const struct html_writer w = {page, write, sink, &mangled};
     const struct zs_html_bundle *bundle = page->bundle   ? page->bundle
                                           : page->record ? &zs_html_recording
                                                          : &zs_html_module;
@@ -250,5 +333,10 @@ int zs_report_html(const struct zs_html_page *page, zs_html_write_fn *write, voi
         error = put(&w, piece->text, piece->size_B);
         error = error ? error : put_slot(&w, piece->then);
     }
+    zs_name_map_fini(&mangled.known);
+    for (size_t i = 0; i < mangled.list.count; i++)
+        free(mangled.list.items[i]);
+    free(mangled.list.items);
+    zs_buf_fini(&mangled.now);
     return error;
 }

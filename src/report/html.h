@@ -31,6 +31,8 @@ struct zs_html_page {
     /* A second document, for the page of a recording (docs/html-report.md); NULL: a module's page.
      * Its values need not be safe in HTML either. */
     int (*record)(void *user, zs_html_write_fn *write, void *sink);
+    /* What a name of the document is called where people read it; NULL: as it is. NULL: all are. */
+    const char *(*readable)(const char *name, size_t size_B);
     /* A kernel's heading and its listing as plain text (any bytes): asked in ascending order. */
     size_t listing_count;
     const char *(*listing_title)(void *user, size_t index);

@@ -50,6 +50,7 @@ int zs_report_module_html(const struct zs_module_view *view,
         .listing_title = listing_title,
         .listing = put_listing,
         .listing_limit_B = options->listing_limit_B,
+        .readable = options->readable,
     };
     return zs_report_html(&page, write, user);
 }

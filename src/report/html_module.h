@@ -11,6 +11,7 @@ struct zs_module_html_options {
     const char *title;                    /* NULL: the view's input, without its folders */
     const char *text_command;             /* see struct zs_html_page */
     size_t listing_limit_B;               /* likewise */
+    const char *(*readable)(const char *name, size_t size_B); /* likewise */
 };
 
 /* 0, -ENOMEM, or what `write` returned. The document has everything that the page shows:

@@ -110,6 +110,7 @@ int zs_report_recording_html(const struct zs_recording_html *recording, zs_write
         .listing_title = listing_title,
         .listing = put_listing,
         .listing_limit_B = recording->code->listing_limit_B,
+        .readable = recording->code->readable,
     };
     return zs_report_html(&page, write, user);
 }

@@ -697,7 +697,7 @@ class Hostile(View):
     def harmless(self):
         self.assertFalse(B.run('return "pwned" in window'))
         self.assertEqual(B.count('img, svg:not(#svg, .graph-picture), iframe, object, embed, [onerror], [onload], [onmouseover], [onclick]'), 0)
-        self.assertEqual(B.count('script'), 3)
+        self.assertEqual(B.count('script'), 4)
         self.assertEqual(B.run('return Array.from(document.querySelectorAll("a[href]")).filter(a => a.getAttribute("href") !== "#").length'), 0)
 
     def test_nothing_runs(self):

@@ -5,7 +5,7 @@ usage: embed.py OUT.c NAME PAGE.html [PART.html] STYLE.css... SCRIPT.js...
 
 NAME is the bundle's in html_assets.h. PART goes where the page says {{PART}}. The scripts become one, in the order given, inside one function: they share names and nothing
 leaks. The page names where things go: {{CSP}} {{STYLE}} {{BOOT}} {{SCRIPT}} are filled in here,
-{{TITLE}} {{LISTINGS}} {{DATA}} {{RECORD}} by the C code when it writes a page.
+{{TITLE}} {{LISTINGS}} {{DATA}} {{RECORD}} {{NAMES}} by the C code when it writes a page.
 """
 import base64
 import hashlib
@@ -15,7 +15,7 @@ import sys
 # Runs before the body is read, so that the plain listing never flashes up.
 BOOT = "document.documentElement.classList.add('js');"
 SLOTS = {'TITLE': 'ZS_HTML_TITLE', 'LISTINGS': 'ZS_HTML_LISTINGS', 'DATA': 'ZS_HTML_DATA',
-         'RECORD': 'ZS_HTML_RECORD'}
+         'RECORD': 'ZS_HTML_RECORD', 'NAMES': 'ZS_HTML_NAMES'}
 
 
 def read(path):

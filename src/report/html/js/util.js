@@ -51,12 +51,21 @@ function shortNumber(value) {
     return scaled.toPrecision(Math.abs(scaled) < 1 ? 2 : 3).replace(/\.?0+$/, '') + suffix;
 }
 
+/* Names of C++ by what compilers made of them. */
+const NAMES = new Map();
+try {
+    for (const [mangled, name] of Object.entries(JSON.parse($('names').textContent)))
+        NAMES.set(mangled, String(name));
+} catch (error) {
+    // none are known
+}
+
 /*
  * Text as it may be shown: control characters, and characters that reorder text, by name. They
  * would otherwise be invisible, or make a line read other than it is compiled.
  */
 const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-const visible = text => text.replace(HIDDEN, c =>
+const visible = text => (NAMES.get(text) || text).replace(HIDDEN, c =>
     '\u2039U+' + c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u203a');
 
 /* The first position in the ascending array whose value is >= x. */

@@ -106,7 +106,7 @@ static void test_page(void **state)
     assert_int_equal(write_page(&in, 2, 0, &out), 0);
     const char *html = zs_buf_cstr(&out);
     assert_int_equal(strncmp(html, "<!doctype html>", 15), 0);
-    assert_int_equal(count_of(html, "</script>"), 3); /* boot, data, script */
+    assert_int_equal(count_of(html, "</script>"), 4); /* boot, data, names, script */
     assert_null(strstr(html, "<script>alert"));
     assert_non_null(strstr(html, "{\"name\":\"\\u003c/script\\u003e\\u003c!--\\u003cscript\\u003e"
                                  "\\u0026\"}</script>"));
