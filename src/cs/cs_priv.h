@@ -36,6 +36,7 @@ struct zs_cs {
     uint64_t returns[DEPTH_MAX];
     uint32_t depth;
     bool ended;
+    bool is_off;      /* by MI_SET_PREDICATE */
     uint64_t ticks;   /* the engine's own time: never ahead of the clock */
     uint64_t moved_B; /* by copies, since it looked around */
     /* registers of an engine, from its base on; general ones from 0x600 */
@@ -62,6 +63,7 @@ int zs_cs_fail(struct zs_cs *cs, struct zs_diag *diag, int error, const char *fo
 /* Memory of the engine; NULL and a sentence in diag. */
 uint8_t *zs_cs_memory(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool is_write,
                       struct zs_diag *diag);
+int zs_cs_load32(struct zs_cs *cs, uint64_t gpu_va, uint32_t *ret, struct zs_diag *diag);
 int zs_cs_store32(struct zs_cs *cs, uint64_t gpu_va, uint32_t value, struct zs_diag *diag);
 int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_diag *diag);
 /* So much was copied: now and then others are let in, and what memory() gave is let go. */
@@ -74,6 +76,10 @@ static inline uint64_t zs_cs_tile_offset_B(const struct zs_cs *cs, uint32_t is_a
     uint64_t offset_B = cs->registers[ZS_CS_PARTITION_OFFSET / 4];
     return is_asked ? cs->registers[ZS_CS_PARTITION / 4] * offset_B : 0;
 }
+/* A command that has a bit for it is not to be run: MI_PREDICATE's result is 0. */
+bool zs_cs_is_predicated_off(const struct zs_cs *cs, uint32_t is_asked);
+/* memory >, >=, <, <=, ==, != data; how: up to 5 */
+bool zs_cs_compares(uint32_t how, uint32_t memory, uint32_t data);
 uint64_t zs_cs_timestamp(const struct zs_cs *cs);
 
 #endif

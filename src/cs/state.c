@@ -173,8 +173,8 @@ int zs_cs_gpgpu_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
     struct zs_cs_ran ran;
     uint32_t idd[8];
     uint64_t va = cs->dynamic_va + cs->descriptors_offset_B + (dw[1] & 63) * DESCRIPTOR_B;
-    if (dw[0] >> 8 & 1) /* predicated */
-        return zs_cs_refuse(cs, dw, count, diag);
+    if (zs_cs_is_predicated_off(cs, dw[0] >> 8 & 1))
+        return 0;
     const uint8_t *at = zs_cs_memory(cs, va, DESCRIPTOR_B, false, diag);
     if (!at)
         return -EFAULT;
@@ -265,8 +265,10 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
         PARTITIONED = 1 << 9
     };
     uint32_t more = cs->params.is_xe2;
-    if (count != LENGTH + more || dw[0] & PREDICATED || (dw[0] & PARTITIONED && more))
+    if (count != LENGTH + more || (dw[0] & PARTITIONED && more))
         return zs_cs_refuse(cs, dw, count, diag);
+    if (zs_cs_is_predicated_off(cs, dw[0] & PREDICATED))
+        return 0;
     const uint32_t *idd = dw + DESCRIPTOR_AT + more;
     struct zs_cs_walk walk = {.simd = 8u << (dw[4] >> 30),
                               .threads = idd[5] & 0x3ff,

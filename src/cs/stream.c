@@ -85,7 +85,7 @@ int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag)
                : zs_cs_fail(cs, diag, -ECANCELED, "it is not waited for any more");
 }
 
-static int load32(struct zs_cs *cs, uint64_t gpu_va, uint32_t *ret, struct zs_diag *diag)
+int zs_cs_load32(struct zs_cs *cs, uint64_t gpu_va, uint32_t *ret, struct zs_diag *diag)
 {
     const uint8_t *from = zs_cs_memory(cs, gpu_va & ~3ull, 4, false, diag);
     if (!from)
@@ -145,6 +145,8 @@ int zs_cs_load_registers(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
 int zs_cs_store_register(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
     uint32_t value = 0;
+    if (zs_cs_is_predicated_off(cs, dw[0] >> 21 & 1))
+        return 0;
     int error = read_register(cs, register_of(dw[1]), &value, diag);
     uint64_t to = zs_cs_qword(dw + 2) + zs_cs_tile_offset_B(cs, dw[0] >> 16 & 1);
     return error ? error : zs_cs_store32(cs, to, value, diag);
@@ -155,7 +157,7 @@ int zs_cs_load_register_memory(struct zs_cs *cs, const uint32_t *dw, uint32_t co
 {
     uint32_t value = 0;
     uint64_t from = zs_cs_qword(dw + 2) + zs_cs_tile_offset_B(cs, dw[0] >> 16 & 1);
-    int error = load32(cs, from, &value, diag);
+    int error = zs_cs_load32(cs, from, &value, diag);
     if (!error)
         write_register(cs, register_of(dw[1]), value);
     return error;
@@ -278,11 +280,6 @@ int zs_cs_refuse(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs
                       zs_cs_find(dw[0])->name, dw[0]);
 }
 
-int zs_cs_set_predicate(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
-{
-    return dw[0] & 15 ? zs_cs_refuse(cs, dw, count, diag) : 0;
-}
-
 int zs_cs_batch_end(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
     cs->ended = cs->depth == 0;
@@ -293,9 +290,12 @@ int zs_cs_batch_end(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct
 
 int zs_cs_batch_start(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    if (dw[0] >> 15 & 1) /* predicated */
+    enum { INDIRECT = 1 << 12, PREDICATED = 1 << 15, SECOND_LEVEL = 1 << 22 };
+    if (dw[0] & INDIRECT && cs->params.is_xe_hpg)
         return zs_cs_refuse(cs, dw, count, diag);
-    if (dw[0] >> 22 & 1) { /* second level: its end leads back here */
+    if (dw[0] & PREDICATED && cs->is_off)
+        return 0;
+    if (dw[0] & SECOND_LEVEL) { /* second level: its end leads back here */
         if (cs->depth == DEPTH_MAX)
             return zs_cs_fail(cs, diag, -EINVAL, "batches call each other deeper than %d",
                               DEPTH_MAX);
@@ -305,24 +305,6 @@ int zs_cs_batch_start(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
     return 0;
 }
 
-static bool compares(uint32_t how, uint32_t memory, uint32_t data)
-{
-    switch (how) {
-    case 0:
-        return memory > data;
-    case 1:
-        return memory >= data;
-    case 2:
-        return memory < data;
-    case 3:
-        return memory <= data;
-    case 4:
-        return memory == data;
-    default:
-        return memory != data;
-    }
-}
-
 int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
     uint32_t how = zs_cs_bits(dw[0], 14, 12), value = 0;
@@ -330,8 +312,8 @@ int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
     if (how > 5 || !(dw[0] >> 15 & 1)) /* waiting for signals, not for memory */
         return zs_cs_refuse(cs, dw, count, diag);
     for (uint32_t turn = 0;; turn++) {
-        int error = load32(cs, at_va, &value, diag);
-        if (error || compares(how, value, dw[1]))
+        int error = zs_cs_load32(cs, at_va, &value, diag);
+        if (error || zs_cs_compares(how, value, dw[1]))
             return error;
         if (!cs->ops->pause(cs->ctx, turn))
             return zs_cs_fail(cs, diag, -ECANCELED,
@@ -375,7 +357,7 @@ int zs_cs_pipe_control(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
 int zs_cs_copy_dword(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
     uint32_t value = 0;
-    int error = load32(cs, zs_cs_qword(dw + 3), &value, diag);
+    int error = zs_cs_load32(cs, zs_cs_qword(dw + 3), &value, diag);
     return error ? error : zs_cs_store32(cs, zs_cs_qword(dw + 1), value, diag);
 }
 
@@ -412,10 +394,17 @@ int zs_cs_atomic(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs
 /* ---- the engine --------------------------------------------------------------------------------
  */
 
+/* Run whatever MI_SET_PREDICATE said: the next one, and what ends batches or says itself. */
+static bool is_always_run(const struct zs_cs_command *c)
+{
+    return c->run == zs_cs_set_predicate || c->run == zs_cs_batch_start ||
+           c->run == zs_cs_batch_end;
+}
+
 static int step(struct zs_cs *cs, struct zs_diag *diag)
 {
     uint32_t dw[LENGTH_MAX + 2];
-    int error = load32(cs, cs->at_va, &dw[0], diag);
+    int error = zs_cs_load32(cs, cs->at_va, &dw[0], diag);
     if (error)
         return error;
     const struct zs_cs_command *c = zs_cs_find(dw[0]);
@@ -432,7 +421,7 @@ static int step(struct zs_cs *cs, struct zs_diag *diag)
     /* handlers read what the shortest form of their command has */
     memset(dw + count, 0, (ZS_MIN(count + 8ull, ZS_ARRAY_LEN(dw)) - count) * 4);
     cs->next_va = cs->at_va + count * 4ull;
-    return c->run(cs, dw, count, diag);
+    return cs->is_off && !is_always_run(c) ? 0 : c->run(cs, dw, count, diag);
 }
 
 int zs_cs_run(struct zs_cs *cs, uint64_t batch_va, struct zs_diag *diag)
@@ -440,7 +429,7 @@ int zs_cs_run(struct zs_cs *cs, uint64_t batch_va, struct zs_diag *diag)
     enum { LOOK_AROUND = 4096 };
     cs->at_va = batch_va;
     cs->depth = 0;
-    cs->ended = false;
+    cs->ended = cs->is_off = false;
     cs->ticks = ZS_MAX(cs->ticks, cs->ops->ticks(cs->ctx));
     for (uint32_t i = 1; !cs->ended; i++) {
         int error = step(cs, diag);

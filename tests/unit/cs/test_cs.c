@@ -211,7 +211,7 @@ static void refusals(void **state)
         int error;
         const char *says;
     } cases[] = {
-        {{MI(0x0cu, 0)}, -ENOTSUP, "MI_PREDICATE"},
+        {{MI(0x0cu, 1u << 6)}, -ENOTSUP, "MI_PREDICATE"},
         {{0xdeadbeef}, -ENOTSUP, "0xdeadbeef"},
         {{2u << 29 | 0x53u << 22 | 8}, -ENOTSUP, "XY_SRC_COPY_BLT"},
         {{MI(0x24u, 2), 0x7034, DATA, 0}, -ENOTSUP, "register 0x7034"},
@@ -226,6 +226,121 @@ static void refusals(void **state)
         assert_int_equal(RUN(m, cases[i].dw, &diag), cases[i].error);
         assert_non_null(strstr(diag.text, cases[i].says));
         assert_non_null(strstr(diag.text, "command at 0x"));
+        machine_free(m);
+    }
+}
+
+#define STORE(at_B, value) MI(0x20u, 2), DATA + (at_B), 0, value
+
+/* What follows MI_SET_PREDICATE is run or not; after the next one it is run again. */
+static void predicates(void **state)
+{
+    static const struct {
+        uint32_t set, result_2, part, result; /* result: MI_PREDICATE's */
+        bool is_run;
+    } cases[] = {
+        {0, 0, 0, 0, true},       {1, 1, 0, 0, true},        {1, 0, 0, 0, false},
+        {2, 0, 0, 0, true},       {2, 1, 0, 0, false},       {3, 0, 0, 1, true},
+        {3, 0, 0, 0, false},      {4, 0, 0, 0, true},        {4, 0, 0, 1, false},
+        {15, 1, 0, 1, false},     {1u << 4, 0, 0, 0, false}, {1u << 4, 0, 1, 0, true},
+        {2u << 4, 0, 0, 0, true}, {2u << 4, 0, 3, 0, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine *m = machine_create(true);
+        struct zs_diag diag;
+        const uint32_t batch[] = {LRI(0x23bc, cases[i].result_2),
+                                  LRI(0x221c, cases[i].part),
+                                  LRI(0x2418, cases[i].result),
+                                  MI(0x01u, cases[i].set),
+                                  STORE(0, 1), /* and a jump over the next */
+                                  MI(0x31u, 1) | 1u << 15,
+                                  BASE + 25 * 4,
+                                  0,
+                                  MI(0x01u, 0),
+                                  STORE(4, 2),
+                                  MI(0, 0),
+                                  MI(0, 0),
+                                  MI(0, 0),
+                                  MI(0x01u, 0),
+                                  STORE(8, 3),
+                                  END};
+        assert_int_equal(sizeof(batch) / 4 - 6, 25);
+        assert_int_equal(RUN(m, batch, &diag), 0);
+        assert_int_equal(data(m, 0), cases[i].is_run ? 1 : 0);
+        assert_int_equal(data(m, 4), cases[i].is_run ? 0 : 2);
+        assert_int_equal(data(m, 8), 3);
+        machine_free(m);
+    }
+}
+
+/* MI_PREDICATE, told by a MI_STORE_REGISTER_MEM that asks for its result. */
+static void predicate_results(void **state)
+{
+    enum { LOAD = 2 << 6, LOAD_INVERTED = 3 << 6, AND = 1 << 3, OR = 2 << 3, XOR = 3 << 3 };
+    static const struct {
+        uint32_t command, source_0, source_1, data, before, after;
+    } cases[] = {
+        {LOAD | 0, 0, 0, 0, 0, 1},       {LOAD | 1, 0, 0, 0, 1, 0},
+        {LOAD | 2, 5, 5, 0, 0, 1},       {LOAD | 2, 5, 4, 0, 1, 0},
+        {LOAD | 3, 7, 4, 3, 0, 1},       {LOAD_INVERTED | 2, 5, 4, 0, 0, 1},
+        {LOAD | AND | 2, 5, 5, 0, 0, 0}, {LOAD | OR | 2, 5, 4, 0, 1, 1},
+        {LOAD | XOR | 2, 5, 5, 0, 1, 0}, {0, 5, 4, 0, 1, 1}, /* kept */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine *m = machine_create(false);
+        struct zs_diag diag;
+        const uint32_t batch[] = {LRI(0x2400, cases[i].source_0),
+                                  LRI(0x2408, cases[i].source_1),
+                                  LRI(0x2410, cases[i].data),
+                                  LRI(0x2418, cases[i].before),
+                                  MI(0x0cu, cases[i].command),
+                                  LRI(0x2600, 9),
+                                  MI(0x24u, 2) | 1u << 21,
+                                  0x2600,
+                                  DATA,
+                                  0,
+                                  END};
+        assert_int_equal(RUN(m, batch, &diag), 0);
+        assert_int_equal(data(m, 0), cases[i].after ? 9 : 0);
+        machine_free(m);
+    }
+}
+
+/* A second-level batch that ends, or not, by a dword of memory (12) and the mask behind it. */
+static void conditional_ends(void **state)
+{
+    enum { LEVEL = 1 << 18, MASKED = 1 << 19, COMPARES = 1 << 21, AT = 40 };
+    static const struct {
+        uint32_t flags, how, value, inner, outer;
+    } cases[] = {
+        {LEVEL, 0, 11, 1, 1},
+        {LEVEL, 0, 12, 0, 1},
+        {LEVEL, 1, 12, 1, 1},
+        {LEVEL, 2, 13, 1, 1},
+        {LEVEL, 3, 11, 0, 1},
+        {LEVEL, 4, 12, 1, 1},
+        {LEVEL, 5, 12, 0, 1},
+        {0, 5, 12, 0, 0},
+        {0, 4, 12, 1, 1},
+        {LEVEL | MASKED, 4, 8, 1, 1},
+        {LEVEL | MASKED, 4, 12, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine *m = machine_create(false);
+        struct zs_diag diag;
+        uint32_t batch[64] = {
+            STORE(16, 12), STORE(20, 8), MI(0x31u, 1) | 1u << 22, BASE + AT * 4, 0,
+            STORE(4, 1),   END};
+        const uint32_t second[] = {MI(0x36u, 2) | COMPARES | cases[i].flags | cases[i].how << 12,
+                                   cases[i].value,
+                                   DATA + 16,
+                                   0,
+                                   STORE(0, 1),
+                                   END};
+        memcpy(batch + AT, second, sizeof(second));
+        assert_int_equal(RUN(m, batch, &diag), 0);
+        assert_int_equal(data(m, 0), cases[i].inner);
+        assert_int_equal(data(m, 4), cases[i].outer);
         machine_free(m);
     }
 }
@@ -569,6 +684,9 @@ int main(void)
         cmocka_unit_test(second_level),
         cmocka_unit_test(semaphores),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(predicates),
+        cmocka_unit_test(predicate_results),
+        cmocka_unit_test(conditional_ends),
         cmocka_unit_test(gpgpu_walker),
         cmocka_unit_test(compute_walker),
         cmocka_unit_test(copies),
