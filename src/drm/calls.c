@@ -51,8 +51,8 @@ int zs_drm_ioctl(struct zs_drm_file *file, unsigned long request, uint64_t argum
     pthread_mutex_lock(&file->lock);
     error = call->run(file, bytes);
     pthread_mutex_unlock(&file->lock);
-    int written = error && error != -ETIME ? 0 : zs_drm_copy_out(argument, bytes, size_B);
-    zs_drm_log(ZS_DRM_DEBUG, "%s: %s", call->name, error ? strerror(-error) : "done");
+    int written = error < 0 && error != -ETIME ? 0 : zs_drm_copy_out(argument, bytes, size_B);
+    zs_drm_log(ZS_DRM_DEBUG, "%s: %s", call->name, error < 0 ? strerror(-error) : "done");
     return error ? error : written;
 }
 

@@ -78,7 +78,14 @@ struct zs_drm_node {
     pthread_mutex_t lock;
     struct zs_gpu_device *device; /* made by the first batch */
     struct zs_drm_kernels *kernels;
+    struct zs_drm_stalls *stalls; /* streams that observe it */
 };
+/* A call on a stream's descriptor. false: it is none. */
+bool zs_drm_xe_stream_ioctl(int fd, unsigned long request, int *ret);
+/* Somebody samples stalls: launches are to be timed, and what was found of them goes there. */
+bool zs_drm_stalls_wanted(struct zs_drm_node *node);
+void zs_drm_stalls_put(struct zs_drm_node *node, uint64_t kernel_va,
+                       const struct zs_gpu_timing *timing);
 uint32_t zs_drm_node_count(void);
 struct zs_drm_node *zs_drm_node(uint32_t index);
 struct zs_drm_engine {

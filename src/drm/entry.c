@@ -435,8 +435,11 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
     void *argument = va_arg(args, void *);
     va_end(args);
     struct zs_drm_file *file = _IOC_TYPE(request) == 'd' ? zs_drm_file_of(fd) : NULL;
+    int ret;
+    if (!file && _IOC_TYPE(request) == 'i' && zs_drm_xe_stream_ioctl(fd, request, &ret))
+        return ret;
     if (!file)
         return NEXT(ioctl)(fd, request, argument);
-    int error = zs_drm_ioctl(file, request, (uintptr_t)argument);
-    return error ? failed(error) : 0;
+    ret = zs_drm_ioctl(file, request, (uintptr_t)argument);
+    return ret < 0 ? failed(ret) : ret;
 }

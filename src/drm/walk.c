@@ -317,6 +317,7 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
         .row_B = walk->row_B,
         .inline_B = walk->inline_B,
         .cross_B = walk->cross_B,
+        .flags = zs_drm_stalls_wanted(node) ? ZS_GPU_KERNEL_TIMED : 0,
     };
     struct zs_drm_kernels *kernels = kernels_of(node);
     int error = kernels ? take_kernel(kernels, device, &code, &work->kept, diag) : -ENOMEM;
@@ -352,11 +353,13 @@ static int set_size(const struct zs_cs_walk *walk, struct zs_gpu_walk *to, struc
     return 0;
 }
 
-static int run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk, struct zs_cs_ran *ret,
-               struct zs_diag *diag)
+static int run(struct zs_drm_node *node, const struct zs_gpu_walk *walk, uint64_t kernel_va,
+               struct zs_cs_ran *ret, struct zs_diag *diag)
 {
     struct zs_gpu_result result;
-    int error = zs_gpu_walk_run(device, walk, &result);
+    int error = zs_gpu_walk_run(node->device, walk, &result);
+    if (result.timing.stall_count)
+        zs_drm_stalls_put(node, kernel_va, &result.timing);
     ret->start_ticks = result.start_ticks;
     ret->end_ticks = result.end_ticks;
     if (error == -EFAULT) {
@@ -394,7 +397,7 @@ int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const stru
         error = prepare(node, device, vm, walk, &work, diag);
     zs_gpu_memory_unpin(vm->memory, pin);
     if (!error)
-        error = run(device, &work.walk, ret, diag);
+        error = run(node, &work.walk, walk->kernel_va, ret, diag);
     zs_gpu_memory_pin(vm->memory, pin);
     if (work.kept)
         give_kernel(node->kernels, work.kept);

@@ -38,6 +38,7 @@ enum zs_xe_query_id {
     ZS_XE_QUERY_HWCONFIG,
     ZS_XE_QUERY_GT_TOPOLOGY,
     ZS_XE_QUERY_ENGINE_CYCLES,
+    ZS_XE_QUERY_EU_STALL = 10,
 };
 struct zs_xe_query {
     uint64_t extensions;
@@ -198,6 +199,26 @@ struct zs_xe_madvise {
     uint64_t what[2], reserved[2];
 };
 
+/* ---- observation: EU stall sampling ------------------------------------------------------------
+ */
+
+struct zs_xe_observation {
+    uint64_t extensions, type, op, param;
+};
+struct zs_xe_property {
+    uint64_t next;
+    uint32_t name, pad, id, pad2;
+    uint64_t value, reserved[2];
+};
+enum { ZS_XE_STALL_GT = 1, ZS_XE_STALL_RATE, ZS_XE_STALL_WAIT_REPORTS, ZS_XE_STALL_PROPERTIES };
+enum { ZS_XE_STALL_RECORD_B = 64, ZS_XE_STALL_RATES = 7 };
+struct zs_xe_stall_query {
+    uint64_t extensions, capabilities, record_B, buffer_B, reserved[5], rate_count,
+        rates[ZS_XE_STALL_RATES];
+};
+size_t zs_drm_xe_put_stalls(const struct zs_drm_node *node, uint8_t *to);
+bool zs_drm_xe_has_stalls(const struct zs_drm_node *node);
+
 _Static_assert(sizeof(struct zs_xe_query) == 40 && sizeof(struct zs_xe_engine_info) == 32 &&
                    sizeof(struct zs_xe_region) == 88 && sizeof(struct zs_xe_gt) == 96 &&
                    sizeof(struct zs_xe_engine_cycles) == 40 &&
@@ -205,7 +226,8 @@ _Static_assert(sizeof(struct zs_xe_query) == 40 && sizeof(struct zs_xe_engine_in
                    sizeof(struct zs_xe_mmap_offset) == 40 && sizeof(struct zs_xe_vm_create) == 32 &&
                    sizeof(struct zs_xe_bind_op) == 80 && sizeof(struct zs_xe_vm_bind) == 136 &&
                    sizeof(struct zs_xe_queue_create) == 48 && sizeof(struct zs_xe_sync) == 48 &&
-                   sizeof(struct zs_xe_exec) == 56 && sizeof(struct zs_xe_wait) == 72,
+                   sizeof(struct zs_xe_exec) == 56 && sizeof(struct zs_xe_wait) == 72 &&
+                   sizeof(struct zs_xe_observation) == 32 && sizeof(struct zs_xe_property) == 48,
                "as the kernel has them");
 
 #define ZS_DRM_CALL(nr, type, handler) zs_drm_handler zs_drm_##handler;

@@ -190,9 +190,13 @@ int zs_drm_xe_query(struct zs_drm_file *file, void *argument)
     static const struct {
         uint32_t id;
         size_t (*put)(const struct zs_drm_node *node, uint8_t *to);
-    } rows[] = {{ZS_XE_QUERY_ENGINES, put_engines},   {ZS_XE_QUERY_MEM_REGIONS, put_regions},
-                {ZS_XE_QUERY_CONFIG, put_config},     {ZS_XE_QUERY_GT_LIST, put_gts},
-                {ZS_XE_QUERY_HWCONFIG, put_hwconfig}, {ZS_XE_QUERY_GT_TOPOLOGY, put_topology}};
+    } rows[] = {{ZS_XE_QUERY_ENGINES, put_engines},
+                {ZS_XE_QUERY_MEM_REGIONS, put_regions},
+                {ZS_XE_QUERY_CONFIG, put_config},
+                {ZS_XE_QUERY_GT_LIST, put_gts},
+                {ZS_XE_QUERY_HWCONFIG, put_hwconfig},
+                {ZS_XE_QUERY_GT_TOPOLOGY, put_topology},
+                {ZS_XE_QUERY_EU_STALL, zs_drm_xe_put_stalls}};
     struct zs_xe_query *q = argument;
     if (q->extensions)
         return -EINVAL;
@@ -201,7 +205,8 @@ int zs_drm_xe_query(struct zs_drm_file *file, void *argument)
     size_t row = 0;
     while (row < ZS_ARRAY_LEN(rows) && rows[row].id != q->query)
         row++;
-    if (row == ZS_ARRAY_LEN(rows)) {
+    if (row == ZS_ARRAY_LEN(rows) ||
+        (q->query == ZS_XE_QUERY_EU_STALL && !zs_drm_xe_has_stalls(file->node))) {
         zs_drm_log(ZS_DRM_DEBUG, "query %" PRIu32 " is not known", q->query);
         return -EINVAL;
     }

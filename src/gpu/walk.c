@@ -198,7 +198,7 @@ bool zs_gpu_walk_kernel_is(const struct zs_gpu_walk_kernel *kernel,
                            const struct zs_gpu_walk_code *code)
 {
     const struct zs_gpu_walk_code *own = &kernel->code;
-    return own->gpu_va == code->gpu_va && own->simd == code->simd &&
+    return own->gpu_va == code->gpu_va && own->simd == code->simd && own->flags == code->flags &&
            own->large_grf == code->large_grf && own->has_barrier == code->has_barrier &&
            own->scratch_B == code->scratch_B && own->emit == code->emit &&
            !memcmp(own->order, code->order, sizeof(own->order)) && own->row_B == code->row_B &&

@@ -422,9 +422,106 @@ static void tiles(void **state)
     close(fd);
 }
 
+/* iga64's text: moves, math and a product of 16 floats, then the end of the thread. */
+static const uint32_t stall_code[] = {
+    0x00100061, 0x14054aa0,
+    0x00000000, 0x3f800000, /* mov (16|M0) r20.0<1>:f 1.0:f */
+    0x0010c038, 0x16050aa0,
+    0x10101404, 0x00000000, /* math.inv (16|M0) r22.0<1>:f r20.0:f {$0} */
+    0x00108041, 0x18050aa0,
+    0x0a101604, 0x00101404, /* mul (16|M0) r24.0<1>:f r22.0 r20.0 {$0.dst} */
+    0x000c1161, 0x70050220,
+    0x00460005, 0x00000000, /* mov (8|M0) r112.0<1>:ud r0.0 {F@1} */
+    0x00000031, 0x00000004,
+    0x3020700c, 0x00000000, /* send.gtwy ... {EOT} */
+};
+
+static void put_walk(uint32_t *at, uint32_t groups)
+{
+    enum { BASES = 20, WALKER = 39, KERNEL_B = 4096 };
+    memset(at, 0, (BASES + WALKER) * 4);
+    at[0] = 0x61010000u | (BASES - 2); /* STATE_BASE_ADDRESS: instructions */
+    at[10] = (uint32_t)VA | 1;
+    at[11] = (uint32_t)(VA >> 32);
+    at += BASES;
+    at[0] = 0x72080000u | (WALKER - 2);
+    at[4] = 1u << 30; /* SIMD16 */
+    at[5] = 0xffff;
+    at[6] = 15;
+    at[7] = groups;
+    at[8] = at[9] = 1;
+    at[18] = KERNEL_B;
+    at[18 + 5] = 1; /* a thread in a group */
+    at[WALKER] = 0x0au << 23;
+}
+
+static int open_stalls(int fd, uint64_t gt, uint64_t rate)
+{
+    struct zs_xe_property p[3] = {{.next = (uintptr_t)&p[1], .id = ZS_XE_STALL_GT, .value = gt},
+                                  {.next = (uintptr_t)&p[2], .id = ZS_XE_STALL_RATE, .value = rate},
+                                  {.id = ZS_XE_STALL_WAIT_REPORTS, .value = 1}};
+    struct zs_xe_observation o = {.type = 1, .param = (uintptr_t)p};
+    return CALL(fd, ZS_XE_OBSERVATION, o);
+}
+
+/* Samples of kernels are of their instructions, as many as their threads' cycles give. */
+static void stalls(void **state)
+{
+    enum { GROUPS = 4096, RATE = 251, RECORDS = 4096 };
+    static uint8_t records[RECORDS][ZS_XE_STALL_RECORD_B];
+    int fd = open_node();
+    struct zs_xe_stall_query told = {0};
+    struct zs_xe_query q = {.query = ZS_XE_QUERY_EU_STALL, .data = (uintptr_t)&told};
+    assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), 0);
+    assert_int_equal(CALL(fd, ZS_XE_DEVICE_QUERY, q), 0);
+    assert_int_equal(told.record_B, ZS_XE_STALL_RECORD_B);
+    assert_int_equal(told.rates[told.rate_count - 1], 7 * RATE);
+    assert_int_equal(open_stalls(fd, 2, RATE), -1);
+    assert_int_equal(open_stalls(fd, 0, 8 * RATE), -1);
+    int stream = open_stalls(fd, 0, RATE);
+    assert_true(stream >= 0);
+    assert_int_equal(fcntl(stream, F_SETFL, O_NONBLOCK), 0);
+
+    uint32_t vm = new_vm(fd), *code, handle = create(fd, (void **)&code), queue = new_queue(fd, vm);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA, OBJECT_B), 0);
+    memcpy(code + 1024, stall_code, sizeof(stall_code));
+    put_walk(code, GROUPS);
+    for (uint64_t turn = 0; turn < 3; turn++) { /* it samples in the second */
+        assert_int_equal(ioctl(stream, _IO('i', turn == 1 ? 0 : 1), 0), 0);
+        assert_int_equal(submit(fd, queue, VA, VA + 8200, turn + 1), 0);
+        assert_int_equal(wait_for(fd, queue, (uint64_t *)code + 1025, turn + 1, -1), 0);
+        ssize_t got = read(stream, records, sizeof(records));
+        if (turn != 1) {
+            assert_true(got < 0 && errno == EAGAIN);
+            continue;
+        }
+        assert_true(got >= ZS_XE_STALL_RECORD_B && got % ZS_XE_STALL_RECORD_B == 0);
+        uint64_t samples = 0;
+        for (ssize_t i = 0; i < got / ZS_XE_STALL_RECORD_B; i++) {
+            uint64_t low, high;
+            memcpy(&low, records[i], 8);
+            memcpy(&high, records[i] + 8, 8);
+            uint64_t ip = (low & 0x1fffffff) << 3, first = VA + 4096;
+            assert_true(ip >= (first & 0xffffffff) &&
+                        ip < (first & 0xffffffff) + sizeof(stall_code));
+            for (uint32_t bit = 29; bit < 29 + 9 * 8; bit += 8)
+                samples += (bit >= 64  ? high >> (bit - 64)
+                            : bit > 56 ? low >> bit | high << (64 - bit)
+                                       : low >> bit) &
+                           0xff;
+        }
+        /* a thread takes some 20 to 500 cycles */
+        assert_in_range(samples, GROUPS * 20 / RATE, GROUPS * 500 / RATE);
+    }
+    close(stream);
+    assert_int_equal(submit(fd, queue, VA, VA + 8200, 9), 0);
+    assert_int_equal(wait_for(fd, queue, (uint64_t *)code + 1025, 9, -1), 0);
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest of_tiles[] = {cmocka_unit_test(tiles)};
+    const struct CMUnitTest of_tiles[] = {cmocka_unit_test(tiles), cmocka_unit_test(stalls)};
     if (argc > 1)
         return cmocka_run_group_tests(of_tiles, NULL, NULL);
     const struct CMUnitTest tests[] = {
