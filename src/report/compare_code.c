@@ -297,26 +297,40 @@ static const struct zs_source *source_of(const struct zs_compared *c, const stru
                : NULL;
 }
 
-/* B's file that is A's: of the same path, else of the same name, else the only one that each has.
- */
-static uint32_t file_in_b(const struct zs_code *a, uint32_t file, const struct zs_code *b)
+/* The file of the same path, else of the same name. */
+static uint32_t namesake(const char *path, const struct zs_code *in)
 {
-    uint32_t named = ZS_NO_INDEX, only = ZS_NO_INDEX, a_files = 0, b_files = 0;
-    const char *path = a->info->files[file].path;
-    for (uint32_t i = 0; i < a->info->file_count; i++)
-        a_files += has_code(a, i);
-    for (uint32_t i = 0; i < b->info->file_count; i++) {
-        const char *other = b->info->files[i].path;
-        if (!has_code(b, i))
+    uint32_t named = ZS_NO_INDEX;
+    for (uint32_t i = 0; i < in->info->file_count; i++) {
+        const char *other = in->info->files[i].path;
+        if (!has_code(in, i))
             continue;
         if (!strcmp(path, other))
             return i;
         if (!strcmp(zs_path_base_name(path), zs_path_base_name(other)))
             named = i;
-        only = i;
-        b_files++;
     }
-    return named != ZS_NO_INDEX ? named : a_files == 1 && b_files == 1 ? only : ZS_NO_INDEX;
+    return named;
+}
+
+/* The only file that has no namesake; ZS_NO_INDEX: there is none, or several. */
+static uint32_t only_one(const struct zs_code *code, const struct zs_code *other)
+{
+    uint32_t found = ZS_NO_INDEX, count = 0;
+    for (uint32_t i = 0; i < code->info->file_count; i++) {
+        if (has_code(code, i) && namesake(code->info->files[i].path, other) == ZS_NO_INDEX) {
+            found = i;
+            count++;
+        }
+    }
+    return count == 1 ? found : ZS_NO_INDEX;
+}
+
+/* B's file that is A's: its namesake, or where one file of each was renamed, that. */
+static uint32_t file_in_b(const struct zs_code *a, uint32_t file, const struct zs_code *b)
+{
+    uint32_t named = namesake(a->info->files[file].path, b);
+    return named == ZS_NO_INDEX && only_one(a, b) == file ? only_one(b, a) : named;
 }
 
 static int pair_files(const struct zs_compared *c, struct work *w)

@@ -102,6 +102,18 @@ class Code(unittest.TestCase):
         own = [n['change'] for n in kernel('scale')['files'][0]['lines'] if not n['a'] or n['a']['line'] == 4]
         self.assertTrue(set(own) <= {'a', 'b', 'changed'}, own)
 
+    def test_renamed(self):
+        """A file that each has alone is the other's, beside one of the same name."""
+        for name, text in (('h.h', 'inline float twice(float x) { return x + x; }\n'),
+                           ('c.cl', '#include "h.h"\n' + SOURCE.replace('a[i] * by', 'twice(a[i] * by)')),
+                           ('d.cl', '#include "h.h"\n' + SOURCE.replace('a[i] * by', 'twice(a[i] - by)'))):
+            with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as f:
+                f.write(text)
+        told = json.loads(run('compare', '--json', '-k', 'scale', '-d', 'skl', 'c.cl', 'd.cl'))
+        files = next(k for k in told['kernels'] if k['name'] == 'scale')['files']
+        self.assertEqual(sorted((os.path.basename(f['a']), os.path.basename(f['b'])) for f in files),
+                         [('c.cl', 'd.cl'), ('h.h', 'h.h')])
+
     def test_values(self):
         values = {v['name']: v for v in kernel('scale')['values']}
         inspected = {s: json.loads(run('inspect', '--json', s + '.bin'))['devices'][0]['kernels'] for s in 'ab'}
