@@ -214,11 +214,13 @@ static enum zs_compiler_status build_anew(struct zs_compiler *c, const struct zs
 }
 
 static void settle(struct zs_compiler *c, struct zs_built *built, const struct zs_buf *request,
-                   const uint8_t identity[ZS_SHA256_B])
+                   const uint8_t identity[ZS_SHA256_B], bool only_known)
 {
     enum zs_compiler_status status = ZS_COMPILER_OK;
     if (load_result(c, built)) {
         c->from_files++;
+    } else if (only_known) {
+        status = ZS_COMPILER_UNAVAILABLE;
     } else {
         built->text.size_B = built->binary.size_B = 0;
         status = build_anew(c, request, &built->binary, &built->text);
@@ -229,7 +231,8 @@ static void settle(struct zs_compiler *c, struct zs_built *built, const struct z
 }
 
 static enum zs_compiler_status build_known(struct zs_compiler *c, const struct zs_buf *request,
-                                           struct zs_buf *ret_binary, struct zs_buf *ret_log)
+                                           bool only_known, struct zs_buf *ret_binary,
+                                           struct zs_buf *ret_log)
 {
     uint8_t identity[ZS_SHA256_B], key[ZS_SHA256_B];
     bool is_mine;
@@ -240,7 +243,7 @@ static enum zs_compiler_status build_known(struct zs_compiler *c, const struct z
     if (!built)
         return ZS_COMPILER_NO_MEMORY;
     if (is_mine)
-        settle(c, built, request, identity);
+        settle(c, built, request, identity, only_known);
     else
         c->from_memory++;
     enum zs_compiler_status status = built->status;
@@ -265,7 +268,9 @@ enum zs_compiler_status zs_compiler_build(struct zs_compiler *compiler,
     } else if (error) {
         status = ZS_COMPILER_NO_MEMORY;
     } else if (compiler->remembers) {
-        status = build_known(compiler, &bytes, ret_binary, ret_log);
+        status = build_known(compiler, &bytes, request->only_known, ret_binary, ret_log);
+    } else if (request->only_known) {
+        status = ZS_COMPILER_UNAVAILABLE;
     } else {
         status = build_anew(compiler, &bytes, ret_binary, ret_log);
     }

@@ -38,6 +38,7 @@ struct zs_compiler_request {
     const char *options, *internal_options;
     uint32_t unit_count; /* more than one: they are linked */
     const struct zs_span *units;
+    bool only_known; /* what no cache answers is ZS_COMPILER_UNAVAILABLE */
 };
 
 enum zs_compiler_status {

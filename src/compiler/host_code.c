@@ -35,6 +35,8 @@ typedef struct opaque *ref;
     X(int, LLVMGetTargetFromTriple, (const char *, ref *, char **))                                \
     X(ref, LLVMCreateTargetMachine,                                                                \
       (ref, const char *, const char *, const char *, int, int, int))                              \
+    X(char *, LLVMGetHostCPUName, (void))                                                          \
+    X(char *, LLVMGetHostCPUFeatures, (void))                                                      \
     X(void, LLVMDisposeTargetMachine, (ref))                                                       \
     X(ref, LLVMCreateTargetDataLayout, (ref))                                                      \
     X(void, LLVMSetModuleDataLayout, (ref, ref))                                                   \
@@ -231,10 +233,10 @@ static int failed(struct zs_buf *why, const char *what, const char *text)
     return -EBADMSG;
 }
 
-/* Variables become values, what a row computes comes in line, what is the same is computed once. */
+/* Variables become values, what is the same is computed once. (`sink` moves gathers over stores.)
+ */
 static const char passes[] = "always-inline,function(sroa,early-cse<memssa>,instcombine,"
-                             "simplifycfg,gvn,dse,loop-mssa(licm),sink,"
-                             "instcombine,simplifycfg)";
+                             "simplifycfg,gvn,dse,loop-mssa(licm),instcombine,simplifycfg)";
 
 static int to_object(const struct zs_host_llvm *l, ref context, struct zs_buf *text, ref *ret,
                      struct zs_buf *why)
@@ -251,9 +253,11 @@ static int to_object(const struct zs_host_llvm *l, ref context, struct zs_buf *t
         l->LLVMDisposeModule(module);
         return failed(why, "target", message);
     }
-    ref machine = l->LLVMCreateTargetMachine(target, "x86_64-unknown-linux-gnu", "x86-64-v3",
-                                             "+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+lzcnt",
+    char *cpu = l->LLVMGetHostCPUName(), *features = l->LLVMGetHostCPUFeatures();
+    ref machine = l->LLVMCreateTargetMachine(target, "x86_64-unknown-linux-gnu", cpu, features,
                                              LEVEL_LESS + 1, RELOC_PIC, MODEL_SMALL);
+    l->LLVMDisposeMessage(cpu);
+    l->LLVMDisposeMessage(features);
     ref layout = l->LLVMCreateTargetDataLayout(machine);
     l->LLVMSetModuleDataLayout(module, layout);
     ref options = l->LLVMCreatePassBuilderOptions();
@@ -292,9 +296,9 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
                          struct zs_buf *ret_why)
 {
     struct zs_eu_tier_module *module = calloc(1, sizeof(*module));
-    uint32_t *entries_B = calloc(ZS_EU_TIER_ENTRIES_MAX, sizeof(*entries_B));
+    uint32_t *places_B = calloc(ZS_EU_TIER_ENTRIES_MAX, sizeof(*places_B)); /* of functions */
     struct zs_buf code = {0};
-    int error = module && entries_B ? zs_eu_tier_emit(program, options, module) : -ENOMEM;
+    int error = module && places_B ? zs_eu_tier_emit(program, options, module) : -ENOMEM;
 
     struct zs_diag diag;
     zs_diag_clear(&diag);
@@ -305,16 +309,16 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
     if (error == -ENOTSUP)
         zs_buf_puts(ret_why, "nothing of it can be compiled\n");
     if (!error)
-        error = zs_host_code(l, &module->text, module->entry_count, entries_B, &code, ret_why);
+        error = zs_host_code(l, &module->text, module->function_count, places_B, &code, ret_why);
     for (uint32_t i = 0; !error && i < module->entry_count; i++)
-        module->entries[i].code_B = entries_B[i];
+        module->entries[i].code_B = places_B[module->entries[i].code_B];
     if (!error)
         zs_eu_tier_blob_put(program, module, zs_buf_span(&code), ret_blob);
     if (module)
         zs_buf_fini(&module->text);
     zs_buf_fini(&code);
     free(module);
-    free(entries_B);
+    free(places_B);
     return error;
 }
 

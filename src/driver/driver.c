@@ -205,15 +205,23 @@ static enum zs_driver_timing parse_timing(const char *text, const char *metrics)
     return metrics && strcmp(metrics, "1") == 0 ? ZS_DRIVER_TIMING_MODEL : ZS_DRIVER_TIMING_FORMULA;
 }
 
-static bool parse_eu(const char *text)
+static enum zs_driver_eu parse_eu(const char *text)
 {
+    static const char *const names[] = {"interpreter", "auto", "compiled"};
+    enum zs_driver_eu eu = ZS_DRIVER_EU_DEFAULT;
     const char *why = NULL;
-    bool compiled = text && strcmp(text, "compiled") == 0;
-    if (text && *text && !compiled && strcmp(text, "interpreted") != 0)
-        zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=%s is none of interpreted, compiled, dump", text);
-    if (compiled && !zs_eu_tier_possible(&why))
+    bool known = !text || !*text || strcmp(text, "dump") == 0;
+    for (size_t i = 0; text && i < ZS_ARRAY_LEN(names); i++) {
+        if (strcmp(text, names[i]) == 0)
+            eu = (enum zs_driver_eu)i, known = true;
+    }
+    if (!known)
+        zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=%s is none of interpreter, auto, compiled, dump", text);
+    if (eu == ZS_DRIVER_EU_INTERPRETED || zs_eu_tier_possible(&why))
+        return eu;
+    if (eu == ZS_DRIVER_EU_COMPILED)
         zs_log(ZS_LOG_ERROR, "ZESCOPE_EU=compiled: %s; kernels are interpreted", why);
-    return compiled && !why;
+    return ZS_DRIVER_EU_INTERPRETED;
 }
 
 /* 0: none */
@@ -278,7 +286,7 @@ static struct zs_ze_driver *driver_new(void)
     driver->compiler = zs_compile_start();
     const char *eu = zs_env("ZESCOPE_EU");
     driver->dumps = eu && strcmp(eu, "dump") == 0;
-    driver->compiles = !driver->dumps && parse_eu(eu);
+    driver->eu = parse_eu(eu);
     const char *debug = zs_env("ZET_ENABLE_PROGRAM_DEBUGGING");
     bool debugged = debug && strcmp(debug, "1") == 0;
     if (debugged)

@@ -98,6 +98,12 @@ enum { ZS_DEVICES_MAX = 64, ZS_SUB_DEVICES_MAX = 16 };
 /* Groups of queues. */
 enum { ZS_ORDINAL_COMPUTE, ZS_ORDINAL_COPY, ZS_ORDINAL_COUNT };
 
+enum zs_driver_eu {
+    ZS_DRIVER_EU_INTERPRETED, /* none */
+    ZS_DRIVER_EU_AUTO,        /* those that have run for a while */
+    ZS_DRIVER_EU_COMPILED,    /* all, before they run */
+    ZS_DRIVER_EU_DEFAULT = ZS_DRIVER_EU_INTERPRETED,
+};
 enum zs_driver_timing {
     ZS_DRIVER_TIMING_FORMULA,
     ZS_DRIVER_TIMING_MODEL,
@@ -113,7 +119,7 @@ struct zs_ze_driver {
     unsigned checks;             /* ZESCOPE_CHECK: ZS_CHECK_* of base/checks.h */
     bool check;                  /* ... with memory: all checks of it, see report.h */
     bool dumps;                  /* ZESCOPE_EU=dump: what kernels become, to stderr */
-    bool compiles;               /* ZESCOPE_EU=compiled: kernels to code of the host */
+    enum zs_driver_eu eu;        /* ZESCOPE_EU: which kernels become code of the host */
     bool check_surfaces; /* not ZESCOPE_CHECK=0: beyond a buffer's end is a fault there, too */
     enum zs_driver_timing timing;     /* ZESCOPE_TIMING */
     _Atomic uint64_t next_code_va;    /* of kernels, for metrics by address */

@@ -191,6 +191,17 @@ merge(struct zs_eu_thread *t, uint32_t block)
     return run_least(t);
 }
 
+const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
+                                         uint32_t next_block)
+{
+    return split(t, taken, t->depth_key | block, next_block);
+}
+
+void zs_eu_lanes_join(struct zs_eu_thread *t, uint32_t block)
+{
+    merge(t, block);
+}
+
 /* ---- block starts ---- */
 
 /* Stop when the budget is used up; the block is then executed by the next run. aux: the number of

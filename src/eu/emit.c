@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program in LLVM's language.
- *
- * A function is an entry: an operation at which threads come in, and the blocks that they may go
- * through without leaving (its region). In a region the lanes that run do not change: whatever
- * would change them is left to the interpreter, by returning the operation that does.
- *
- * The thread's bytes are cells of 32, a variable each, always read and written whole, so that LLVM
- * makes values of them without a search: loaded at the start, stored at exits where somebody in
- * the region has written them. Its first part (flags, address and control registers) are dwords.
- * A function is written twice: what it touches is known after the first time.
+ * Operations in LLVM's language: masks, rows, moves between places, flags. emit_flow.c has the
+ * functions that they stand in, and how these are left; emit_value.c bytes of the thread as values.
  */
 #include "eu/emit.h"
 #include "eu/show.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,107 +27,124 @@ static bool known_word(const struct zs_eu_emit *e, uint32_t at, uint32_t *ret)
     return true;
 }
 
-static struct zs_eu_emit_mask constant_mask(uint32_t bits)
+struct zs_eu_emit_mask zs_eu_emit_constant_mask(uint32_t bits)
 {
     return (struct zs_eu_emit_mask){.known = true, .bits = bits};
 }
 
-static unsigned mask_value(struct zs_eu_emit *e, struct zs_eu_emit_mask mask)
+unsigned zs_eu_emit_mask_value(struct zs_eu_emit *e, struct zs_eu_emit_mask mask)
 {
     return mask.known ? VALUE("add i32 0, %u", mask.bits) : mask.value;
 }
 
-static struct zs_eu_emit_mask mask_word(struct zs_eu_emit *e, uint32_t at)
+struct zs_eu_emit_mask zs_eu_emit_mask_word(struct zs_eu_emit *e, uint32_t at)
 {
     uint32_t bits;
 
     if (known_word(e, at, &bits))
-        return constant_mask(bits);
+        return zs_eu_emit_constant_mask(bits);
     if (at == ZS_EU_OFFSET(ce))
-        return (struct zs_eu_emit_mask){.value = VALUE("add i32 0, %%ce")};
+        return (struct zs_eu_emit_mask){.value = VALUE("load i32, i32* %%ce")};
     return (struct zs_eu_emit_mask){.value = zs_eu_emit_word(e, at)};
 }
 
-static struct zs_eu_emit_mask mask_and(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
-                                       struct zs_eu_emit_mask b)
+struct zs_eu_emit_mask zs_eu_emit_mask_and(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
+                                           struct zs_eu_emit_mask b)
 {
     if (a.known && b.known)
-        return constant_mask(a.bits & b.bits);
+        return zs_eu_emit_constant_mask(a.bits & b.bits);
     if ((a.known && a.bits == 0) || (b.known && b.bits == 0))
-        return constant_mask(0);
+        return zs_eu_emit_constant_mask(0);
     if (a.known && a.bits == UINT32_MAX)
         return b;
     if (b.known && b.bits == UINT32_MAX)
         return a;
-    unsigned x = mask_value(e, a), y = mask_value(e, b);
+    unsigned x = zs_eu_emit_mask_value(e, a), y = zs_eu_emit_mask_value(e, b);
     return (struct zs_eu_emit_mask){.value = VALUE("and i32 %%v%u, %%v%u", x, y)};
 }
 
-static struct zs_eu_emit_mask mask_shift(struct zs_eu_emit *e, struct zs_eu_emit_mask a, int right)
+struct zs_eu_emit_mask zs_eu_emit_mask_shift(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
+                                             int right)
 {
     if (right == 0)
         return a;
     if (a.known)
-        return constant_mask(right > 0 ? a.bits >> right : a.bits << -right);
+        return zs_eu_emit_constant_mask(right > 0 ? a.bits >> right : a.bits << -right);
     return (struct zs_eu_emit_mask){.value = right > 0
                                                  ? VALUE("lshr i32 %%v%u, %d", a.value, right)
                                                  : VALUE("shl i32 %%v%u, %d", a.value, -right)};
 }
 
-static struct zs_eu_emit_mask mask_xor(struct zs_eu_emit *e, struct zs_eu_emit_mask a, uint32_t x)
+struct zs_eu_emit_mask zs_eu_emit_mask_xor(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
+                                           uint32_t x)
 {
     if (x == 0)
         return a;
     if (a.known)
-        return constant_mask(a.bits ^ x);
+        return zs_eu_emit_constant_mask(a.bits ^ x);
     return (struct zs_eu_emit_mask){.value = VALUE("xor i32 %%v%u, %u", a.value, x)};
 }
 
 /* Channels that the enables leave on. */
 static struct zs_eu_emit_mask enabled(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
-    return mask_shift(e, mask_word(e, op->enables), op->chan_offset);
+    return zs_eu_emit_mask_shift(e, zs_eu_emit_mask_word(e, op->enables), op->chan_offset);
 }
 
 static struct zs_eu_emit_mask chooser(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
-    return mask_xor(e, mask_shift(e, mask_word(e, op->predicate), op->pred_shift), op->pred_xor);
+    return zs_eu_emit_mask_xor(
+        e, zs_eu_emit_mask_shift(e, zs_eu_emit_mask_word(e, op->predicate), op->pred_shift),
+        op->pred_xor);
 }
 
 /* zs_eu_active() */
 struct zs_eu_emit_mask zs_eu_emit_active(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
-    struct zs_eu_emit_mask on = mask_and(e, enabled(e, op), chooser(e, op));
+    struct zs_eu_emit_mask on = zs_eu_emit_mask_and(e, enabled(e, op), chooser(e, op));
 
-    return mask_and(e, on, constant_mask(op->lanes));
+    return zs_eu_emit_mask_and(e, on, zs_eu_emit_constant_mask(op->lanes));
 }
 
-/* A lane's condition for eight lanes from the first-th on. */
-static unsigned lane_bits(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, unsigned first)
+unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, unsigned first,
+                          unsigned lanes)
 {
-    struct zs_eu_emit_mask eight = mask_shift(e, mask, (int)first);
-    unsigned id = VALUE("trunc i32 %%v%u to i8", mask_value(e, eight));
+    struct zs_eu_emit_mask some = zs_eu_emit_mask_shift(e, mask, (int)first);
+    unsigned id = VALUE("trunc i32 %%v%u to i%u", zs_eu_emit_mask_value(e, some), lanes);
 
-    return VALUE("bitcast i8 %%v%u to <8 x i1>", id);
+    return VALUE("bitcast i%u %%v%u to <%u x i1>", lanes, id, lanes);
 }
 
-static bool is_whole(struct zs_eu_emit_mask mask, unsigned chunk)
+/* Elements of an operation from the first-th channel on, those of lanes that are off as they were.
+ */
+static void write_masked(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at,
+                         unsigned size_B, unsigned lanes, unsigned value,
+                         struct zs_eu_emit_mask mask, unsigned first)
 {
-    return mask.known && (mask.bits >> 8 * chunk & 0xff) == 0xff;
-}
+    uint32_t all = (1u << lanes) - 1, bits = mask.bits >> first & all;
+    bool predicated = op->predicate != ZS_EU_OFFSET(all_ones) && op->kind != ZS_EU_ROW_SEL_8 &&
+                      op->kind != ZS_EU_ROW_SEL_16 && op->kind != ZS_EU_ROW_SEL_32 &&
+                      op->kind != ZS_EU_ROW_SEL_64;
 
-/* Eight elements, those of lanes that are off as they were. */
-static void write_masked(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value,
-                         struct zs_eu_emit_mask mask, unsigned chunk)
-{
-    if (mask.known && (mask.bits >> 8 * chunk & 0xff) == 0)
+    if (mask.known && bits == 0)
         return;
-    if (!is_whole(mask, chunk)) {
-        unsigned lanes = lane_bits(e, mask, 8 * chunk), old = zs_eu_emit_read(e, at, size_B);
-        value = VALUE("select <8 x i1> %%v%u, <8 x i%u> %%v%u, <8 x i%u> %%v%u", lanes, 8 * size_B,
-                      value, 8 * size_B, old);
+    zs_eu_emit_lanes_at(e, op, at - first * size_B, size_B);
+    if (!mask.known || bits != all) {
+        unsigned on = zs_eu_emit_lanes(e, mask, first, lanes);
+        unsigned old = zs_eu_emit_read_old(e, at, size_B, lanes);
+        value = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", lanes, on,
+                      lanes, 8 * size_B, value, lanes, 8 * size_B, old);
+        if (e->dry && (predicated || (op->lanes >> first & all) != all))
+            zs_eu_emit_reads(e, at, lanes * size_B);
+        else if (e->dry && op->enables == ZS_EU_OFFSET(ce))
+            zs_eu_emit_writes_lanes(e, at, lanes * size_B);
+        e->quiet++;
+        zs_eu_emit_write(e, at, size_B, lanes, value);
+        e->quiet--;
+    } else {
+        zs_eu_emit_write(e, at, size_B, lanes, value);
     }
-    zs_eu_emit_write(e, at, size_B, value);
+    zs_eu_emit_lanes_end(e);
 }
 
 /* One element, if a channel's bit is set. */
@@ -146,7 +154,7 @@ static void write_one_masked(struct zs_eu_emit *e, uint32_t at, unsigned size_B,
     if (mask.known && !(mask.bits >> channel & 1))
         return;
     if (!mask.known) {
-        unsigned bit = mask_value(e, mask_shift(e, mask, (int)channel));
+        unsigned bit = zs_eu_emit_mask_value(e, zs_eu_emit_mask_shift(e, mask, (int)channel));
         bit = VALUE("trunc i32 %%v%u to i1", bit);
         unsigned old = zs_eu_emit_read_one(e, at, size_B);
         value =
@@ -159,7 +167,7 @@ static void write_one_masked(struct zs_eu_emit *e, uint32_t at, unsigned size_B,
 static void write_flag(struct zs_eu_emit *e, const struct zs_eu_op *op,
                        struct zs_eu_emit_mask active, unsigned bits)
 {
-    unsigned on = mask_value(e, active), old = zs_eu_emit_word(e, op->flag);
+    unsigned on = zs_eu_emit_mask_value(e, active), old = zs_eu_emit_word(e, op->flag);
 
     bits = VALUE("and i32 %%v%u, %%v%u", bits, on);
     bits = VALUE("shl i32 %%v%u, %u", bits, op->flag_shift);
@@ -182,9 +190,10 @@ static bool can_operand(uint32_t at, unsigned size_B, bool one, unsigned chunks)
 static bool can_row(const struct zs_eu_op *op)
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
+    const struct zs_eu_row_text *text = &zs_eu_row_texts[op->kind];
     bool one = op->cls == ZS_EU_CLASS_N1;
 
-    if (row->form != ZS_EU_FORM_SEL && !zs_eu_row_texts[op->kind].function)
+    if (row->form != ZS_EU_FORM_SEL && !text->function && !text->code)
         return false;
     for (unsigned i = 0; i < 3; i++) {
         if (row->src_B[i] &&
@@ -192,28 +201,74 @@ static bool can_row(const struct zs_eu_op *op)
             return false;
     }
     bool writes = row->form != ZS_EU_FORM_CMP || op->arg;
-    return !writes || can_operand(op->dst, row->dst_B, one, op->chunks);
+    uint32_t dst_B = row->form == ZS_EU_FORM_CMP ? row->src_B[0] : row->dst_B;
+    return !writes || can_operand(op->dst, dst_B, one, op->chunks);
+}
+
+/* How many lanes a step of it has. */
+static unsigned row_lanes(const struct zs_eu_op *op)
+{
+    bool wide = zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL || zs_eu_row_texts[op->kind].wide;
+
+    return op->cls != ZS_EU_CLASS_N1 && op->chunks % 2 == 0 && wide ? 16 : 8;
 }
 
 /* Sources that are one element: read before anything is stored, which may be over them. */
-static void read_ones(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned ret[3])
+static void read_ones(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
+                      unsigned ret[3])
 {
     for (unsigned i = 0; i < 3; i++) {
         unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
         if (size_B && (op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1))
-            ret[i] = zs_eu_emit_splat(e, zs_eu_emit_read_one(e, op->src[i], size_B), size_B);
+            ret[i] = zs_eu_emit_splat(e, zs_eu_emit_read_one(e, op->src[i], size_B), size_B, lanes);
     }
 }
 
-/* Source i of a chunk. */
-static unsigned row_source(struct zs_eu_emit *e, const struct zs_eu_op *op, const unsigned ones[3],
-                           unsigned i, unsigned chunk)
+/* Sources of lanes from the first-th on. */
+static void row_sources(struct zs_eu_emit *e, const struct zs_eu_op *op, const unsigned ones[3],
+                        unsigned first, unsigned lanes, unsigned ret[3])
 {
-    unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
+        bool one = op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1;
+        if (!size_B)
+            continue;
+        zs_eu_emit_lanes_at(e, op, op->src[i], size_B);
+        ret[i] = one ? ones[i] : zs_eu_emit_read(e, op->src[i] + first * size_B, size_B, lanes);
+        zs_eu_emit_lanes_end(e);
+    }
+}
 
-    if (op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1)
-        return ones[i];
-    return zs_eu_emit_read(e, op->src[i] + chunk * 8 * size_B, size_B);
+/* The lines of a row, with its values' numbers behind those that there are. */
+static unsigned put_code(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
+                         const unsigned src[3])
+{
+    const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
+    const struct zs_eu_row_text *text = &zs_eu_row_texts[op->kind];
+    const char *at = lanes == 16 ? text->wide : text->code;
+    unsigned cr0 = strstr(at, "$4") ? zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)) : 0;
+    unsigned result = e->next, first = e->next + 1;
+
+    e->next += 1 + text->values;
+    for (; *at && !e->dry; at++) {
+        if (*at == '%' && at[1] >= '0' && at[1] <= '9') {
+            char *end;
+            zs_buf_printf(&e->body, "%%v%lu", first + strtoul(at + 1, &end, 10));
+            at = end - 1;
+        } else if (*at == '$' && at[1] >= '1' && at[1] <= '3') {
+            unsigned i = (unsigned)(*++at - '1');
+            zs_buf_printf(&e->body, "<%u x i%u> %%v%u", lanes, 8 * row->src_B[i], src[i]);
+        } else if (*at == '$') {
+            at++;
+            if (*at == '5')
+                zs_buf_printf(&e->body, "%u", op->aux);
+            else
+                zs_buf_printf(&e->body, "%%v%u", *at == '4' ? cr0 : result);
+        } else {
+            zs_buf_putc(&e->body, *at);
+        }
+    }
+    return result;
 }
 
 /* A place for a row's operand: a variable by its number and size. */
@@ -223,98 +278,91 @@ static unsigned operand_place(struct zs_eu_emit *e, unsigned index, unsigned siz
     return index * 10 + size_B;
 }
 
-/* Eight lanes of a row; ret_bits: of a comparison. */
-static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const unsigned src[3],
-                         unsigned *ret_bits)
+/* A row that is a function of eight lanes. */
+static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const unsigned src[3])
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
-    bool compares = row->form == ZS_EU_FORM_CMP;
-    unsigned dst_B = compares ? row->src_B[0] : row->dst_B, dst = operand_place(e, 3, dst_B);
+    unsigned dst = operand_place(e, 3, row->dst_B);
     unsigned cr0 = zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)), at[3] = {0};
-
-    e->rows[op->kind] = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        unsigned size_B = row->src_B[i], bits = 8 * size_B;
-        if (!size_B)
-            continue;
-        at[i] = operand_place(e, i, size_B);
-        LINE("store <8 x i%u> %%v%u, <8 x i%u>* %%p%u, align 64", bits, src[i], bits, at[i]);
-    }
     struct zs_buf args = {0};
+
     zs_buf_printf(&args, "i8* %%q%u", dst);
     for (unsigned i = 0; i < 3; i++) {
-        if (row->src_B[i])
+        unsigned size_B = row->src_B[i], bits = 8 * size_B;
+        if (size_B) {
+            at[i] = operand_place(e, i, size_B);
+            LINE("store <8 x i%u> %%v%u, <8 x i%u>* %%p%u, align 64", bits, src[i], bits, at[i]);
             zs_buf_printf(&args, ", i8* %%q%u", at[i]);
-        else
+        } else {
             zs_buf_printf(&args, ", i8* null");
+        }
     }
-    if (compares)
-        *ret_bits = VALUE("call i32 @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_kind_name(op->kind),
-                          zs_buf_cstr(&args), cr0, op->aux);
-    else
-        LINE("call void @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_kind_name(op->kind),
-             zs_buf_cstr(&args), cr0, op->aux);
+    LINE("call void @zs_row_%s(%s, i32 %%v%u, i32 %u)", zs_eu_kind_name(op->kind),
+         zs_buf_cstr(&args), cr0, op->aux);
     zs_buf_fini(&args);
-    return VALUE("load <8 x i%u>, <8 x i%u>* %%p%u, align 64", 8 * dst_B, 8 * dst_B, dst);
+    return VALUE("load <8 x i%u>, <8 x i%u>* %%p%u, align 64", 8 * row->dst_B, 8 * row->dst_B, dst);
 }
 
-static unsigned first_of(struct zs_eu_emit *e, unsigned vector, unsigned size_B)
+static unsigned row_value(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
+                          const unsigned src[3])
 {
-    return VALUE("extractelement <8 x i%u> %%v%u, i32 0", 8 * size_B, vector);
+    e->rows[op->kind] = 1;
+    return zs_eu_row_texts[op->kind].code ? put_code(e, op, lanes, src) : call_row(e, op, src);
+}
+
+static unsigned first_of(struct zs_eu_emit *e, unsigned vector, unsigned size_B, unsigned lanes)
+{
+    return VALUE("extractelement <%u x i%u> %%v%u, i32 0", lanes, 8 * size_B, vector);
+}
+
+/* A bit for each lane of a comparison's result. */
+static unsigned bits_of(struct zs_eu_emit *e, unsigned value, unsigned size_B, unsigned lanes)
+{
+    unsigned id = VALUE("icmp slt <%u x i%u> %%v%u, zeroinitializer", lanes, 8 * size_B, value);
+
+    id = VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, id, lanes);
+    return VALUE("zext i%u %%v%u to i32", lanes, id);
 }
 
 static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
-    unsigned size_B = zs_eu_row_infos[op->kind].src_B[0], all = 0;
-    unsigned ones[3] = {0};
+    unsigned size_B = zs_eu_row_infos[op->kind].src_B[0], all = 0, ones[3] = {0}, src[3] = {0};
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
     bool one = op->cls == ZS_EU_CLASS_N1;
+    unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks;
 
-    read_ones(e, op, ones);
+    read_ones(e, op, lanes, ones);
     if (one)
-        active = mask_and(e, active, constant_mask(1));
-    for (unsigned chunk = 0; chunk < (one ? 1u : op->chunks); chunk++) {
-        unsigned src[3] = {0}, bits;
-        for (unsigned i = 0; i < 2; i++)
-            src[i] = row_source(e, op, ones, i, chunk);
-        unsigned value = call_row(e, op, src, &bits);
-        if (chunk)
-            bits = VALUE("shl i32 %%v%u, %u", bits, 8 * chunk);
-        all = chunk ? VALUE("or i32 %%v%u, %%v%u", all, bits) : bits;
+        active = zs_eu_emit_mask_and(e, active, zs_eu_emit_constant_mask(1));
+    for (unsigned first = 0; first < end; first += lanes) {
+        row_sources(e, op, ones, first, lanes, src);
+        unsigned value = row_value(e, op, lanes, src), bits = bits_of(e, value, size_B, lanes);
+        if (first)
+            bits = VALUE("shl i32 %%v%u, %u", bits, first);
+        all = first ? VALUE("or i32 %%v%u, %%v%u", all, bits) : bits;
         if (op->arg && one)
-            write_one_masked(e, op->dst, size_B, first_of(e, value, size_B), active, 0);
+            write_one_masked(e, op->dst, size_B, first_of(e, value, size_B, lanes), active, 0);
         else if (op->arg)
-            write_masked(e, op->dst + chunk * 8 * size_B, size_B, value, active, chunk);
+            write_masked(e, op, op->dst + first * size_B, size_B, lanes, value, active, first);
     }
     write_flag(e, op, active, all);
 }
 
-static void emit_select(struct zs_eu_emit *e, const struct zs_eu_op *op)
+static unsigned select_value(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned first,
+                             unsigned lanes, const unsigned src[3])
 {
-    unsigned size_B = zs_eu_row_infos[op->kind].dst_B, bits = 8 * size_B;
-    unsigned ones[3] = {0};
-    struct zs_eu_emit_mask chosen = chooser(e, op), on = enabled(e, op);
-    bool one = op->cls == ZS_EU_CLASS_N1;
+    unsigned bits = 8u * zs_eu_row_infos[op->kind].dst_B;
+    unsigned chosen = zs_eu_emit_lanes(e, chooser(e, op), first, lanes);
 
-    read_ones(e, op, ones);
-    if (!one)
-        on = mask_and(e, on, constant_mask(op->lanes));
-    for (unsigned chunk = 0; chunk < (one ? 1u : op->chunks); chunk++) {
-        unsigned a = row_source(e, op, ones, 0, chunk), b = row_source(e, op, ones, 1, chunk);
-        unsigned lanes = lane_bits(e, chosen, 8 * chunk);
-        unsigned value = VALUE("select <8 x i1> %%v%u, <8 x i%u> %%v%u, <8 x i%u> %%v%u", lanes,
-                               bits, a, bits, b);
-        if (one)
-            write_one_masked(e, op->dst, size_B, first_of(e, value, size_B), on, 0);
-        else
-            write_masked(e, op->dst + chunk * 8 * size_B, size_B, value, on, chunk);
-    }
+    return VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", lanes, chosen, lanes,
+                 bits, src[0], lanes, bits, src[1]);
 }
 
 static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
-    bool one = op->cls == ZS_EU_CLASS_N1;
+    bool one = op->cls == ZS_EU_CLASS_N1, selects = row->form == ZS_EU_FORM_SEL;
+    unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks, ones[3] = {0}, src[3] = {0};
 
     if (!can_row(op))
         return false;
@@ -322,24 +370,18 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
         emit_compare(e, op);
         return true;
     }
-    if (row->form == ZS_EU_FORM_SEL) {
-        emit_select(e, op);
-        return true;
-    }
-    struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
-    unsigned ones[3] = {0};
-    read_ones(e, op, ones);
-    for (unsigned chunk = 0; chunk < (one ? 1u : op->chunks); chunk++) {
-        unsigned src[3] = {0};
-        for (unsigned i = 0; i < 3; i++) {
-            if (row->src_B[i])
-                src[i] = row_source(e, op, ones, i, chunk);
-        }
-        unsigned value = call_row(e, op, src, NULL);
+    struct zs_eu_emit_mask on = selects ? enabled(e, op) : zs_eu_emit_active(e, op);
+    if (selects && !one)
+        on = zs_eu_emit_mask_and(e, on, zs_eu_emit_constant_mask(op->lanes));
+    read_ones(e, op, lanes, ones);
+    for (unsigned first = 0; first < end; first += lanes) {
+        row_sources(e, op, ones, first, lanes, src);
+        unsigned value =
+            selects ? select_value(e, op, first, lanes, src) : row_value(e, op, lanes, src);
         if (one)
-            write_one_masked(e, op->dst, row->dst_B, first_of(e, value, row->dst_B), active, 0);
+            write_one_masked(e, op->dst, row->dst_B, first_of(e, value, row->dst_B, lanes), on, 0);
         else
-            write_masked(e, op->dst + chunk * 8 * row->dst_B, row->dst_B, value, active, chunk);
+            write_masked(e, op, op->dst + first * row->dst_B, row->dst_B, lanes, value, on, first);
     }
     return true;
 }
@@ -369,12 +411,103 @@ static bool emit_elements(struct zs_eu_emit *e, const struct zs_eu_op *op, unsig
     return true;
 }
 
+/* A vector by which all elements are shifted. */
+static unsigned by_bits(struct zs_eu_emit *e, unsigned bits, unsigned size_B, unsigned lanes)
+{
+    return zs_eu_emit_splat(e, VALUE("add i%u 0, %u", 8 * size_B, bits), size_B, lanes);
+}
+
+/* What an operation touches of elements of which it has a part each. */
+static void parts_at(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at, unsigned size_B,
+                     unsigned wide_B)
+{
+    zs_eu_emit_lanes_at(e, op, at - at % wide_B, wide_B);
+    if (size_B == 4 && wide_B == 8)
+        zs_eu_emit_halves(e, at % 8 / 4);
+}
+
+static void gather_parts(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
+                         unsigned first)
+{
+    unsigned size_B = 1u << op->cls, wide_B = op->src[1], shift = 8 * (op->src[0] % wide_B);
+    uint32_t at = op->src[0] - op->src[0] % wide_B;
+
+    parts_at(e, op, op->src[0], size_B, wide_B);
+    unsigned v = zs_eu_emit_read(e, at + first * wide_B, wide_B, lanes);
+    if (shift)
+        v = VALUE("lshr <%u x i%u> %%v%u, %%v%u", lanes, 8 * wide_B, v,
+                  by_bits(e, shift, wide_B, lanes));
+    v = VALUE("trunc <%u x i%u> %%v%u to <%u x i%u>", lanes, 8 * wide_B, v, lanes, 8 * size_B);
+    write_masked(e, op, op->dst + first * size_B, size_B, lanes, v, zs_eu_emit_active(e, op),
+                 first);
+}
+
+static void scatter_parts(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
+                          unsigned first)
+{
+    unsigned size_B = 1u << op->cls, wide_B = op->src[1], wide = 8 * wide_B;
+    unsigned shift = 8 * (op->dst % wide_B);
+    uint32_t at = op->dst - op->dst % wide_B + first * wide_B;
+    uint64_t kept = ~(((UINT64_C(1) << 8 * size_B) - 1) << shift);
+    struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
+    uint32_t all = (1u << lanes) - 1;
+
+    zs_eu_emit_lanes_at(e, op, op->src[0], size_B);
+    unsigned v = zs_eu_emit_read(e, op->src[0] + first * size_B, size_B, lanes);
+    unsigned old = zs_eu_emit_read_old(e, at, wide_B, lanes);
+    unsigned mask = VALUE("add i%u 0, %lld", wide, (long long)kept);
+    v = VALUE("zext <%u x i%u> %%v%u to <%u x i%u>", lanes, 8 * size_B, v, lanes, wide);
+    if (shift)
+        v = VALUE("shl <%u x i%u> %%v%u, %%v%u", lanes, wide, v, by_bits(e, shift, wide_B, lanes));
+    unsigned rest = VALUE("and <%u x i%u> %%v%u, %%v%u", lanes, wide, old,
+                          zs_eu_emit_splat(e, mask, wide_B, lanes));
+    v = VALUE("or <%u x i%u> %%v%u, %%v%u", lanes, wide, rest, v);
+    parts_at(e, op, op->dst, size_B, wide_B);
+    if (!active.known || (active.bits >> first & all) != all) {
+        unsigned on = zs_eu_emit_lanes(e, active, first, lanes);
+        v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", lanes, on, lanes,
+                  wide, v, lanes, wide, old);
+        if (e->dry &&
+            (op->predicate != ZS_EU_OFFSET(all_ones) || (op->lanes >> first & all) != all))
+            zs_eu_emit_reads(e, at, lanes * wide_B);
+        else if (e->dry)
+            zs_eu_emit_writes_lanes(e, at, lanes * wide_B);
+        e->quiet++;
+        zs_eu_emit_write(e, at, wide_B, lanes, v);
+        e->quiet--;
+    } else {
+        zs_eu_emit_write(e, at, wide_B, lanes, v);
+    }
+    zs_eu_emit_lanes_end(e);
+}
+
+/* Every second, fourth or eighth element: parts of wider ones, which are read and written whole. */
+static bool emit_parts(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    bool gathers = op->kind == ZS_EU_KIND_GATHER;
+    unsigned size_B = 1u << op->cls, wide_B = op->src[1], lanes = op->chunks % 2 ? 8 : 16;
+    uint32_t at = gathers ? op->src[0] : op->dst;
+
+    if (wide_B <= size_B || wide_B > 8 || wide_B & (wide_B - 1) || at % size_B ||
+        zs_eu_emit_in_head(at) || zs_eu_emit_in_head(gathers ? op->dst : op->src[0]))
+        return false;
+    for (unsigned first = 0; first < 8u * op->chunks; first += lanes) {
+        if (gathers)
+            gather_parts(e, op, lanes, first);
+        else
+            scatter_parts(e, op, lanes, first);
+    }
+    return true;
+}
+
 static bool emit_stride(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     bool gathers = op->kind == ZS_EU_KIND_GATHER;
     unsigned size_B = 1u << op->cls, count = 8u * op->chunks;
     uint32_t from[ZS_EU_LANES_MAX], to[ZS_EU_LANES_MAX];
 
+    if (emit_parts(e, op))
+        return true;
     for (unsigned i = 0; i < count; i++) {
         from[i] = op->src[0] + i * (gathers ? op->src[1] : size_B);
         to[i] = op->dst + i * (gathers ? size_B : op->src[1]);
@@ -402,35 +535,20 @@ static bool emit_region_move(struct zs_eu_emit *e, const struct zs_eu_op *op)
 
 static bool emit_predicate(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
-    struct zs_eu_emit_mask bits = mask_shift(e, mask_word(e, op->predicate), op->pred_shift);
+    struct zs_eu_emit_mask bits =
+        zs_eu_emit_mask_shift(e, zs_eu_emit_mask_word(e, op->predicate), op->pred_shift);
     bool any = op->arg == ZS_PRED_ANY;
 
     if (op->arg != ZS_PRED_ANY && op->arg != ZS_PRED_ALL)
         return false;
-    unsigned mine = mask_value(e, mask_and(e, bits, constant_mask(op->lanes)));
+    unsigned mine =
+        zs_eu_emit_mask_value(e, zs_eu_emit_mask_and(e, bits, zs_eu_emit_constant_mask(op->lanes)));
     unsigned is = VALUE("icmp %s i32 %%v%u, %u", any ? "ne" : "eq", mine, any ? 0 : op->lanes);
     zs_eu_emit_set_word(e, ZS_EU_OFFSET(predicate), VALUE("sext i1 %%v%u to i32", is));
     return true;
 }
 
-/* ---- ways out ---- */
-
-/* Go on with an operation, by the interpreter or another entry. At this entry's own the interpreter
- * does it: its handler would be this function again. */
-static void leave_to(struct zs_eu_emit *e, uint32_t op)
-{
-    if (op == e->entry) {
-        LINE("br label %%again");
-        return;
-    }
-    LINE("store i64 %u, i64* %%next", op);
-    LINE("br label %%out");
-}
-
-static void branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, unsigned no)
-{
-    LINE("br i1 %%v%u, label %%l%u, label %%l%u", condition, yes, no);
-}
+/* ---- what the interpreter does ---- */
 
 /* A place of the thread that has no variable. */
 unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
@@ -441,359 +559,101 @@ unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t off
     return VALUE("bitcast i8* %%v%u to %s*", id, type);
 }
 
-static void store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume)
-{
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(status), "i32");
-    LINE("store i32 %d, i32* %%v%u", (int)status, at);
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(resume), "i8*");
-    unsigned op = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                        (unsigned long long)resume * sizeof(struct zs_eu_op));
-    LINE("store i8* %%v%u, i8** %%v%u", op, at);
-}
-
-static void store_current(struct zs_eu_emit *e, uint32_t op)
-{
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(current), "i8*");
-    unsigned from = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                          (unsigned long long)op * sizeof(struct zs_eu_op));
-    LINE("store i8* %%v%u, i8** %%v%u", from, at);
-}
-
-static void store_budget(struct zs_eu_emit *e)
-{
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(budget), "i64");
-    LINE("store i64 %%v%u, i64* %%v%u", VALUE("load i64, i64* %%budget"), at);
-}
-
-/* Cells of a part of the thread: to memory, if they were written, or from it. */
-static void spill_cell(struct zs_eu_emit *e, uint32_t cell)
-{
-    unsigned value = VALUE("load <8 x i32>, <8 x i32>* %%c%u", cell);
-    unsigned at = zs_eu_emit_address(e, "%t", cell * UINT64_C(32), "<8 x i32>");
-    LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", value, at);
-}
-
-static void fill_cell(struct zs_eu_emit *e, uint32_t cell)
-{
-    unsigned at = zs_eu_emit_address(e, "%t", cell * UINT64_C(32), "<8 x i32>");
-    unsigned value = VALUE("load <8 x i32>, <8 x i32>* %%v%u, align 32", at);
-    LINE("store <8 x i32> %%v%u, <8 x i32>* %%c%u", value, cell);
-}
-
-static void spill_words(struct zs_eu_emit *e)
-{
-    for (uint32_t i = 0; i < ZS_EU_EMIT_HEAD_B / 4; i++) {
-        if (!e->word_dirty[i])
-            continue;
-        unsigned at = zs_eu_emit_address(e, "%t", i * UINT64_C(4), "i32");
-        LINE("store i32 %%v%u, i32* %%v%u", VALUE("load i32, i32* %%h%u", i), at);
-    }
-}
-
-static void fill_words(struct zs_eu_emit *e)
-{
-    for (uint32_t i = 0; i < ZS_EU_EMIT_HEAD_B / 4; i++) {
-        if (!e->word_used[i])
-            continue;
-        unsigned at = zs_eu_emit_address(e, "%t", i * UINT64_C(4), "i32");
-        LINE("store i32 %%v%u, i32* %%h%u", VALUE("load i32, i32* %%v%u", at), i);
-    }
-}
-
-static void spill_all(struct zs_eu_emit *e)
-{
-    for (uint32_t cell = 0; cell < ZS_EU_EMIT_CELLS; cell++) {
-        if (e->dirty[cell])
-            spill_cell(e, cell);
-    }
-    spill_words(e);
-}
-
-static void fill_all(struct zs_eu_emit *e)
-{
-    for (uint32_t cell = 0; cell < ZS_EU_EMIT_CELLS; cell++) {
-        if (e->used[cell])
-            fill_cell(e, cell);
-    }
-    fill_words(e);
-}
-
-/* ---- what the interpreter does ---- */
-
-static unsigned helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type)
+unsigned zs_eu_emit_helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type)
 {
     unsigned at = zs_eu_emit_address(e, "%tier", which * sizeof(void *), "i8*");
     at = VALUE("load i8*, i8** %%v%u", at);
     return VALUE("bitcast i8* %%v%u to %s*", at, type);
 }
 
+struct bytes {
+    uint32_t at, size_B;
+};
+
+/* What an operation reads and writes; false: anything. */
+static bool operands(const struct zs_eu_emit *e, const struct zs_eu_op *op, struct bytes ret[4])
+{
+    memset(ret, 0, 4 * sizeof(*ret));
+    if (op->kind < ZS_EU_ROW_COUNT) {
+        const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
+        uint32_t many = op->cls == ZS_EU_CLASS_N1 ? 1 : 8u * op->chunks;
+        for (unsigned i = 0; i < 3; i++)
+            ret[i] = (struct bytes){op->src[i], row->src_B[i] * (op->cls >> i & 1 ? 1 : many)};
+        if (row->form != ZS_EU_FORM_CMP)
+            ret[3] = (struct bytes){op->dst, row->dst_B * many};
+        return row->form != ZS_EU_FORM_CMP;
+    }
+    uint32_t size_B = op->count << op->arg;
+    struct bytes file = {ZS_EU_OFFSET(grf), zs_eu_file_B(e->p)};
+    if (op->kind == ZS_EU_KIND_GATHER_REGION) {
+        ret[0] = file;
+        ret[3] = (struct bytes){op->dst, size_B};
+        return op->dst != UINT32_MAX;
+    }
+    return false;
+}
+
+static void each_of(struct zs_eu_emit *e, struct bytes bytes,
+                    void (*what)(struct zs_eu_emit *, uint32_t))
+{
+    for (uint32_t unit = bytes.at / 32; bytes.size_B && unit <= (bytes.at + bytes.size_B - 1) / 32;
+         unit++)
+        what(e, unit);
+}
+
+static void note(struct zs_eu_emit *e, const struct bytes part[4])
+{
+    for (unsigned i = 0; i < 3; i++)
+        zs_eu_emit_reads(e, part[i].at, part[i].size_B);
+}
+
 /* Its handler of this operation alone. */
-static void emit_one(struct zs_eu_emit *e, uint32_t index)
+void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
 {
+    const struct bytes head = {0, ZS_EU_EMIT_HEAD_B}, all = {0, ZS_EU_EMIT_UNITS * 32};
     unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
+    struct bytes part[4];
 
-    spill_all(e);
-    store_budget(e);
-    unsigned fn = helper(e, ZS_EU_TIER_ONE, "i32 (i8*, i32)");
+    if (!operands(e, &e->p->ops[index], part)) {
+        memset(part, 0, sizeof(part));
+        part[0] = part[3] = all;
+    }
+    if (e->dry)
+        note(e, part);
+    each_of(e, head, zs_eu_emit_spill);
+    for (unsigned i = 0; i < 4 && !e->dry; i++)
+        each_of(e, part[i], zs_eu_emit_spill);
+    zs_eu_emit_store_budget(e);
+    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ONE, "i32 (i8*, i32)");
     unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u)", fn, index);
-    fill_all(e);
-    branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on);
+    each_of(e, head, zs_eu_emit_fill);
+    if (!e->dry)
+        each_of(e, part[3], zs_eu_emit_fill);
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, 2);
     zs_eu_emit_put_label(e, stop);
-    LINE("br label %%stop");
-    zs_eu_emit_put_label(e, go_on);
-}
-
-static void for_cells(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B,
-                      void (*what)(struct zs_eu_emit *, uint32_t), bool dirty_only)
-{
-    uint32_t first = (ZS_EU_OFFSET(grf) + at_B) / 32;
-
-    for (uint32_t cell = first; size_B && cell <= first + (size_B - 1) / 32; cell++) {
-        if (dirty_only ? e->dirty[cell] : e->used[cell])
-            what(e, cell);
-    }
-}
-
-static void call_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
-                      unsigned active)
-{
-    const struct zs_eu_send *send = &op->send->send;
-    const struct zs_eu_send_desc *d = &send->d;
-    uint32_t dst_B = d->has_dst ? d->rlen * (uint32_t)d->generation->grf_B : 0;
-    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
-
-    for_cells(e, d->src0_B, d->mlen * (uint32_t)d->generation->grf_B, spill_cell, true);
-    for_cells(e, d->src1_B, d->xlen * (uint32_t)d->generation->grf_B, spill_cell, true);
-    for_cells(e, d->dst_B, dst_B, spill_cell, true);
-    unsigned fn = helper(e, ZS_EU_TIER_SEND, "i32 (i8*, i32, i32)");
-    unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u)", fn, index, active);
-    for_cells(e, d->dst_B, dst_B, fill_cell, false);
-    branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on);
-    zs_eu_emit_put_label(e, stop);
-    LINE("br label %%stop");
-    zs_eu_emit_put_label(e, go_on);
-}
-
-/* false: nothing of the block runs behind it. */
-static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
-{
-    const struct zs_eu_program_send *send = op->send;
-
-    if (send->desc_is_reg || send->ex_desc_is_reg || send->send.d.src0_B >= ZS_EU_GRF_FILE_MAX_B ||
-        send->send.d.src1_B >= ZS_EU_GRF_FILE_MAX_B || send->send.d.dst_B >= ZS_EU_GRF_FILE_MAX_B) {
-        emit_one(e, index);
-        return true;
-    }
-    if (op->arg && !send->send.exec) {
-        store_current(e, index);
-        store_status(e, ZS_EU_EOT, index + 1);
-        LINE("br label %%%s", e->options.keeps_state ? "stop" : "end");
-        return false;
-    }
-    struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
-    if (active.known && !active.bits && !op->arg)
-        return true;
-    unsigned skip = zs_eu_emit_label(e), mine = zs_eu_emit_label(e), value = mask_value(e, active);
-    if (!op->arg && !active.known) {
-        branch(e, VALUE("icmp eq i32 %%v%u, 0", value), skip, mine);
-        zs_eu_emit_put_label(e, mine);
-    }
-    if (!zs_eu_emit_message(e, op, index, active, value))
-        call_send(e, op, index, value);
-    LINE("br label %%l%u", skip);
-    zs_eu_emit_put_label(e, skip);
-    return true;
-}
-
-void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
-                       unsigned active)
-{
-    call_send(e, op, index, active);
-}
-
-/* ---- blocks and jumps ---- */
-
-static uint32_t block_op(const struct zs_eu_emit *e, uint32_t block)
-{
-    return e->p->block_op[block] + (e->full ? (uint32_t)e->p->op_count : 0);
-}
-
-static void go_to(struct zs_eu_emit *e, uint32_t block)
-{
-    if (e->region[block])
-        LINE("br label %%b%u", block);
-    else
-        leave_to(e, block_op(e, block));
-}
-
-static void add_to_counter(struct zs_eu_emit *e, uint32_t counter, unsigned value)
-{
-    unsigned at = zs_eu_emit_address(e, "%counters", counter * UINT64_C(8), "i64");
-    unsigned sum = VALUE("load i64, i64* %%v%u", at);
-    sum = VALUE("add i64 %%v%u, %%v%u", sum, value);
-    LINE("store i64 %%v%u, i64* %%v%u", sum, at);
-}
-
-static void add_popcount(struct zs_eu_emit *e, uint32_t counter, unsigned mask)
-{
-    unsigned count = VALUE("call i32 @llvm.ctpop.i32(i32 %%v%u)", mask);
-
-    add_to_counter(e, counter, VALUE("zext i32 %%v%u to i64", count));
-}
-
-/* out_of_budget() and count_block() of control.c; lanes that wait here join by the interpreter. */
-static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
-{
-    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
-
-    if (!e->full) {
-        unsigned join = zs_eu_emit_label(e), alone = zs_eu_emit_label(e);
-        branch(e, VALUE("icmp eq i32 %%merge, %u", op->block), join, alone);
-        zs_eu_emit_put_label(e, join);
-        leave_to(e, index);
-        zs_eu_emit_put_label(e, alone);
-    }
-    unsigned budget = VALUE("load i64, i64* %%budget");
-    branch(e, VALUE("icmp sle i64 %%v%u, 0", budget), stop, go_on);
-    zs_eu_emit_put_label(e, stop);
-    store_status(e, ZS_EU_BUDGET, index);
-    LINE("br label %%stop");
-    zs_eu_emit_put_label(e, go_on);
-    LINE("store i64 %%v%u, i64* %%budget", VALUE("sub i64 %%v%u, %u", budget, op->aux));
-    if (!op->arg)
-        return;
-    add_to_counter(e, op->next_block, VALUE("add i64 0, %%count0"));
-    if (!e->full || e->p->full_ce > 0xffff)
-        add_to_counter(e, op->next_block + 1, VALUE("add i64 0, %%count1"));
-    if (op->pred_xor) {
-        struct zs_eu_emit_mask on = mask_word(e, ZS_EU_OFFSET(ce));
-        add_popcount(e, op->pred_xor, mask_value(e, mask_and(e, on, constant_mask(op->full))));
-    }
-}
-
-/* Whether no lane waits in front of a block: always, where all are on. */
-static void go_unless_passed(struct zs_eu_emit *e, uint32_t block, uint32_t index)
-{
-    if (!e->full) {
-        unsigned pass = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
-        branch(e, VALUE("icmp uge i32 %%merge, %u", block), pass, leave);
-        zs_eu_emit_put_label(e, leave);
-        leave_to(e, index);
-        zs_eu_emit_put_label(e, pass);
-    }
-    go_to(e, block);
-}
-
-static unsigned lanes_on(struct zs_eu_emit *e)
-{
-    return mask_value(e, mask_word(e, ZS_EU_OFFSET(ce)));
-}
-
-static uint32_t jump_block(const struct zs_eu_emit *e, const struct zs_eu_op *op)
-{
-    (void)e;
-    return op->block;
-}
-
-/* Of a branch: lanes that take it. */
-static unsigned taken_lanes(struct zs_eu_emit *e, const struct zs_eu_op *op)
-{
-    struct zs_eu_emit_mask taken = mask_shift(e, zs_eu_emit_active(e, op), -(int)op->chan_offset);
-
-    if (op->kind == ZS_EU_KIND_BRANCH && op->arg)
-        taken = mask_and(e, mask_xor(e, taken, UINT32_MAX),
-                         constant_mask(op->lanes << op->chan_offset));
-    return mask_value(e, mask_and(e, taken, mask_word(e, ZS_EU_OFFSET(ce))));
-}
-
-/* branch, goto: all lanes or none; else the interpreter's. */
-static void emit_branch(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
-{
-    unsigned taken = taken_lanes(e, op), all = lanes_on(e);
-    unsigned yes = zs_eu_emit_label(e), maybe = zs_eu_emit_label(e), no = zs_eu_emit_label(e),
-             split = zs_eu_emit_label(e);
-
-    branch(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), yes, maybe);
-    zs_eu_emit_put_label(e, maybe);
-    branch(e, VALUE("icmp eq i32 %%v%u, 0", taken), no, split);
-    zs_eu_emit_put_label(e, split);
-    leave_to(e, index);
-    zs_eu_emit_put_label(e, yes);
-    go_unless_passed(e, jump_block(e, op), index);
-    zs_eu_emit_put_label(e, no);
-    if (op->kind == ZS_EU_KIND_GOTO)
-        go_unless_passed(e, op->next_block, index);
-}
-
-static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
-{
-    struct zs_eu_emit_mask taken = mask_and(e, zs_eu_emit_active(e, op), constant_mask(1));
-    unsigned bit = mask_value(e, taken);
-    bool counts = op->aux && e->counts && !taken.known;
-
-    if (!e->full) { /* before anything is counted */
-        unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
-        unsigned passed = VALUE("icmp ult i32 %%merge, %u", jump_block(e, op));
-        unsigned goes = VALUE("icmp ne i32 %%v%u, 0", bit);
-        branch(e, VALUE("and i1 %%v%u, %%v%u", passed, goes), leave, go_on);
-        zs_eu_emit_put_label(e, leave);
-        leave_to(e, index);
-        zs_eu_emit_put_label(e, go_on);
-    }
-    if (counts)
-        add_to_counter(e, op->aux, VALUE("zext i32 %%v%u to i64", bit));
-    unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e);
-    branch(e, VALUE("icmp ne i32 %%v%u, 0", bit), yes, no);
-    zs_eu_emit_put_label(e, yes);
-    go_to(e, jump_block(e, op));
-    zs_eu_emit_put_label(e, no);
-}
-
-/* A write to cr0: nothing has to be done where it asks for the modes that there are. */
-static void emit_control(struct zs_eu_emit *e, uint32_t index)
-{
-    enum { CARES = 0x5 | 0x30 | 0xc0, USUAL = 0xc0 }; /* modes, rounding, denormals */
-    unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
-    unsigned bits = VALUE("and i32 %%v%u, %d", zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)), CARES);
-
-    branch(e, VALUE("icmp eq i32 %%v%u, %d", bits, USUAL), go_on, leave);
-    zs_eu_emit_put_label(e, leave);
-    leave_to(e, index);
+    zs_eu_emit_stop(e);
     zs_eu_emit_put_label(e, go_on);
 }
 
 /* ---- operations ---- */
 
-/* false: what follows in the block is not reached from here. */
-static bool emit_op(struct zs_eu_emit *e, uint32_t index)
+static bool emit_inline(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
-    const struct zs_eu_op *op = &e->p->ops[index];
-
-    if (op->kind < ZS_EU_ROW_COUNT) {
-        if (!emit_row(e, op))
-            emit_one(e, index);
-        return true;
-    }
+    if (op->kind < ZS_EU_ROW_COUNT)
+        return emit_row(e, op);
     switch (op->kind) {
     case ZS_EU_KIND_GATHER:
     case ZS_EU_KIND_SCATTER:
-        if (!emit_stride(e, op))
-            emit_one(e, index);
-        return true;
+        return emit_stride(e, op);
     case ZS_EU_KIND_GATHER_REGION:
     case ZS_EU_KIND_SCATTER_REGION:
-        if (!emit_region_move(e, op))
-            emit_one(e, index);
-        return true;
+        return emit_region_move(e, op);
     case ZS_EU_KIND_PREDICATE:
-        if (!emit_predicate(e, op))
-            emit_one(e, index);
-        return true;
+        return emit_predicate(e, op);
     case ZS_EU_KIND_FLAG_COPY:
-        if (zs_eu_emit_can_scalar(op->src[0], 4))
-            write_flag(e, op, zs_eu_emit_active(e, op), zs_eu_emit_read_one(e, op->src[0], 4));
-        else
-            emit_one(e, index);
+        if (!zs_eu_emit_can_scalar(op->src[0], 4))
+            return false;
+        write_flag(e, op, zs_eu_emit_active(e, op), zs_eu_emit_read_one(e, op->src[0], 4));
         return true;
     case ZS_EU_KIND_FLAG_ONES:
         write_flag(e, op, zs_eu_emit_active(e, op), VALUE("add i32 0, -1"));
@@ -801,193 +661,13 @@ static bool emit_op(struct zs_eu_emit *e, uint32_t index)
     case ZS_EU_KIND_READ_IP:
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(ip_B), VALUE("add i32 0, %u", op->aux));
         return true;
-    case ZS_EU_KIND_LANE_COUNT:
-        if (e->counts)
-            add_popcount(e, op->aux, mask_value(e, zs_eu_emit_active(e, op)));
-        return true;
-    case ZS_EU_KIND_HOP:
-        return true;
-    case ZS_EU_KIND_BLOCK:
-        emit_block(e, op, index);
-        return true;
-    case ZS_EU_KIND_SEND:
-        return emit_send(e, op, index);
-    case ZS_EU_KIND_BRANCH:
-    case ZS_EU_KIND_GOTO:
-        emit_branch(e, op, index);
-        return op->kind == ZS_EU_KIND_BRANCH;
-    case ZS_EU_KIND_JUMP_UNIFORM:
-        emit_jump(e, op, index);
-        return true;
-    case ZS_EU_KIND_FAULT:
-    case ZS_EU_KIND_END:
-    case ZS_EU_KIND_CALL:
-    case ZS_EU_KIND_CALL_REGISTER:
-    case ZS_EU_KIND_RET:
-    case ZS_EU_KIND_JUMP_REGISTER:
-    case ZS_EU_KIND_WAIT:
-    case ZS_EU_KIND_WAIT_NAMED:
-    case ZS_EU_KIND_PAIR:
-    case ZS_EU_KIND_STEP:
-    case ZS_EU_KIND_SCOREBOARD:
-        leave_to(e, index);
-        return false;
-    case ZS_EU_KIND_CONTROL_REGISTER:
-        emit_control(e, index);
-        return true;
     default:
-        emit_one(e, index);
-        return true;
+        return op->kind == ZS_EU_KIND_HOP;
     }
 }
 
-/* Whether the host's modes are those that the function was written for. */
-unsigned zs_eu_emit_modes(struct zs_eu_emit *e)
+void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index)
 {
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(host_csr), "i32");
-    unsigned single = VALUE("load i32, i32* %%v%u", at);
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(host_csr_double), "i32");
-    unsigned both = VALUE("load i32, i32* %%v%u", at);
-    single = VALUE("icmp eq i32 %%v%u, %u", single, e->p->host_csr[0]);
-    both = VALUE("icmp eq i32 %%v%u, %u", both, e->p->host_csr[1]);
-    return VALUE("and i1 %%v%u, %%v%u", single, both);
-}
-
-/* From an operation to the end of its block. */
-static void emit_from(struct zs_eu_emit *e, uint32_t index, uint32_t block)
-{
-    uint32_t end = block + 1 < e->p->block_count
-                       ? block_op(e, block + 1)
-                       : (uint32_t)(e->full ? 2 : 1) * (uint32_t)e->p->op_count;
-    bool goes_on = true;
-
-    for (; index < end && goes_on; index++)
-        goes_on = emit_op(e, index);
-    if (goes_on && block + 1 < e->p->block_count)
-        go_to(e, block + 1);
-    else if (goes_on)
-        LINE("unreachable");
-}
-
-static void emit_body(struct zs_eu_emit *e)
-{
-    uint32_t first = e->entry_block;
-
-    e->body.size_B = 0;
-    e->next = e->label = 0;
-    if (e->entry != block_op(e, first)) /* in the middle of one */
-        emit_from(e, e->entry, first);
-    else
-        LINE("br label %%b%u", first);
-    for (uint32_t block = 0; block < e->p->block_count; block++) {
-        if (!e->region[block])
-            continue;
-        zs_buf_printf(&e->body, "b%u:\n", block);
-        emit_from(e, block_op(e, block), block);
-    }
-    zs_buf_puts(&e->body, "end:\n"); /* nobody looks at registers of a thread that ended */
-    store_budget(e);
-    LINE("ret i8* null");
-    zs_buf_puts(&e->body, "stop:\n");
-    LINE("store i64 -1, i64* %%next");
-    LINE("br label %%out");
-    zs_buf_puts(&e->body, "out:\n");
-    spill_all(e);
-    store_budget(e);
-    unsigned next = VALUE("load i64, i64* %%next");
-    unsigned none = VALUE("icmp eq i64 %%v%u, -1", next);
-    unsigned at = VALUE("mul i64 %%v%u, %llu", next, (unsigned long long)sizeof(struct zs_eu_op));
-    at = VALUE("getelementptr i8, i8* %%ops, i64 %%v%u", at);
-    at = VALUE("select i1 %%v%u, i8* null, i8* %%v%u", none, at);
-    LINE("ret i8* %%v%u", at);
-    zs_buf_puts(&e->body, "again:\n");
-    spill_all(e);
-    store_budget(e);
-    LINE("br label %%bail");
-    zs_buf_puts(&e->body, "bail:\n");
-    unsigned fn = helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
-    at = VALUE("call i8* %%v%u(i8* %%t, i8* %%op)", fn);
-    LINE("ret i8* %%v%u", at);
-    zs_buf_puts(&e->body, "}\n\n");
-}
-
-/* What a thread says that does not change while the function runs. */
-static void emit_known(struct zs_eu_emit *e)
-{
-    unsigned ok = zs_eu_emit_modes(e);
-
-    LINE("%%ce_at = getelementptr i8, i8* %%t, i64 %u", ZS_EU_OFFSET(ce));
-    LINE("%%ce_word = bitcast i8* %%ce_at to i32*");
-    LINE("%%ce = load i32, i32* %%ce_word");
-    LINE("%%merge_at = getelementptr i8, i8* %%t, i64 %u", ZS_EU_OFFSET(merge_block));
-    LINE("%%merge_word = bitcast i8* %%merge_at to i32*");
-    LINE("%%merge = load i32, i32* %%merge_word");
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(budget), "i64");
-    LINE("store i64 %%v%u, i64* %%budget", VALUE("load i64, i64* %%v%u", at));
-    if (e->counts) {
-        for (unsigned i = 0; i < 2; i++) {
-            LINE("%%count%u_at = getelementptr i8, i8* %%t, i64 %u", i,
-                 ZS_EU_OFFSET(block_count) + 8 * i);
-            LINE("%%count%u_word = bitcast i8* %%count%u_at to i64*", i, i);
-            LINE("%%count%u = load i64, i64* %%count%u_word", i, i);
-        }
-        LINE("%%counters_at = getelementptr i8, i8* %%t, i64 %u", ZS_EU_OFFSET(counters));
-        LINE("%%counters_word = bitcast i8* %%counters_at to i8**");
-        LINE("%%counters = load i8*, i8** %%counters_word");
-        unsigned some = VALUE("icmp ne i8* %%counters, null");
-        ok = VALUE("and i1 %%v%u, %%v%u", ok, some);
-    }
-    LINE("br i1 %%v%u, label %%start, label %%bail", ok);
-}
-
-/* The variables, and what they begin with. */
-static void emit_head(struct zs_eu_emit *e, struct zs_buf *out)
-{
-    e->body.size_B = 0;
-    e->next = UINT32_C(1) << 24; /* names apart from the body's */
-    zs_buf_printf(&e->body, "define i8* @e%u(i8* %%t, i8* %%op) #2 {\nentry:\n", e->number);
-    LINE("%%next = alloca i64");
-    LINE("%%budget = alloca i64");
-    for (uint32_t cell = 0; cell < ZS_EU_EMIT_CELLS; cell++) {
-        if (e->used[cell])
-            LINE("%%c%u = alloca <8 x i32>", cell);
-    }
-    for (uint32_t i = 0; i < ZS_EU_EMIT_HEAD_B / 4; i++) {
-        if (e->word_used[i])
-            LINE("%%h%u = alloca i32", i);
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        for (unsigned size_B = 1; size_B <= 8; size_B *= 2) {
-            if (!(e->place_used[i] & size_B))
-                continue;
-            LINE("%%p%u = alloca <8 x i%u>, align 64", i * 10 + size_B, 8 * size_B);
-            LINE("%%q%u = bitcast <8 x i%u>* %%p%u to i8*", i * 10 + size_B, 8 * size_B,
-                 i * 10 + size_B);
-        }
-    }
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(program), "i8*");
-    LINE("%%program = load i8*, i8** %%v%u", at);
-    at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, ops), "i8*");
-    LINE("%%ops = load i8*, i8** %%v%u", at);
-    at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, tier), "i8*");
-    LINE("%%tier = load i8*, i8** %%v%u", at);
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(env), "i8*");
-    LINE("%%port = load i8*, i8** %%v%u", at);
-    emit_known(e);
-    zs_buf_puts(&e->body, "start:\n");
-    fill_all(e);
-    zs_buf_append(out, e->body.data, e->body.size_B);
-}
-
-void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
-{
-    memset(e->used, 0, sizeof(e->used));
-    memset(e->dirty, 0, sizeof(e->dirty));
-    memset(e->word_used, 0, sizeof(e->word_used));
-    memset(e->word_dirty, 0, sizeof(e->word_dirty));
-    memset(e->place_used, 0, sizeof(e->place_used));
-    emit_body(e);
-    emit_head(e, out);
-    emit_body(e);
-    zs_buf_append(out, e->body.data, e->body.size_B);
+    if (!emit_inline(e, &e->p->ops[index]))
+        zs_eu_emit_one(e, index);
 }

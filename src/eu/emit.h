@@ -7,9 +7,23 @@
 #include "eu/rows_text.h"
 #include "eu/tier_priv.h"
 
+/* The thread's bytes are units of 32. */
 enum {
     ZS_EU_EMIT_HEAD_B = offsetof(struct zs_eu_thread, acc),
-    ZS_EU_EMIT_CELLS = sizeof(struct zs_eu_thread) / 32 + 1,
+    ZS_EU_EMIT_UNITS = sizeof(struct zs_eu_thread) / 32 + 1,
+    ZS_EU_EMIT_SET = (ZS_EU_EMIT_UNITS + 63) / 64,
+};
+
+/* What a unit's variable is: a vector of eight dwords, half of one of sixteen, or eight dwords. */
+enum zs_eu_emit_unit {
+    ZS_EU_EMIT_SINGLE,
+    ZS_EU_EMIT_LOW,
+    ZS_EU_EMIT_HIGH,
+    ZS_EU_EMIT_WORDS,
+};
+
+struct zs_eu_emit_set {
+    uint64_t bits[ZS_EU_EMIT_SET];
 };
 
 /* Channels that do something: known when the function is written, or a value. */
@@ -19,23 +33,62 @@ struct zs_eu_emit_mask {
     unsigned value;
 };
 
+/* Operations of a block that run without leaving it, all lanes on or any: up to a place where
+ * threads wait, or the block's end. Numbers: those of a version behind those of the other. */
+struct zs_eu_emit_segment {
+    uint32_t block, first, end; /* operations, of its version */
+    bool full;
+    bool in;    /* the function has it */
+    bool entry; /* threads come in at its start */
+    /* read before anything else in it, and written: by lanes (0), whole (1) */
+    struct zs_eu_emit_set reads[2], writes[2];
+    struct zs_eu_emit_set alive[2]; /* at its start: for lanes that run, for all */
+    struct zs_eu_emit_set live;     /* either */
+};
+
 struct zs_eu_emit {
     const struct zs_eu_program *p;
     struct zs_eu_tier_options options;
-    bool full;   /* the version for all lanes on */
     bool counts; /* blocks have counters */
+    struct zs_eu_emit_segment *segments;
+    uint32_t segment_count;  /* of both versions */
+    uint32_t *block_segment; /* the first of each block; all lanes on: half of segment_count on */
+    struct zs_eu_emit_set join;         /* live where lanes may wait */
+    struct zs_eu_emit_set mixed;        /* lanes of accesses have elements at different places */
+    uint16_t lane_of[ZS_EU_EMIT_UNITS]; /* which elements they have: size and channel */
     /* of the function */
     unsigned number;
-    uint32_t entry, entry_block; /* operation */
-    uint8_t *region;             /* by block */
+    uint32_t segment; /* that is written */
+    bool full;        /* it is one of all lanes on */
+    bool dry;         /* nothing is written: what is touched is found out */
+    unsigned quiet;   /* depth: what is touched has been told */
+    uint32_t lane_at; /* vectors are elements of lanes from there on; UINT32_MAX: they are not */
+    unsigned lane_B, lane_channel; /* of one; of the first */
+    uint8_t dwords;                /* of each eight that an access touches */
+    uint8_t cover[2]
+                 [ZS_EU_EMIT_UNITS]; /* dwords that the segment has written, by lanes and whole */
     struct zs_buf body;
     unsigned next, label;
-    uint8_t used[ZS_EU_EMIT_CELLS], dirty[ZS_EU_EMIT_CELLS];
-    uint8_t word_used[ZS_EU_EMIT_HEAD_B / 4], word_dirty[ZS_EU_EMIT_HEAD_B / 4];
-    uint8_t place_used[4]; /* sizes of elements */
+    uint8_t kind[ZS_EU_EMIT_UNITS]; /* enum zs_eu_emit_unit */
+    uint16_t vectors[ZS_EU_EMIT_UNITS], pairs[ZS_EU_EMIT_UNITS], ones[ZS_EU_EMIT_UNITS];
+    uint8_t used[ZS_EU_EMIT_UNITS], dirty[ZS_EU_EMIT_UNITS];
+    uint8_t word_used[ZS_EU_EMIT_UNITS * 8], word_dirty[ZS_EU_EMIT_UNITS * 8];
+    uint8_t place_used[4];  /* sizes of elements */
+    uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
+    uint8_t *exits;         /* by segment: somebody leaves to its start */
     /* of the module */
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
+
+static inline bool zs_eu_emit_has(const struct zs_eu_emit_set *set, uint32_t unit)
+{
+    return set->bits[unit / 64] >> unit % 64 & 1;
+}
+
+static inline void zs_eu_emit_add(struct zs_eu_emit_set *set, uint32_t unit)
+{
+    set->bits[unit / 64] |= UINT64_C(1) << unit % 64;
+}
 
 /* ---- emit_value.c ---- */
 static inline bool zs_eu_emit_in_head(uint32_t at)
@@ -46,30 +99,97 @@ unsigned zs_eu_emit_label(struct zs_eu_emit *e);
 void zs_eu_emit_put_label(struct zs_eu_emit *e, unsigned label);
 unsigned zs_eu_emit_word(struct zs_eu_emit *e, uint32_t at);
 void zs_eu_emit_set_word(struct zs_eu_emit *e, uint32_t at, unsigned value);
-/* One element in eight lanes. */
-unsigned zs_eu_emit_splat(struct zs_eu_emit *e, unsigned one, unsigned size_B);
+/* One element in so many lanes. */
+unsigned zs_eu_emit_splat(struct zs_eu_emit *e, unsigned one, unsigned size_B, unsigned lanes);
 unsigned zs_eu_emit_value(struct zs_eu_emit *e, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_eu_emit_line(struct zs_eu_emit *e, const char *format, ...) ZS_PRINTF(2, 3);
-unsigned zs_eu_emit_read(struct zs_eu_emit *e, uint32_t at, unsigned size_B);
-void zs_eu_emit_write(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value);
+/* Eight or sixteen elements from a place, or to it. */
+unsigned zs_eu_emit_read(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes);
+void zs_eu_emit_write(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes,
+                      unsigned value);
 bool zs_eu_emit_can_scalar(uint32_t at, unsigned size_B);
 unsigned zs_eu_emit_read_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B);
 void zs_eu_emit_write_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value);
+/* Half of sixteen lanes, and two halves together. */
+unsigned zs_eu_emit_half(struct zs_eu_emit *e, unsigned value, unsigned size_B, unsigned half);
+unsigned zs_eu_emit_join(struct zs_eu_emit *e, unsigned low, unsigned high, unsigned size_B);
+/* Vectors are elements of an operation's lanes, of which others are off, from a place on. */
+void zs_eu_emit_lanes_at(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at,
+                         unsigned size_B);
+void zs_eu_emit_lanes_end(struct zs_eu_emit *e);
+/* Of what follows, until the end of lanes, every second dword from the first-th on is touched. */
+void zs_eu_emit_halves(struct zs_eu_emit *e, unsigned first);
+/* Bytes are read; written: all of them, or those of the lanes that are on. */
+void zs_eu_emit_reads(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+void zs_eu_emit_writes(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+void zs_eu_emit_writes_lanes(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+/* zs_eu_emit_read() of what is there already, to keep it where a lane is off. */
+unsigned zs_eu_emit_read_old(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes);
+/* Variables to memory, or from it, of a unit: what the function has of it. */
+void zs_eu_emit_spill(struct zs_eu_emit *e, uint32_t unit);
+void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit);
+void zs_eu_emit_variables(struct zs_eu_emit *e);
+/* Before anything is known of them. */
+void zs_eu_emit_reset_units(struct zs_eu_emit *e);
+/* Of what is known about units what their variables are. */
+void zs_eu_emit_choose_units(struct zs_eu_emit *e);
 
 /* ---- emit.c ---- */
+struct zs_eu_emit_mask zs_eu_emit_constant_mask(uint32_t bits);
+unsigned zs_eu_emit_mask_value(struct zs_eu_emit *e, struct zs_eu_emit_mask mask);
+struct zs_eu_emit_mask zs_eu_emit_mask_word(struct zs_eu_emit *e, uint32_t at);
+struct zs_eu_emit_mask zs_eu_emit_mask_and(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
+                                           struct zs_eu_emit_mask b);
+struct zs_eu_emit_mask zs_eu_emit_mask_shift(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
+                                             int right);
+struct zs_eu_emit_mask zs_eu_emit_mask_xor(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
+                                           uint32_t x);
 struct zs_eu_emit_mask zs_eu_emit_active(struct zs_eu_emit *e, const struct zs_eu_op *op);
+/* <lanes x i1> of a mask from a channel on. */
+unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, unsigned first,
+                          unsigned lanes);
+/* An operation that is no control flow. */
+void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index);
 unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
                             const char *type);
-unsigned zs_eu_emit_modes(struct zs_eu_emit *e);
-/* The data port runs the message. */
-void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
-                       unsigned active);
-/* Append the function of entry, entry_block, region. */
+unsigned zs_eu_emit_helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type);
+/* The interpreter's handler of one operation. */
+void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index);
+
+/* ---- emit_flow.c ---- */
+/* Go there; `likely` says which way is usual: 0 neither, 1 yes, 2 no. */
+void zs_eu_emit_branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, unsigned no,
+                       unsigned likely);
+void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume);
+void zs_eu_emit_store_current(struct zs_eu_emit *e, uint32_t op);
+void zs_eu_emit_store_budget(struct zs_eu_emit *e);
+/* Where lanes and operations go wrong: what is live is stored, and the function ends. */
+void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op);
+void zs_eu_emit_stop(struct zs_eu_emit *e);
+/* false: what follows in the segment is not reached from here. */
+bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index);
+/* Append the function of the segments that are `in`. */
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out);
+
+/* ---- emit_live.c ---- */
+/* Segments of the program, and what is live at their starts. 0, -ENOMEM. */
+int zs_eu_emit_segments(struct zs_eu_emit *e);
+/* The segment that starts with an operation; UINT32_MAX: none. */
+uint32_t zs_eu_emit_segment_at(const struct zs_eu_emit *e, uint32_t op);
+/* Where a segment's lanes may go on, as segments of any lanes; false: anywhere. */
+enum { ZS_EU_EMIT_SUCCESSORS = 64 };
+bool zs_eu_emit_successors(const struct zs_eu_emit *e, uint32_t segment,
+                           uint32_t ret[ZS_EU_EMIT_SUCCESSORS], unsigned *ret_count);
 
 /* ---- emit_message.c ---- */
 /* false: nothing was written, the data port runs it. */
 bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
                         struct zs_eu_emit_mask active, unsigned active_value);
+/* What it reads and writes of the thread; false: nobody knows. */
+bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
+                              struct zs_eu_emit_mask active);
+/* The data port runs the message. */
+void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
+                       unsigned active);
 
 #endif

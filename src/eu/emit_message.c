@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages in line: dwords of lanes, one to four each, from buffers, local memory and by 64-bit
- * address. One check covers all lanes; they are neighbours, at one place, or anywhere in the area.
- * What is none of these, and every access that is to be refused, is the data port's.
+ * Messages in line: bytes to qwords of lanes, up to four elements each, and blocks, from buffers,
+ * local and scratch memory and by 64-bit address. One check covers all lanes; they are neighbours,
+ * at one place, or anywhere in the area. What is none of these, and every access that is to be
+ * refused, is the data port's.
  *
- * Accesses are volatile: other threads may write the memory, and loops wait for that.
+ * Single accesses are volatile, and vectors of them are behind a barrier of the compiler's: other
+ * threads may write the memory, and loops wait for that.
  */
 #include "eu/emit.h"
 
 #include "dataport/dataport.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
@@ -18,20 +21,25 @@
 _Static_assert(sizeof(struct zs_port_range) == 5 * sizeof(uint64_t),
                "a range says where addresses lead: find_range() has to know all of it");
 
-enum { SLM_OFFSET_MASK = 0x0fffffff }; /* as the data port has it */
+/* As the data port has them. */
+enum { SLM_OFFSET_MASK = 0x0fffffff, BTI_NON_COHERENT = 253, BTI_SLM = 254, BTI_STATELESS = 255 };
+enum { NEAR_B = 0x7fffff00 }; /* offsets below it are positive as 32 bits, and so is what follows */
 
 struct message {
     const struct zs_eu_op *op;
-    uint32_t index;
-    bool writes, wide; /* addresses of 64 bits */
-    unsigned lanes, elements;
-    uint32_t address_at, data_at, element_B; /* in the thread */
+    const struct zs_port_message *port;
+    bool writes, wide;                       /* addresses of 64 bits */
+    unsigned lanes, n, elements;             /* lanes in steps of n */
+    unsigned size_B, slot_B;                 /* of an element in memory, in registers */
+    uint32_t address_at, data_at, element_B; /* in the thread; the next element */
     struct zs_eu_emit_mask active;
     unsigned active_value;
     unsigned slow, done; /* labels */
     unsigned base, size; /* values: i8*, i64 */
     unsigned start;      /* of a range: i64 */
-    unsigned at[4];      /* eight lanes' offsets from base: <8 x i64> */
+    unsigned at[4];      /* offsets from base of n lanes: <n x i64> or <n x i32> */
+    unsigned place_B[4]; /* of elements, from a lane's offset */
+    unsigned span_B;     /* of all elements */
 };
 
 static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
@@ -47,9 +55,11 @@ static void need(struct zs_eu_emit *e, const struct message *m, unsigned conditi
 {
     unsigned next = zs_eu_emit_label(e);
 
-    LINE("br i1 %%v%u, label %%l%u, label %%l%u", condition, next, m->slow);
+    zs_eu_emit_branch(e, condition, next, m->slow, 1);
     zs_eu_emit_put_label(e, next);
 }
+
+/* ---- areas ---- */
 
 static void find_surface(struct zs_eu_emit *e, struct message *m, unsigned bti)
 {
@@ -69,6 +79,10 @@ static void find_surface(struct zs_eu_emit *e, struct message *m, unsigned bti)
     }
     m->base = load_field(e, base, offsetof(struct zs_port_surface, base), "i8*");
     m->size = load_field(e, base, offsetof(struct zs_port_surface, size_B), "i64");
+    if (m->size_B < 4) { /* may be checked to the byte */
+        unsigned pad = load_field(e, base, offsetof(struct zs_port_surface, pad_B), "i32");
+        m->size = VALUE("sub i64 %%v%u, %%v%u", m->size, VALUE("zext i32 %%v%u to i64", pad));
+    }
 }
 
 static void find_range(struct zs_eu_emit *e, struct message *m, unsigned slot)
@@ -88,54 +102,33 @@ static void find_range(struct zs_eu_emit *e, struct message *m, unsigned slot)
     m->base = VALUE("inttoptr i64 %%v%u to i8*", bias);
 }
 
-/* Offsets from the base, of eight lanes; of lanes that are off 0. */
-static unsigned offsets(struct zs_eu_emit *e, const struct message *m, unsigned group, bool slm)
+static bool is_slm(const struct message *m)
 {
-    uint32_t at = m->address_at + group * 8 * (m->wide ? 8 : 4);
-    unsigned v = zs_eu_emit_read(e, at, m->wide ? 8 : 4);
+    return !m->wide && m->port->space == ZS_PORT_SPACE_SLM;
+}
 
+static void find_area(struct zs_eu_emit *e, struct message *m)
+{
+    unsigned flags = load_field(e, "%port", offsetof(struct zs_port, flags), "i32");
+    const unsigned looks = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
+
+    need(e, m, VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, looks)));
     if (m->wide) {
-        unsigned start = VALUE("insertelement <8 x i64> undef, i64 %%v%u, i32 0", m->start);
-        start = VALUE("shufflevector <8 x i64> %%v%u, <8 x i64> undef, <8 x i32> zeroinitializer",
-                      start);
-        return VALUE("sub <8 x i64> %%v%u, %%v%u", v, start);
+        find_range(e, m, m->port->cache_slot);
+    } else if (is_slm(m)) {
+        m->base = load_field(e, "%port", offsetof(struct zs_port, slm), "i8*");
+        m->size = load_field(e, "%port", offsetof(struct zs_port, slm_B), "i32");
+        m->size = VALUE("zext i32 %%v%u to i64", m->size);
+    } else if (m->port->space == ZS_PORT_SPACE_PAYLOAD) {
+        m->base = load_field(e, "%port", offsetof(struct zs_port, payload), "i8*");
+        m->size = load_field(e, "%port", offsetof(struct zs_port, payload_B), "i64");
+        need(e, m, VALUE("icmp ne i8* %%v%u, null", m->base));
+    } else {
+        find_surface(e, m, m->port->bti);
     }
-    if (slm) {
-        const unsigned k = SLM_OFFSET_MASK;
-        v = VALUE("and <8 x i32> %%v%u, <i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, i32 %u, "
-                  "i32 %u>",
-                  v, k, k, k, k, k, k, k, k);
-    }
-    return VALUE("zext <8 x i32> %%v%u to <8 x i64>", v);
 }
 
-static unsigned all_of(struct zs_eu_emit *e, unsigned bits)
-{
-    unsigned id = VALUE("bitcast <8 x i1> %%v%u to i8", bits);
-
-    return VALUE("icmp eq i8 %%v%u, -1", id);
-}
-
-/* All lanes at first + step * lane. */
-static unsigned rises(struct zs_eu_emit *e, const struct message *m, unsigned first, unsigned step)
-{
-    unsigned one = VALUE("insertelement <8 x i64> undef, i64 %%v%u, i32 0", first), all = 0;
-    unsigned start =
-        VALUE("shufflevector <8 x i64> %%v%u, <8 x i64> undef, <8 x i32> zeroinitializer", one);
-
-    for (unsigned g = 0; g < m->lanes / 8; g++) {
-        unsigned id = e->next++;
-        zs_buf_printf(&e->body, "  %%v%u = add <8 x i64> %%v%u, <", id, start);
-        for (unsigned i = 0; i < 8; i++)
-            zs_buf_printf(&e->body, "%si64 %u", i ? ", " : "", step * (8 * g + i));
-        zs_buf_puts(&e->body, ">\n");
-        unsigned same = VALUE("xor <8 x i64> %%v%u, %%v%u", m->at[g], id);
-        all = g ? VALUE("or <8 x i64> %%v%u, %%v%u", all, same) : same;
-    }
-    return all_of(e, VALUE("icmp eq <8 x i64> %%v%u, zeroinitializer", all));
-}
-
-/* Bytes from an offset on are inside. */
+/* Bytes from an offset (i64) on are inside. */
 static unsigned inside(struct zs_eu_emit *e, const struct message *m, unsigned first,
                        unsigned size_B)
 {
@@ -155,47 +148,115 @@ static unsigned pointer(struct zs_eu_emit *e, const struct message *m, unsigned 
     return VALUE("bitcast i8* %%v%u to %s*", at, type);
 }
 
+/* ---- lanes ---- */
+
+static unsigned address_bits(const struct message *m)
+{
+    return m->wide ? 64 : 32;
+}
+
+/* Offsets from the base, of n lanes. */
+static unsigned offsets(struct zs_eu_emit *e, const struct message *m, unsigned group)
+{
+    unsigned bits = address_bits(m), n = m->n;
+    unsigned v = zs_eu_emit_read(e, m->address_at + group * n * bits / 8, bits / 8, n);
+
+    if (m->wide)
+        return VALUE("sub <%u x i64> %%v%u, %%v%u", n, v, zs_eu_emit_splat(e, m->start, 8, n));
+    if (is_slm(m))
+        return VALUE("and <%u x i32> %%v%u, %%v%u", n, v,
+                     zs_eu_emit_splat(e, VALUE("add i32 0, %d", SLM_OFFSET_MASK), 4, n));
+    if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        return VALUE("shl <%u x i32> %%v%u, %%v%u", n, v,
+                     zs_eu_emit_splat(e, VALUE("add i32 0, 2"), 4, n));
+    return v;
+}
+
+static unsigned all_of(struct zs_eu_emit *e, const struct message *m, unsigned bits)
+{
+    unsigned id = VALUE("bitcast <%u x i1> %%v%u to i%u", m->n, bits, m->n);
+
+    return VALUE("icmp eq i%u %%v%u, -1", m->n, id);
+}
+
+/* Lanes of a step at first + step * lane. */
+static unsigned rises(struct zs_eu_emit *e, const struct message *m, unsigned group, unsigned first,
+                      unsigned step)
+{
+    unsigned bits = address_bits(m);
+    unsigned start = zs_eu_emit_splat(e, first, bits / 8, m->n), id = e->next++;
+
+    if (!e->dry) {
+        zs_buf_printf(&e->body, "  %%v%u = add <%u x i%u> %%v%u, <", id, m->n, bits, start);
+        for (unsigned i = 0; i < m->n; i++)
+            zs_buf_printf(&e->body, "%si%u %u", i ? ", " : "", bits, step * i);
+        zs_buf_puts(&e->body, ">\n");
+    }
+    return all_of(e, m, VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", m->n, bits, m->at[group], id));
+}
+
 static uint32_t data_of(const struct message *m, unsigned element, unsigned group)
 {
-    return m->data_at + element * m->element_B + group * 32;
+    return m->data_at + element * m->element_B + group * m->n * m->slot_B;
+}
+
+/* An element of n lanes from registers. */
+static unsigned from_slots(struct zs_eu_emit *e, const struct message *m, unsigned element,
+                           unsigned group)
+{
+    unsigned v = zs_eu_emit_read(e, data_of(m, element, group), m->slot_B, m->n);
+
+    return m->size_B == m->slot_B ? v
+                                  : VALUE("trunc <%u x i%u> %%v%u to <%u x i%u>", m->n,
+                                          8 * m->slot_B, v, m->n, 8 * m->size_B);
+}
+
+/* What was loaded is in variables until all of it is: the payload may be where it goes. */
+static unsigned result(struct zs_eu_emit *e, const struct message *m, unsigned element,
+                       unsigned group)
+{
+    unsigned index = 2 * element + group;
+
+    e->result_used[index] |= (uint8_t)(m->slot_B | m->n);
+    return index * 1000 + m->n * 10 + m->slot_B;
+}
+
+static void put(struct zs_eu_emit *e, const struct message *m, unsigned element, unsigned group,
+                unsigned v)
+{
+    unsigned bits = 8 * m->slot_B;
+
+    if (m->size_B != m->slot_B)
+        v = VALUE("zext <%u x i%u> %%v%u to <%u x i%u>", m->n, 8 * m->size_B, v, m->n, bits);
+    LINE("store <%u x i%u> %%v%u, <%u x i%u>* %%r%u", m->n, bits, v, m->n, bits,
+         result(e, m, element, group));
 }
 
 /* Neighbours: whole vectors. */
-static void move_rows(struct zs_eu_emit *e, const struct message *m, unsigned first)
+static void move_row(struct zs_eu_emit *e, const struct message *m, unsigned group, unsigned first)
 {
-    for (unsigned g = 0; g < m->lanes / 8; g++) {
-        unsigned at = pointer(e, m, first, g * 32, "<8 x i32>");
-        if (m->writes)
-            LINE("store volatile <8 x i32> %%v%u, <8 x i32>* %%v%u, align 1",
-                 zs_eu_emit_read(e, data_of(m, 0, g), 4), at);
-        else
-            zs_eu_emit_write(e, data_of(m, 0, g), 4,
-                             VALUE("load volatile <8 x i32>, <8 x i32>* %%v%u, align 1", at));
-    }
-    LINE("br label %%l%u", m->done);
+    char type[24];
+
+    snprintf(type, sizeof(type), "<%u x i%u>", m->n, 8 * m->size_B);
+    unsigned at = pointer(e, m, first, 0, type);
+    if (m->writes)
+        LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, from_slots(e, m, 0, group), type,
+             at);
+    else
+        put(e, m, 0, group, VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
 }
 
 /* One place: to all lanes. */
-static void load_one(struct zs_eu_emit *e, const struct message *m, unsigned first)
+static void load_one(struct zs_eu_emit *e, const struct message *m, unsigned group, unsigned first)
 {
+    char type[8];
+
+    snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
     for (unsigned i = 0; i < m->elements; i++) {
-        unsigned at = pointer(e, m, first, i * 4, "i32");
-        unsigned one = VALUE("load volatile i32, i32* %%v%u, align 1", at);
-        one = VALUE("insertelement <8 x i32> undef, i32 %%v%u, i32 0", one);
-        one =
-            VALUE("shufflevector <8 x i32> %%v%u, <8 x i32> undef, <8 x i32> zeroinitializer", one);
-        for (unsigned g = 0; g < m->lanes / 8; g++)
-            zs_eu_emit_write(e, data_of(m, i, g), 4, one);
+        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        unsigned one = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
+        put(e, m, i, group, zs_eu_emit_splat(e, one, m->size_B, m->n));
     }
-    LINE("br label %%l%u", m->done);
-}
-
-static unsigned lanes_on(struct zs_eu_emit *e, const struct message *m, unsigned group)
-{
-    unsigned bits = VALUE("lshr i32 %%v%u, %u", m->active_value, 8 * group);
-
-    bits = VALUE("trunc i32 %%v%u to i8", bits);
-    return VALUE("bitcast i8 %%v%u to <8 x i1>", bits);
 }
 
 static bool all_on(const struct message *m)
@@ -204,64 +265,353 @@ static bool all_on(const struct message *m)
            m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
 }
 
-/* Anywhere in the area; lanes that are off read its first bytes, and keep what they have. */
-static void load_lanes(struct zs_eu_emit *e, const struct message *m)
+static unsigned lanes_on(struct zs_eu_emit *e, const struct message *m, unsigned group)
 {
-    for (unsigned i = 0; i < m->elements; i++) {
-        for (unsigned g = 0; g < m->lanes / 8; g++) {
-            unsigned v = VALUE("add <8 x i32> zeroinitializer, zeroinitializer");
-            for (unsigned lane = 0; lane < 8; lane++) {
-                unsigned at = VALUE("extractelement <8 x i64> %%v%u, i32 %u", m->at[g], lane);
-                at = pointer(e, m, at, i * 4, "i32");
-                at = VALUE("load volatile i32, i32* %%v%u, align 1", at);
-                v = VALUE("insertelement <8 x i32> %%v%u, i32 %%v%u, i32 %u", v, at, lane);
-            }
-            if (!all_on(m)) {
-                unsigned on = lanes_on(e, m, g), old = zs_eu_emit_read(e, data_of(m, i, g), 4);
-                v = VALUE("select <8 x i1> %%v%u, <8 x i32> %%v%u, <8 x i32> %%v%u", on, v, old);
-            }
-            zs_eu_emit_write(e, data_of(m, i, g), 4, v);
-        }
-    }
-    LINE("br label %%l%u", m->done);
+    struct zs_eu_emit_mask mask = {.value = m->active_value};
+
+    return zs_eu_emit_lanes(e, mask, group * m->n, m->n);
 }
 
-static void store_lanes(struct zs_eu_emit *e, const struct message *m)
+/* Pointers of n lanes to an element. */
+static unsigned pointers(struct zs_eu_emit *e, const struct message *m, unsigned element,
+                         unsigned group)
 {
-    for (unsigned i = 0; i < m->elements; i++) {
-        for (unsigned g = 0; g < m->lanes / 8; g++) {
-            unsigned v = zs_eu_emit_read(e, data_of(m, i, g), 4);
-            for (unsigned lane = 0; lane < 8; lane++) {
-                unsigned at = VALUE("extractelement <8 x i64> %%v%u, i32 %u", m->at[g], lane);
-                at = pointer(e, m, at, i * 4, "i32");
-                LINE("store volatile i32 %%v%u, i32* %%v%u, align 1",
-                     VALUE("extractelement <8 x i32> %%v%u, i32 %u", v, lane), at);
-            }
-        }
-    }
-    LINE("br label %%l%u", m->done);
+    unsigned base = m->base, n = m->n;
+
+    if (m->place_B[element])
+        base = VALUE("getelementptr i8, i8* %%v%u, i64 %u", base, m->place_B[element]);
+    unsigned at = VALUE("getelementptr i8, i8* %%v%u, <%u x i%u> %%v%u", base, n, address_bits(m),
+                        m->at[group]);
+    return VALUE("bitcast <%u x i8*> %%v%u to <%u x i%u*>", n, at, n, 8 * m->size_B);
 }
 
-static void any_lanes(struct zs_eu_emit *e, struct message *m)
+/* Bytes and words: hosts gather none. Lanes that are off read the area's first. */
+static unsigned load_small(struct zs_eu_emit *e, const struct message *m, unsigned group)
 {
-    unsigned span_B = 4 * m->elements;
+    unsigned at = pointers(e, m, 0, group), bits = 8 * m->size_B;
+    unsigned v = VALUE("add <%u x i%u> zeroinitializer, zeroinitializer", m->n, bits);
 
-    need(e, m, VALUE("icmp uge i64 %%v%u, %u", m->size, span_B));
-    unsigned last = VALUE("sub i64 %%v%u, %u", m->size, span_B);
-    last = VALUE("insertelement <8 x i64> undef, i64 %%v%u, i32 0", last);
-    last = VALUE("shufflevector <8 x i64> %%v%u, <8 x i64> undef, <8 x i32> zeroinitializer", last);
-    for (unsigned g = 0; g < m->lanes / 8; g++) {
-        if (!all_on(m)) {
-            unsigned on = lanes_on(e, m, g);
-            m->at[g] = VALUE("select <8 x i1> %%v%u, <8 x i64> %%v%u, <8 x i64> zeroinitializer",
-                             on, m->at[g]);
-        }
-        need(e, m, all_of(e, VALUE("icmp ule <8 x i64> %%v%u, %%v%u", m->at[g], last)));
+    for (unsigned lane = 0; lane < m->n; lane++) {
+        unsigned one = VALUE("extractelement <%u x i%u*> %%v%u, i32 %u", m->n, bits, at, lane);
+        one = VALUE("load volatile i%u, i%u* %%v%u, align 1", bits, bits, one);
+        v = VALUE("insertelement <%u x i%u> %%v%u, i%u %%v%u, i32 %u", m->n, bits, v, bits, one,
+                  lane);
     }
+    return v;
+}
+
+static unsigned gather(struct zs_eu_emit *e, const struct message *m, unsigned element,
+                       unsigned group)
+{
+    unsigned bits = 8 * m->size_B, n = m->n, at;
+
+    if (m->size_B < 4)
+        return load_small(e, m, group);
+    at = pointers(e, m, element, group);
+    unsigned id = e->next++;
+    if (!e->dry) {
+        zs_buf_printf(&e->body,
+                      "  %%v%u = call <%u x i%u> @llvm.masked.gather.v%ui%u.v%up0i%u(<%u x i%u*> "
+                      "%%v%u, i32 1, <%u x i1> <",
+                      id, n, bits, n, bits, n, bits, n, bits, at, n);
+        for (unsigned i = 0; i < n; i++)
+            zs_buf_printf(&e->body, "%si1 1", i ? ", " : "");
+        zs_buf_printf(&e->body, ">, <%u x i%u> undef)\n", n, bits);
+    }
+    return id;
+}
+
+/* Anywhere in the area; lanes that are off read its first bytes. */
+static void load_lanes(struct zs_eu_emit *e, const struct message *m, unsigned group)
+{
+    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+    for (unsigned i = 0; i < m->elements; i++)
+        put(e, m, i, group, gather(e, m, i, group));
+}
+
+/* In the order of lanes: of those at one place the last one stays. */
+static void store_lanes(struct zs_eu_emit *e, const struct message *m, unsigned group)
+{
+    unsigned bits = 8 * m->size_B, n = m->n;
+
+    for (unsigned i = 0; i < m->elements; i++) {
+        unsigned v = from_slots(e, m, i, group), at = pointers(e, m, i, group);
+        LINE("call void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u> %%v%u, <%u x i%u*> %%v%u, "
+             "i32 1, <%u x i1> %%v%u)",
+             n, bits, n, bits, n, bits, v, n, bits, at, n, lanes_on(e, m, group));
+    }
+    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+}
+
+static void any_lanes(struct zs_eu_emit *e, struct message *m, unsigned group)
+{
+    unsigned bits = address_bits(m), n = m->n;
+    unsigned last = VALUE("sub i64 %%v%u, %u", m->size, m->span_B);
+
+    if (m->wide) {
+        need(e, m, VALUE("icmp uge i64 %%v%u, %u", m->size, m->span_B));
+    } else {
+        need(e, m, VALUE("icmp ult i64 %%v%u, %d", last, NEAR_B));
+        last = VALUE("trunc i64 %%v%u to i32", last);
+    }
+    last = zs_eu_emit_splat(e, last, bits / 8, n);
+    if (!all_on(m))
+        m->at[group] = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> zeroinitializer",
+                             n, lanes_on(e, m, group), n, bits, m->at[group], n, bits);
+    need(e, m,
+         all_of(e, m, VALUE("icmp ule <%u x i%u> %%v%u, %%v%u", n, bits, m->at[group], last)));
     if (m->writes)
-        store_lanes(e, m);
+        store_lanes(e, m, group);
     else
-        load_lanes(e, m);
+        load_lanes(e, m, group);
+}
+
+/* n lanes: which of the ways it is. */
+static void move_group(struct zs_eu_emit *e, struct message *m, unsigned group)
+{
+    unsigned row = zs_eu_emit_label(e), one = zs_eu_emit_label(e), is_one = zs_eu_emit_label(e),
+             some = zs_eu_emit_label(e), next = zs_eu_emit_label(e), bits = address_bits(m);
+
+    m->at[group] = offsets(e, m, group);
+    if (!all_on(m)) {
+        unsigned full = zs_eu_emit_label(e);
+        unsigned is = all_of(e, m, lanes_on(e, m, group));
+        zs_eu_emit_branch(e, is, full, some, 0);
+        zs_eu_emit_put_label(e, full);
+    }
+    unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", m->n, bits, m->at[group]);
+    unsigned far = m->wide ? first : VALUE("zext i32 %%v%u to i64", first);
+    if (m->elements == 1 && !m->place_B[0]) {
+        unsigned ok = rises(e, m, group, first, m->size_B);
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->size_B * m->n));
+        zs_eu_emit_branch(e, ok, row, one, 0);
+        zs_eu_emit_put_label(e, row);
+        move_row(e, m, group, far);
+        LINE("br label %%l%u", next);
+    } else {
+        LINE("br label %%l%u", one);
+    }
+    zs_eu_emit_put_label(e, one);
+    if (!m->writes) {
+        unsigned ok = rises(e, m, group, first, 0);
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->span_B));
+        zs_eu_emit_branch(e, ok, is_one, some, 0);
+        zs_eu_emit_put_label(e, is_one);
+        load_one(e, m, group, far);
+        LINE("br label %%l%u", next);
+    } else {
+        LINE("br label %%l%u", some);
+    }
+    zs_eu_emit_put_label(e, some);
+    any_lanes(e, m, group);
+    LINE("br label %%l%u", next);
+    zs_eu_emit_put_label(e, next);
+}
+
+/* Lanes that are off keep what they have. */
+static void write_results(struct zs_eu_emit *e, const struct message *m)
+{
+    unsigned bits = 8 * m->slot_B, n = m->n;
+
+    for (unsigned i = 0; i < m->elements; i++) {
+        for (unsigned g = 0; g < m->lanes / n; g++) {
+            unsigned v =
+                VALUE("load <%u x i%u>, <%u x i%u>* %%r%u", n, bits, n, bits, result(e, m, i, g));
+            if (!all_on(m)) {
+                unsigned old = zs_eu_emit_read(e, data_of(m, i, g), m->slot_B, n);
+                v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", n,
+                          lanes_on(e, m, g), n, bits, v, n, bits, old);
+            }
+            zs_eu_emit_write(e, data_of(m, i, g), m->slot_B, n, v);
+        }
+    }
+}
+
+static void move_lanes(struct zs_eu_emit *e, struct message *m)
+{
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        move_group(e, m, g);
+    if (!m->writes)
+        write_results(e, m);
+    LINE("br label %%l%u", m->done);
+}
+
+/* One lane, which is on. */
+static void move_single(struct zs_eu_emit *e, struct message *m)
+{
+    unsigned first = zs_eu_emit_read_one(e, m->address_at, m->wide ? 8 : 4);
+    char type[8];
+
+    snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
+    if (m->wide)
+        first = VALUE("sub i64 %%v%u, %%v%u", first, m->start);
+    else if (is_slm(m))
+        first = VALUE("and i32 %%v%u, %d", first, SLM_OFFSET_MASK);
+    else if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        first = VALUE("shl i32 %%v%u, 2", first);
+    if (!m->wide)
+        first = VALUE("zext i32 %%v%u to i64", first);
+    need(e, m, inside(e, m, first, m->span_B));
+    for (unsigned i = 0; i < m->elements; i++) {
+        uint32_t data = m->data_at + i * m->element_B;
+        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        if (m->writes) {
+            unsigned v = zs_eu_emit_read_one(e, data, m->size_B);
+            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, v, type, at);
+            continue;
+        }
+        unsigned v = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
+        if (m->size_B < 4)
+            v = VALUE("zext %s %%v%u to i32", type, v);
+        zs_eu_emit_write_one(e, data, m->slot_B, v);
+    }
+    LINE("br label %%l%u", m->done);
+}
+
+/* ---- blocks ---- */
+
+/* Where it begins, from the base: i64. */
+static unsigned block_offset(struct zs_eu_emit *e, const struct message *m)
+{
+    if (m->wide) {
+        unsigned at = zs_eu_emit_read_one(e, m->address_at, 8);
+        return VALUE("sub i64 %%v%u, %%v%u", at, m->start);
+    }
+    bool lsc = m->port->shape == ZS_PORT_SHAPE_LSC;
+    unsigned at = zs_eu_emit_read_one(e, m->address_at + (lsc ? 0 : 8), 4);
+    if (is_slm(m))
+        at = VALUE("and i32 %%v%u, %d", at, SLM_OFFSET_MASK);
+    at = VALUE("zext i32 %%v%u to i64", at);
+    if (!lsc)
+        at = VALUE("shl i64 %%v%u, %u", at, m->port->block_shift);
+    if (lsc || m->port->space != ZS_PORT_SPACE_PAYLOAD)
+        return at;
+    unsigned more = zs_eu_emit_read_one(e, m->address_at + 20, 4);
+    more = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", more, ~0x3ff));
+    return VALUE("add i64 %%v%u, %%v%u", at, more);
+}
+
+static void move_block(struct zs_eu_emit *e, struct message *m)
+{
+    uint32_t size_B = m->port->block_B, at_B = 0;
+    unsigned first = block_offset(e, m);
+
+    need(e, m, inside(e, m, first, size_B));
+    for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
+        unsigned n = at_B + 64 <= size_B ? 16 : 8;
+        const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
+        unsigned at = pointer(e, m, first, at_B, type);
+        if (m->writes)
+            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type,
+                 zs_eu_emit_read(e, m->data_at + at_B, 4, n), type, at);
+        else
+            zs_eu_emit_write(e, m->data_at + at_B, 4, n,
+                             VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
+    }
+    for (; at_B < size_B; at_B += 4) {
+        unsigned at = pointer(e, m, first, at_B, "i32");
+        if (m->writes)
+            LINE("store volatile i32 %%v%u, i32* %%v%u, align 1",
+                 zs_eu_emit_read_one(e, m->data_at + at_B, 4), at);
+        else
+            zs_eu_emit_write_one(e, m->data_at + at_B, 4,
+                                 VALUE("load volatile i32, i32* %%v%u, align 1", at));
+    }
+    LINE("br label %%l%u", m->done);
+}
+
+/* ---- which messages ---- */
+
+static bool describe_area(struct message *ret)
+{
+    const struct zs_port_message *m = ret->port;
+
+    if (ret->wide)
+        return m->space == ZS_PORT_SPACE_GLOBAL;
+    if (m->space == ZS_PORT_SPACE_SLM)
+        return m->bti == BTI_SLM;
+    if (m->space == ZS_PORT_SPACE_PAYLOAD)
+        return (m->bti == BTI_STATELESS || m->bti == BTI_NON_COHERENT) && !ret->writes;
+    return m->space == ZS_PORT_SPACE_GLOBAL && m->bti < ZS_PORT_SURFACES_MAX;
+}
+
+static bool describe_block(const struct zs_eu_send_desc *d, struct message *ret)
+{
+    const struct zs_port_message *m = ret->port;
+    uint32_t grf = ZS_EU_OFFSET(grf);
+
+    if (m->block_B % 4 || !m->block_B || m->block_upper || m->masked)
+        return false;
+    switch (m->shape) {
+    case ZS_PORT_SHAPE_BLOCK:
+    case ZS_PORT_SHAPE_A64_BLOCK:
+        ret->wide = m->shape == ZS_PORT_SHAPE_A64_BLOCK;
+        ret->data_at = grf + (!ret->writes      ? d->dst_B
+                              : m->data_in_src1 ? d->src1_B
+                                                : d->src0_B + m->header_grf * 32u);
+        break;
+    case ZS_PORT_SHAPE_LSC:
+        if (m->address_B != 4 && m->address_B != 8)
+            return false;
+        ret->wide = m->address_B == 8;
+        ret->data_at = grf + (ret->writes ? d->src1_B : d->dst_B);
+        break;
+    default:
+        return false;
+    }
+    ret->address_at = grf + d->src0_B;
+    return describe_area(ret);
+}
+
+/* Elements are channels of a mask, or one behind the other. */
+static void place_elements(const struct zs_port_message *m, struct message *ret)
+{
+    unsigned channels = m->channels ? m->channels : 15, channel = 0;
+
+    for (unsigned i = 0; i < m->elements; i++, channel++) {
+        while (channel < 4 && !(channels >> channel & 1))
+            channel++;
+        ret->place_B[i] = channel * m->element_B;
+    }
+    ret->span_B = ret->place_B[m->elements - 1] + m->element_B;
+}
+
+static bool describe_lanes(const struct zs_eu_send_desc *d, struct message *ret)
+{
+    const struct zs_port_message *m = ret->port;
+    uint32_t grf = ZS_EU_OFFSET(grf);
+
+    if (m->lanes < d->exec_size || (m->lanes != 1 && m->lanes != 8 && m->lanes % 16) || m->upper ||
+        (m->block_B && m->lanes != 1) || m->elements == 0 || m->elements > 4 ||
+        (m->elements > 1 && m->element_B < 4))
+        return false;
+    ret->lanes = d->exec_size == 1 ? 1 : m->lanes;
+    ret->n = m->lanes == 8 ? 8 : 16;
+    ret->elements = m->elements;
+    ret->size_B = m->element_B;
+    ret->slot_B = m->element_B == 8 ? 8 : 4;
+    ret->element_B = m->lanes * ret->slot_B;
+    place_elements(m, ret);
+    switch (m->shape) {
+    case ZS_PORT_SHAPE_LSC:
+        if (m->slot_B != ret->slot_B || (m->address_B != 4 && m->address_B != 8))
+            return false;
+        ret->wide = m->address_B == 8;
+        ret->element_B = m->component_B;
+        break;
+    case ZS_PORT_SHAPE_OFFSETS:
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+    case ZS_PORT_SHAPE_ADDRESSES:
+        ret->wide = m->shape == ZS_PORT_SHAPE_ADDRESSES;
+        break;
+    default:
+        return false;
+    }
+    uint32_t addresses_B = m->header_grf * 32u + m->lanes * (ret->wide ? 8u : 4u);
+    bool apart = m->data_in_src1 || m->shape == ZS_PORT_SHAPE_LSC;
+    ret->address_at = grf + d->src0_B + m->header_grf * 32u;
+    ret->data_at = grf + (!ret->writes ? d->dst_B : apart ? d->src1_B : d->src0_B + addresses_B);
+    return (m->lanes != 1 || ret->lanes == 1) && describe_area(ret);
 }
 
 /* What it says, if it is one of these. */
@@ -272,110 +622,73 @@ static bool describe(const struct zs_eu_op *op, struct message *ret)
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
     if (!m || op->arg || send->d.eot || row->is_atomic || row->is_fence || m->gather ||
-        m->element_B != 4 || m->elements == 0 || m->elements > 4 || m->lanes != send->d.exec_size ||
-        m->lanes % 8 || m->lanes == 0 || m->strided || m->offset64 || m->upper || m->block_B)
+        m->strided || m->offset64)
         return false;
+    ret->op = op;
+    ret->port = m;
     ret->writes = m->bytes_written != 0;
     if ((m->bytes_read != 0) == ret->writes || (!ret->writes && (!send->d.has_dst || !m->rlen)))
         return false;
-    ret->op = op;
-    ret->lanes = m->lanes;
-    ret->elements = m->elements;
-    ret->element_B = m->lanes * 4u;
-    unsigned dense = (1u << m->elements) - 1;
-    if (m->shape == ZS_PORT_SHAPE_LSC) {
-        if (m->channels != 15 || m->slot_B != 4 || (m->address_B != 4 && m->address_B != 8))
-            return false;
-        ret->wide = m->address_B == 8;
-        ret->element_B = m->component_B;
-    } else if (m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_ADDRESSES) {
-        ret->wide = m->shape == ZS_PORT_SHAPE_ADDRESSES;
-        if (m->channels != dense && m->elements != 1)
-            return false;
-        if (m->elements == 1 && m->channels != 1 && m->channels != 0 && m->channels != 15)
-            return false;
-    } else {
-        return false;
-    }
-    if (!ret->wide && m->space != ZS_PORT_SPACE_SLM && m->bti >= ZS_PORT_SURFACES_MAX)
-        return false;
-    uint32_t addresses_B = m->header_grf * 32u + m->lanes * (ret->wide ? 8u : 4u);
-    ret->address_at = ZS_EU_OFFSET(grf) + send->d.src0_B + m->header_grf * 32u;
-    ret->data_at = ZS_EU_OFFSET(grf) + (!ret->writes ? send->d.dst_B
-                                        : m->data_in_src1 || m->shape == ZS_PORT_SHAPE_LSC
-                                            ? send->d.src1_B
-                                            : send->d.src0_B + addresses_B);
-    return true;
+    return m->lanes ? describe_lanes(&send->d, ret) : describe_block(&send->d, ret);
 }
 
-static void find_area(struct zs_eu_emit *e, struct message *m)
+static void note_rows(struct zs_eu_emit *e, const struct message *m, uint32_t at, unsigned size_B,
+                      void (*note)(struct zs_eu_emit *, uint32_t, uint32_t))
 {
-    const struct zs_port_message_row *row;
-    const struct zs_port_message *message = zs_eu_send_message(&m->op->send->send, &row);
-    unsigned flags = load_field(e, "%port", offsetof(struct zs_port, flags), "i32");
-    const unsigned looks = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
-    bool slm = !m->wide && message->space == ZS_PORT_SPACE_SLM;
+    zs_eu_emit_lanes_at(e, m->op, at, size_B);
+    note(e, at, m->lanes * size_B);
+    zs_eu_emit_lanes_end(e);
+}
 
-    need(e, m, VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, looks)));
-    if (m->wide) {
-        find_range(e, m, message->cache_slot);
-    } else if (slm) {
-        m->base = load_field(e, "%port", offsetof(struct zs_port, slm), "i8*");
-        m->size = load_field(e, "%port", offsetof(struct zs_port, slm_B), "i32");
-        m->size = VALUE("zext i32 %%v%u to i64", m->size);
-    } else {
-        find_surface(e, m, message->bti);
+bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
+                              struct zs_eu_emit_mask active)
+{
+    struct message m = {.active = active};
+    uint32_t grf = ZS_EU_OFFSET(grf);
+
+    if (!describe(op, &m) || m.lanes == 1)
+        return false;
+    if (!m.lanes) {
+        zs_eu_emit_reads(e, m.address_at, 32);
+        if (m.writes)
+            zs_eu_emit_reads(e, m.data_at, m.port->block_B);
+        else if (active.known && active.bits)
+            zs_eu_emit_writes(e, m.data_at, m.port->block_B);
+        return true;
     }
-    for (unsigned g = 0; g < m->lanes / 8; g++)
-        m->at[g] = offsets(e, m, g, slm);
+    bool predicated = op->predicate != ZS_EU_OFFSET(all_ones) || op->chan_offset % 8;
+    uint32_t all = m.lanes == 32 ? UINT32_MAX : (1u << m.lanes) - 1;
+    zs_eu_emit_reads(e, grf + op->send->send.d.src0_B, m.port->header_grf * 32u);
+    note_rows(e, &m, m.address_at, m.wide ? 8 : 4, zs_eu_emit_reads);
+    for (unsigned i = 0; i < m.elements; i++) {
+        uint32_t at = m.data_at + i * m.element_B;
+        if (m.writes || predicated || (op->lanes & all) != all)
+            note_rows(e, &m, at, m.slot_B, zs_eu_emit_reads);
+        else
+            note_rows(e, &m, at, m.slot_B,
+                      all_on(&m) ? zs_eu_emit_writes : zs_eu_emit_writes_lanes);
+    }
+    return true;
 }
 
 bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
                         struct zs_eu_emit_mask active, unsigned active_value)
 {
     struct message m = {0};
-    uint32_t all;
 
     if (!describe(op, &m))
         return false;
-    all = m.lanes == 32 ? UINT32_MAX : (1u << m.lanes) - 1;
-    m.index = index;
     m.active = active;
     m.active_value = active_value;
     m.slow = zs_eu_emit_label(e);
     m.done = zs_eu_emit_label(e);
-    unsigned some = zs_eu_emit_label(e), row = zs_eu_emit_label(e), one = zs_eu_emit_label(e),
-             is_one = zs_eu_emit_label(e);
-
     find_area(e, &m);
-    if (!active.known || active.bits != all) {
-        unsigned full = zs_eu_emit_label(e), part = m.writes ? m.slow : some;
-        unsigned is = VALUE("icmp eq i32 %%v%u, %u", active_value, all);
-        LINE("br i1 %%v%u, label %%l%u, label %%l%u", is, full, part);
-        zs_eu_emit_put_label(e, full);
-    }
-    unsigned first = VALUE("extractelement <8 x i64> %%v%u, i32 0", m.at[0]);
-    if (m.elements == 1) {
-        unsigned ok = rises(e, &m, first, 4), in = inside(e, &m, first, 4 * m.lanes);
-        ok = VALUE("and i1 %%v%u, %%v%u", ok, in);
-        LINE("br i1 %%v%u, label %%l%u, label %%l%u", ok, row, one);
-        zs_eu_emit_put_label(e, row);
-        move_rows(e, &m, first);
-    } else {
-        LINE("br label %%l%u", one);
-    }
-    zs_eu_emit_put_label(e, one);
-    if (!m.writes) {
-        unsigned ok = rises(e, &m, first, 0), in = inside(e, &m, first, 4 * m.elements);
-        ok = VALUE("and i1 %%v%u, %%v%u", ok, in);
-        LINE("br i1 %%v%u, label %%l%u, label %%l%u", ok, is_one, some);
-        zs_eu_emit_put_label(e, is_one);
-        load_one(e, &m, first);
-    } else {
-        LINE("br label %%l%u", some);
-    }
-    zs_eu_emit_put_label(e, some);
-    any_lanes(e, &m);
+    if (m.lanes == 1)
+        move_single(e, &m);
+    else if (m.lanes)
+        move_lanes(e, &m);
+    else
+        move_block(e, &m);
     zs_eu_emit_put_label(e, m.slow);
     zs_eu_emit_runner(e, op, index, active_value);
     LINE("br label %%l%u", m.done);

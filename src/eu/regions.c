@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions a program is compiled to.
+ * Which functions a program is compiled to: one, if it is not too long, with all that threads may
+ * reach from where they start. Else loops are what time is spent in: each outermost one that is
+ * short enough is a function.
  *
- * Loops are what time is spent in: each has an entry at its head, in both versions. Where threads
- * start is one, with all that they may reach, so that a thread that nothing stops is one call. So
- * are the places behind barriers, behind calls, where functions begin, and where lanes that were
- * apart join. Code between is the interpreter's.
+ * Threads come in where they start, at heads of loops and behind barriers; in between they come
+ * back from the interpreter at the next of these.
  */
 #include "eu/emit.h"
 
@@ -14,196 +14,128 @@
 #include <string.h>
 
 enum {
-    REGION_OPS = 1500,  /* of an entry that is no loop */
-    SMALL_OPS = 200,    /* of one that is none of a kernel */
-    MODULE_OPS = 12000, /* of all functions together */
+    FUNCTION_OPS = 6000, /* of both versions */
+    MODULE_OPS = 24000,  /* of all functions together */
 };
 
 struct plan {
     struct zs_eu_emit *e;
     struct zs_eu_tier_module *module;
-    const struct zs_eu_program *p;
-    uint8_t *head;       /* by block: a jump goes back to it */
-    uint8_t *join;       /* by block: somebody jumps forward to it */
-    uint8_t *in_loop;    /* by block */
-    uint32_t *successor; /* two of each block; UINT32_MAX: none */
-    uint32_t ops;        /* written */
+    uint8_t *head;  /* by segment: somebody goes back to it */
+    uint8_t *taken; /* a function has it */
+    uint32_t ops;   /* written */
     struct zs_buf functions;
 };
 
-static uint32_t block_ops(const struct zs_eu_program *p, uint32_t block)
+static uint32_t ops_of(const struct zs_eu_emit_segment *s)
 {
-    uint32_t end = block + 1 < p->block_count ? p->block_op[block + 1] : (uint32_t)p->op_count;
-
-    return end - p->block_op[block];
+    return s->end - s->first;
 }
 
-static bool ends_straight(const struct zs_eu_op *op)
+static void find_heads(struct plan *plan)
 {
-    return op->kind == ZS_EU_KIND_GOTO || op->kind == ZS_EU_KIND_RET ||
-           op->kind == ZS_EU_KIND_END || op->kind == ZS_EU_KIND_CALL ||
-           op->kind == ZS_EU_KIND_CALL_REGISTER ||
-           (op->kind == ZS_EU_KIND_JUMP_UNIFORM && op->predicate == ZS_EU_OFFSET(all_ones) &&
-            !op->pred_xor) ||
-           (op->kind == ZS_EU_KIND_SEND && op->arg);
-}
+    struct zs_eu_emit *e = plan->e;
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS], half = e->segment_count / 2;
+    unsigned count;
 
-/* Where a block's lanes may go on. */
-static void find_edges(struct plan *plan)
-{
-    const struct zs_eu_program *p = plan->p;
-
-    for (uint32_t block = 0; block < p->block_count; block++) {
-        uint32_t *to = &plan->successor[2 * block], first = p->block_op[block];
-        to[0] = to[1] = UINT32_MAX;
-        bool falls = block + 1 < p->block_count;
-        for (uint32_t i = first; i < first + block_ops(p, block); i++) {
-            const struct zs_eu_op *op = &p->ops[i];
-            bool jumps = op->kind == ZS_EU_KIND_BRANCH || op->kind == ZS_EU_KIND_GOTO ||
-                         op->kind == ZS_EU_KIND_JUMP_UNIFORM;
-            if (jumps)
-                to[0] = op->block;
-            if (op->kind == ZS_EU_KIND_GOTO)
-                to[1] = op->next_block;
-            falls = falls && !ends_straight(op);
-        }
-        if (falls)
-            to[1] = block + 1;
-        for (unsigned i = 0; i < 2; i++) {
-            if (to[i] <= block)
-                plan->head[to[i]] = 1;
-            else if (to[i] != UINT32_MAX && to[i] != block + 1)
-                plan->join[to[i]] = 1;
-        }
+    for (uint32_t i = 0; i < half; i++) {
+        zs_eu_emit_successors(e, i, to, &count);
+        for (unsigned k = 0; k < count; k++)
+            plan->head[to[k]] |= to[k] <= i;
     }
 }
 
-/* Blocks of the loop with this head: those that reach it without passing it, from jumps back. */
-static void mark_loop(const struct plan *plan, uint32_t head, uint8_t *in)
+/* Where lanes part, so that others than all may be on; calls and barriers change nothing. */
+static bool parts(const struct zs_eu_emit *e)
 {
-    const struct zs_eu_program *p = plan->p;
-    bool more = true;
-
-    memset(in, 0, p->block_count);
-    in[head] = 1;
-    for (uint32_t block = head; block < p->block_count; block++)
-        in[block] |= plan->successor[2 * block] == head || plan->successor[2 * block + 1] == head;
-    while (more) {
-        more = false;
-        for (uint32_t block = p->block_count; block-- > head + 1;) {
-            for (unsigned i = 0; i < 2 && !in[block]; i++) {
-                uint32_t to = plan->successor[2 * block + i];
-                if (to != UINT32_MAX && to != head && in[to])
-                    in[block] = 1, more = true;
-            }
-        }
+    for (uint32_t i = 0; i < e->p->op_count; i++) {
+        const struct zs_eu_op *op = &e->p->ops[i];
+        if (op->kind == ZS_EU_KIND_BRANCH || op->kind == ZS_EU_KIND_GOTO)
+            return true;
     }
+    return false;
 }
 
-/* What can be reached from a block, until it is enough; not through heads of loops unless whole. */
-static void mark_reached(const struct plan *plan, uint32_t from, uint32_t limit, bool through_loops,
+/* Segments of any lanes that are reached from one; those of a range of blocks. */
+static void mark_reached(const struct plan *plan, uint32_t from, uint32_t first, uint32_t last,
                          uint8_t *in)
 {
-    const struct zs_eu_program *p = plan->p;
-    uint32_t ops = 0;
+    struct zs_eu_emit *e = plan->e;
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS];
+    unsigned count;
     bool more = true;
 
-    memset(in, 0, p->block_count);
     in[from] = 1;
     while (more) {
         more = false;
-        for (uint32_t block = 0; block < p->block_count; block++) {
-            for (unsigned i = 0; i < 2 && in[block]; i++) {
-                uint32_t to = plan->successor[2 * block + i];
-                if (to == UINT32_MAX || in[to] || ops + block_ops(p, to) > limit ||
-                    (!through_loops && (plan->head[to] || to < from)))
+        for (uint32_t i = 0; i < e->segment_count / 2; i++) {
+            if (!in[i])
+                continue;
+            zs_eu_emit_successors(e, i, to, &count);
+            for (unsigned k = 0; k < count; k++) {
+                uint32_t block = e->segments[to[k]].block;
+                if (in[to[k]] || block < first || block > last)
                     continue;
-                ops += block_ops(p, to);
-                in[to] = 1;
+                in[to[k]] = 1;
                 more = true;
             }
         }
     }
 }
 
-static void add_entry(struct plan *plan, uint32_t op, uint32_t block, bool full, uint8_t *region,
-                      bool has_start)
+static bool add_function(struct plan *plan, const uint8_t *in, bool any_lanes)
 {
     struct zs_eu_emit *e = plan->e;
     struct zs_eu_tier_module *m = plan->module;
-    uint32_t ops = 0;
+    uint32_t half = e->segment_count / 2, ops = 0;
 
-    for (uint32_t b = 0; b < plan->p->block_count; b++)
-        ops += region[b] ? block_ops(plan->p, b) : 0;
-    if (m->entry_count == ZS_EU_TIER_ENTRIES_MAX || plan->ops + ops > MODULE_OPS)
-        return;
-    for (uint32_t i = 0; i < m->entry_count; i++) {
-        if (m->entries[i].op == op)
-            return;
+    for (uint32_t i = 0; i < half; i++)
+        ops += in[i] ? ops_of(&e->segments[i]) * (any_lanes ? 2 : 1) : 0;
+    if (!ops || ops > FUNCTION_OPS || plan->ops + ops > MODULE_OPS)
+        return false;
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        struct zs_eu_emit_segment *s = &e->segments[i];
+        uint32_t k = i % half;
+        bool starts = s->block == e->p->entry_block && k == e->block_segment[s->block];
+        s->in = in[k] && (any_lanes || s->full);
+        s->entry = s->in && (starts || plan->head[k] || k != e->block_segment[s->block]);
+        plan->taken[i] |= s->in;
+        if (s->entry && m->entry_count < ZS_EU_TIER_ENTRIES_MAX)
+            m->entries[m->entry_count++] =
+                (struct zs_eu_tier_entry){.op = s->first, .code_B = m->function_count};
     }
-    (void)has_start;
     plan->ops += ops;
-    e->full = full;
-    e->entry = op;
-    e->entry_block = block;
-    e->region = region;
-    e->number = m->entry_count;
+    e->number = m->function_count++;
     zs_eu_emit_function(e, &plan->functions);
-    m->entries[m->entry_count++] = (struct zs_eu_tier_entry){.op = op};
+    return true;
 }
 
-/* Operations behind which threads come in again. */
-static void add_places_in(struct plan *plan, uint32_t block, bool full, uint8_t *region)
+/* The last block from which somebody goes back to a head. */
+static uint32_t loop_end(const struct plan *plan, uint32_t head)
 {
-    const struct zs_eu_program *p = plan->p;
-    uint32_t first = p->block_op[block], end = first + block_ops(p, block);
-    uint32_t base = full ? (uint32_t)p->op_count : 0;
+    struct zs_eu_emit *e = plan->e;
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS], end = e->segments[head].block;
+    unsigned count;
 
-    for (uint32_t i = first; i < end; i++) {
-        uint16_t kind = p->ops[i].kind;
-        if ((kind != ZS_EU_KIND_WAIT && kind != ZS_EU_KIND_WAIT_NAMED) || i + 1 >= end)
-            continue;
-        mark_reached(plan, block, REGION_OPS, true, region);
-        /* the block itself only if it is reached again */
-        bool again = false;
-        for (uint32_t b = 0; b < p->block_count; b++)
-            again |= region[b] &&
-                     (plan->successor[2 * b] == block || plan->successor[2 * b + 1] == block);
-        region[block] = again;
-        add_entry(plan, base + i + 1, block, full, region, true);
+    for (uint32_t i = head; i < e->segment_count / 2; i++) {
+        zs_eu_emit_successors(e, i, to, &count);
+        for (unsigned k = 0; k < count; k++)
+            end = to[k] == head ? e->segments[i].block : end;
     }
+    return end;
 }
 
-static void add_version(struct plan *plan, bool full, uint8_t *region)
+static void add_loops(struct plan *plan, bool any_lanes, uint8_t *in)
 {
-    const struct zs_eu_program *p = plan->p;
-    uint32_t base = full ? (uint32_t)p->op_count : 0;
+    struct zs_eu_emit *e = plan->e;
+    uint32_t half = e->segment_count / 2;
 
-    if (full) {
-        mark_reached(plan, p->entry_block, REGION_OPS, true, region);
-        add_entry(plan, base + p->block_op[p->entry_block], p->entry_block, full, region, false);
-    }
-    for (uint32_t block = 0; block + 1 < p->block_count; block++) {
-        if (!plan->head[block])
+    for (uint32_t i = 0; i < half; i++) {
+        if (!plan->head[i] || plan->taken[i + half])
             continue;
-        mark_loop(plan, block, region);
-        add_entry(plan, base + p->block_op[block], block, full, region, false);
-    }
-    for (uint32_t block = 0; full && block + 1 < p->block_count; block++)
-        add_places_in(plan, block, full, region);
-}
-
-/* Where lanes join, functions begin, and calls come back. */
-static void add_others(struct plan *plan, bool full, uint8_t *region)
-{
-    const struct zs_eu_program *p = plan->p;
-    uint32_t base = full ? (uint32_t)p->op_count : 0;
-
-    for (uint32_t block = 0; block + 1 < p->block_count; block++) {
-        if (block_ops(p, block) < 4)
-            continue;
-        mark_reached(plan, block, SMALL_OPS, false, region);
-        add_entry(plan, base + p->block_op[block], block, full, region, false);
+        memset(in, 0, half);
+        mark_reached(plan, i, e->segments[i].block, loop_end(plan, i), in);
+        add_function(plan, in, any_lanes);
     }
 }
 
@@ -212,19 +144,32 @@ static void put_rows(const struct zs_eu_emit *e, struct zs_buf *out)
     uint8_t uses[256] = {0};
 
     for (unsigned row = 0; row < ZS_EU_ROW_COUNT; row++) {
-        if (!e->rows[row])
+        if (!e->rows[row] || !zs_eu_row_texts[row].uses)
             continue;
-        zs_buf_puts(out, zs_eu_row_texts[row].function);
-        for (unsigned i = 0; zs_eu_row_declares[i].name; i++) {
-            const char *name = zs_eu_row_declares[i].name;
-            const char *at = strstr(zs_eu_row_texts[row].uses, name);
-            if (at)
-                uses[i] = 1;
-        }
+        if (zs_eu_row_texts[row].function)
+            zs_buf_puts(out, zs_eu_row_texts[row].function);
+        for (unsigned i = 0; zs_eu_row_declares[i].name; i++)
+            uses[i] |= strstr(zs_eu_row_texts[row].uses, zs_eu_row_declares[i].name) != NULL;
     }
     for (unsigned i = 0; zs_eu_row_declares[i].name; i++) {
         if (uses[i])
             zs_buf_printf(out, "%s\n", zs_eu_row_declares[i].text);
+    }
+}
+
+static void put_vectors(struct zs_buf *out)
+{
+    for (unsigned n = 8; n <= 16; n += 8) {
+        for (unsigned bits = 8; bits <= 64; bits *= 2) {
+            zs_buf_printf(out,
+                          "declare <%u x i%u> @llvm.masked.gather.v%ui%u.v%up0i%u(<%u x i%u*>, i32 "
+                          "immarg, <%u x i1>, <%u x i%u>)\n",
+                          n, bits, n, bits, n, bits, n, bits, n, n, bits);
+            zs_buf_printf(out,
+                          "declare void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u>, <%u x "
+                          "i%u*>, i32 immarg, <%u x i1>)\n",
+                          n, bits, n, bits, n, bits, n, bits, n);
+        }
     }
 }
 
@@ -234,53 +179,83 @@ static void put_module(struct plan *plan)
 
     zs_buf_puts(out, "target triple = \"x86_64-unknown-linux-gnu\"\n\n");
     put_rows(plan->e, out);
-    zs_buf_puts(out, "declare i32 @llvm.ctpop.i32(i32)\n\n");
+    put_vectors(out);
+    if (!strstr(zs_buf_cstr(out), "declare i32 @llvm.ctpop.i32("))
+        zs_buf_puts(out, "declare i32 @llvm.ctpop.i32(i32)\n\n");
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
     zs_buf_puts(out, "attributes #0 = { nounwind alwaysinline }\n"
                      "attributes #1 = { nounwind noinline }\n"
                      "attributes #2 = { nounwind \"no-jump-tables\"=\"true\" "
-                     "\"frame-pointer\"=\"none\" }\n");
+                     "\"frame-pointer\"=\"none\" \"prefer-vector-width\"=\"512\" "
+                     "\"min-legal-vector-width\"=\"512\" }\n"
+                     "attributes #3 = { nounwind cold }\n"
+                     "!0 = !{!\"branch_weights\", i32 2000, i32 1}\n"
+                     "!1 = !{!\"branch_weights\", i32 1, i32 2000}\n");
+}
+
+/* What threads read of what they find: what is live where they start. */
+static void put_read(struct plan *plan)
+{
+    struct zs_eu_emit *e = plan->e;
+
+    for (unsigned all = 0; all < 2; all++) {
+        uint32_t start = e->block_segment[e->p->entry_block] + (all ? e->segment_count / 2 : 0);
+        for (uint32_t i = 0; i < ZS_EU_GRF_FILE_MAX_B / 32; i++) {
+            bool live = zs_eu_emit_has(&e->segments[start].live, ZS_EU_OFFSET(grf) / 32 + i);
+            if (live || !plan->taken[start])
+                plan->module->read[all][i / 64] |= UINT64_C(1) << i % 64;
+        }
+    }
+}
+
+static int plan_all(struct plan *plan, uint8_t *in)
+{
+    struct zs_eu_emit *e = plan->e;
+    uint32_t start = e->block_segment[e->p->entry_block];
+    bool divergent = parts(e);
+
+    find_heads(plan);
+    mark_reached(plan, start, 0, UINT32_MAX, in);
+    if (!add_function(plan, in, true) && (divergent || !add_function(plan, in, false)))
+        add_loops(plan, divergent, in);
+    put_module(plan);
+    put_read(plan);
+    if (plan->module->text.error || plan->functions.error || e->body.error)
+        return -ENOMEM;
+    return plan->module->entry_count ? 0 : -ENOTSUP;
 }
 
 int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
                     struct zs_eu_tier_module *ret)
 {
     enum { MODES_OF_LLVM = 0x1f80 }; /* to the nearest, with denormals, nothing traps */
-    uint32_t blocks = program->block_count;
-    struct plan plan = {.module = ret, .p = program};
+    struct plan plan = {.module = ret};
     int error = -ENOMEM;
 
     memset(ret, 0, sizeof(*ret));
     if (program->host_csr[0] != MODES_OF_LLVM || program->host_csr[1] != MODES_OF_LLVM ||
         !program->full_ce)
         return -ENOTSUP;
-    plan.e = calloc(1, sizeof(*plan.e));
-    uint8_t *bytes = calloc(blocks, 4);
-    plan.successor = calloc(blocks, 2 * sizeof(*plan.successor));
-    if (!plan.e || !bytes || !plan.successor)
-        goto out;
+    struct zs_eu_emit *e = plan.e = calloc(1, sizeof(*plan.e));
+    if (!e)
+        return error;
+    e->p = program;
+    e->options = *options;
+    e->counts = program->ops[program->block_op[0]].arg;
+    error = zs_eu_emit_segments(e);
+    uint8_t *bytes = calloc(e->segment_count, 3);
+    if (!bytes)
+        error = -ENOMEM;
     plan.head = bytes;
-    plan.join = bytes + blocks;
-    plan.in_loop = bytes + 2 * (size_t)blocks;
-    uint8_t *region = bytes + 3 * (size_t)blocks;
-    plan.e->p = program;
-    plan.e->options = *options;
-    plan.e->counts = program->ops[program->block_op[0]].arg;
-    find_edges(&plan);
-    add_version(&plan, true, region);
-    add_version(&plan, false, region);
-    add_others(&plan, true, region);
-    add_others(&plan, false, region);
-    put_module(&plan);
-    error = ret->text.error || plan.functions.error || plan.e->body.error ? -ENOMEM
-            : ret->entry_count                                            ? 0
-                                                                          : -ENOTSUP;
-out:
-    if (plan.e)
-        zs_buf_fini(&plan.e->body);
+    plan.taken = bytes + e->segment_count;
+    if (!error)
+        error = plan_all(&plan, bytes + 2 * (size_t)e->segment_count);
+    zs_buf_fini(&e->body);
     zs_buf_fini(&plan.functions);
-    free(plan.e);
+    free(e->segments);
+    free(e->block_segment);
+    free(e->exits);
+    free(e);
     free(bytes);
-    free(plan.successor);
     return error;
 }

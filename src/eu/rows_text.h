@@ -6,11 +6,13 @@
 #include "eu/eu_priv.h"
 
 struct zs_eu_row_text {
-    const char *function; /* its definition; NULL: the interpreter alone has it */
-    const char *uses;     /* names of what it calls, with blanks between */
+    const char *code, *wide; /* lines for eight and for sixteen lanes; NULL: there are none */
+    unsigned values;         /* numbers of values in them are below */
+    const char *function;    /* else its definition; NULL: the interpreter alone has it */
+    const char *uses;        /* names of what it calls, each between blanks */
 };
 struct zs_eu_row_declare {
-    const char *name, *text;
+    const char *name, *text; /* the name between blanks */
 };
 extern const struct zs_eu_row_text zs_eu_row_texts[ZS_EU_ROW_COUNT];
 extern const struct zs_eu_row_declare zs_eu_row_declares[]; /* ends with NULL */

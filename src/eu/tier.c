@@ -10,6 +10,7 @@
 #include "base/reader.h"
 #include "base/sha256.h"
 #include "dataport/dataport.h"
+#include "eu/control.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc1";
+static const char magic[8] = "zsEUhc2";
 
 /* ---- helpers ---- */
 
@@ -139,6 +140,7 @@ void zs_eu_tier_blob_put(const struct zs_eu_program *program,
     put_word(ret, program_hash(program));
     put_word(ret, module->entry_count);
     put_word(ret, code.size_B);
+    zs_buf_append(ret, module->read, sizeof(module->read));
     for (uint32_t i = 0; i < module->entry_count; i++)
         put_word(ret, module->entries[i].op | (uint64_t)module->entries[i].code_B << 32);
     zs_buf_append(ret, code.data, code.size_B);
@@ -171,7 +173,7 @@ static int refuse(struct zs_diag *diag, const char *why)
 
 struct blob {
     uint64_t entry_count, code_B;
-    struct zs_span entries, code;
+    struct zs_span read, entries, code;
 };
 
 static int parse(const struct zs_eu_program *program, struct zs_span bytes, struct blob *ret,
@@ -196,6 +198,7 @@ static int parse(const struct zs_eu_program *program, struct zs_span bytes, stru
     if (r.error || ret->entry_count > ZS_EU_TIER_ENTRIES_MAX ||
         ret->code_B > ZS_EU_TIER_CODE_MAX_B || ret->code_B == 0)
         return refuse(diag, "sizes that cannot be");
+    ret->read = zs_read_bytes(&r, sizeof(uint64_t[2][ZS_EU_TIER_READ_WORDS]), "registers");
     ret->entries = zs_read_bytes(&r, ret->entry_count * 8, "entries");
     ret->code = zs_read_bytes(&r, ret->code_B, "code");
     if (r.error || zs_reader_left(&r))
@@ -229,6 +232,31 @@ void zs_eu_tier_destroy(struct zs_eu_tier *tier)
         munmap(tier->code, tier->code_B);
     free(tier->originals);
     free(tier);
+}
+
+/* Of what a new thread must find zero what compiled code reads. */
+static int clear_less(struct zs_eu_program *p, const struct blob *blob, unsigned all)
+{
+    struct zs_eu_clear *fewer = calloc(ZS_EU_GRF_FILE_MAX_B / 32, sizeof(*fewer));
+    uint64_t read[2][ZS_EU_TIER_READ_WORDS];
+    uint32_t count = 0;
+
+    if (!fewer)
+        return -ENOMEM;
+    memcpy(read, blob->read.data, sizeof(read));
+    for (uint32_t i = 0; i < p->clear_count[all]; i++) {
+        for (uint32_t at = p->clear[all][i].start_B; at < p->clear[all][i].end_B; at += 32) {
+            if (!(read[all][at / 32 / 64] >> at / 32 % 64 & 1))
+                continue;
+            if (!count || fewer[count - 1].end_B != at)
+                fewer[count++].start_B = (uint16_t)at;
+            fewer[count - 1].end_B = (uint16_t)(at + 32);
+        }
+    }
+    free(p->clear[all]);
+    p->clear[all] = fewer;
+    p->clear_count[all] = count;
+    return 0;
 }
 
 static void enter_all(struct zs_eu_program *p, const struct blob *blob)
@@ -267,7 +295,13 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_ONE] = one;
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t))(
          void *)&tier->helpers[ZS_EU_TIER_SEND] = send_message;
+    *(const struct zs_eu_op *(**)(struct zs_eu_thread *, uint32_t, uint32_t, uint32_t))(
+         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
+    *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] =
+        zs_eu_lanes_join;
     error = map_code(tier, blob.code);
+    for (unsigned all = 0; all < 2 && !error; all++)
+        error = clear_less(p, &blob, all);
     if (error) {
         zs_eu_tier_destroy(tier);
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for compiled code");

@@ -19,6 +19,7 @@
 enum {
     ZS_EU_TIER_ENTRIES_MAX = 4096,
     ZS_EU_TIER_CODE_MAX_B = 64 << 20,
+    ZS_EU_TIER_READ_WORDS = (ZS_EU_GRF_FILE_MAX_B / 32 + 63) / 64,
 };
 
 /* How a program is lowered that is to be compiled: each instruction by itself, nothing left out. */
@@ -33,10 +34,14 @@ struct zs_eu_tier_entry {
     uint32_t op, code_B;
 };
 
-/* What a module of LLVM's was written from: entry i is the function e<i>. */
+/* What a module of LLVM's was written from: functions e0, e1 ... The code of an entry is the number
+ * of its function, until that has been placed. */
 struct zs_eu_tier_module {
     struct zs_buf text;
-    uint32_t entry_count;
+    /* 32 bytes each of the register file that a thread's start has to find zero: with any lanes,
+     * with all; all, where the code is not compiled */
+    uint64_t read[2][ZS_EU_TIER_READ_WORDS];
+    uint32_t entry_count, function_count;
     struct zs_eu_tier_entry entries[ZS_EU_TIER_ENTRIES_MAX];
 };
 

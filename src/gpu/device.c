@@ -48,6 +48,7 @@ void zs_gpu_device_destroy(struct zs_gpu_device *device)
 {
     if (!device)
         return;
+    zs_gpu_tier_wait(device);
     pthread_mutex_lock(&device->lock);
     device->stopping = true;
     pthread_cond_broadcast(&device->wake);

@@ -285,7 +285,10 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
     bool traced = debug ? zs_gpu_is_traced(run, w, group) : group->traced;
-    const struct zs_eu_program *program = traced ? run->kernel->timed_program : w->program;
+    const struct zs_eu_program *compiled = zs_gpu_tier_program(run->kernel);
+    const struct zs_eu_program *program = traced     ? run->kernel->timed_program
+                                          : compiled ? compiled
+                                                     : w->program;
     if (fresh || t->program != program)
         zs_eu_thread_init(t, program, mask);
     else
@@ -511,12 +514,26 @@ IN_TWO_VERSIONS void lonely_threads(struct zs_gpu_run *run, struct zs_gpu_worker
         zs_gpu_stop_run(run, -EFAULT, &fault);
 }
 
+enum { REPORT_AFTER = 1 << 18 };
+
+/* What a group has executed, for those who ask how hot a kernel is. */
+static void report(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t count)
+{
+    w->executed += count;
+    if (w->executed < REPORT_AFTER)
+        return;
+    zs_gpu_tier_executed(run->kernel, w->executed);
+    w->executed = 0;
+}
+
 /* After a round. Threads that run into barriers use up no slice of their own: they share one. */
-static bool slice_is_over(const struct zs_gpu_run *run, struct zs_gpu_group *group)
+static bool slice_is_over(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group)
 {
     group->spent++; /* rounds end, whatever instructions count */
     if (ZS_LIKELY(group->spent - group->looked < run->slice))
         return false;
+    report(run, w, group->spent - group->looked);
     group->looked = group->spent;
     return true;
 }
@@ -543,7 +560,7 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
     }
     if (group->live == 0)
         return OUTCOME_DONE;
-    if (slice_is_over(run, group) && interrupted(run, w, group, NULL, 0))
+    if (slice_is_over(run, w, group) && interrupted(run, w, group, NULL, 0))
         return OUTCOME_STOPPED;
     if (group->arrived >= run->threads_per_group) {
         zs_gpu_release_barrier(run, w, group);
@@ -643,6 +660,7 @@ void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t
     if (run->debug) /* it keeps in mind that a debugger came */
         (void)zs_gpu_is_traced(run, w, group);
     give_place_back(run, w, group->place);
+    report(run, w, group->spent - group->looked);
     w->groups_run++;
     w->group_count--;
     if (at == w->group_count) /* mostly there is one */
@@ -808,6 +826,8 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 static void merge(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     zs_eu_program_counters_settle(run->kernel->program, w->counters);
+    zs_gpu_tier_executed(run->kernel, w->executed);
+    w->executed = 0;
     pthread_mutex_lock(&run->lock);
     for (size_t i = 0; i < run->kernel->counter_count; i++)
         run->sums[i] += w->counters[i];

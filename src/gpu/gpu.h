@@ -319,7 +319,8 @@ struct zs_gpu_kernel_desc {
     uint64_t constant_va, constant_size_B; /* program-scope constants */
     uint32_t flags;                        /* ZS_GPU_KERNEL_* */
     /* Code of the host for the request (eu/tier.h); false: there is none. NULL: nobody compiles. */
-    bool (*compile)(void *context, struct zs_span request, struct zs_buf *ret_blob);
+    bool (*compile)(void *context, struct zs_span request, bool only_known, /* no new one is made */
+                    struct zs_buf *ret_blob);
     void *compile_context;
     /* ZS_GPU_KERNEL_LOCAL: in ascending order, copied; 0: not known. */
     const struct zs_gpu_local_array *local_arrays;
@@ -339,6 +340,7 @@ enum {
     ZS_GPU_KERNEL_LOCAL = 1u << 5,
     /* ZS_GPU_LAUNCH_CHECK_RACES and _SYNC need it */
     ZS_GPU_KERNEL_MESSAGES = 1u << 6,
+    ZS_GPU_KERNEL_COMPILED = 1u << 7, /* at once, not when it is worth it */
 };
 
 enum zs_gpu_arg_kind {

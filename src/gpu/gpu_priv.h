@@ -116,6 +116,7 @@ struct zs_gpu_worker {
     struct zs_port_surface *surfaces; /* resolved against the view */
     size_t surface_capacity;
     uint64_t groups_run, threads_run;
+    uint64_t executed; /* instructions that zs_gpu_tier_executed() was not told of yet */
     struct zs_gpu_claim claim;
     uint32_t host_csr;                   /* see zs_eu_run_among() */
     const struct zs_eu_program *program; /* of new threads: the kernel's, without a debugger */
@@ -147,6 +148,7 @@ struct zs_gpu_device {
     uint32_t worker_limit;           /* host threads beside the caller's */
     struct zs_timing_store *timing;  /* NULL: there is no model of time */
     pthread_mutex_t lock;            /* of everything below */
+    uint32_t askers;                 /* threads of tier.c */
     struct zs_gpu_worker *free_workers;
     struct zs_gpu_block blocks[BLOCKS_MAX];
     uint32_t block_count;
@@ -195,6 +197,7 @@ struct zs_gpu_kernel {
     struct zs_gpu_device *device;
     const struct zs_kernel *module;
     struct zs_eu_program *program;
+    struct zs_gpu_tier *tier; /* NULL: it is never compiled */
     uint32_t entry_B;
     uint64_t global_va, global_size_B, constant_va, constant_size_B;
     uint32_t surface_count; /* of the binding table, and behind it those reached by handles */
@@ -219,6 +222,20 @@ struct zs_gpu_kernel {
     struct zs_eu_program *timed_program; /* the same with hooks */
     struct zs_timing_code *timing_code;
 };
+
+/* ---- tier.c ------------------------------------------------------------------------------------
+ */
+
+/* For a kernel that may be compiled. 0, -ENOMEM */
+int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
+                       const struct zs_eu_lower_params *params);
+void zs_gpu_tier_free(struct zs_gpu_kernel *kernel);
+/* So many more instructions were executed. */
+void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t count);
+/* What new threads run in place of kernel->program; NULL: nothing else. */
+const struct zs_eu_program *zs_gpu_tier_program(const struct zs_gpu_kernel *kernel);
+/* Until none of its kernels is being compiled. */
+void zs_gpu_tier_wait(struct zs_gpu_device *device);
 
 /* SAMPLER_STATE of the dynamic state heap (four dwords). */
 void zs_gpu_sampler_from_state(struct zs_port_sampler *sampler, const uint8_t *state);

@@ -4,7 +4,6 @@
 
 #include "base/reader.h"
 #include "eu/show.h"
-#include "eu/tier.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -168,30 +167,6 @@ static int check_module(const struct zs_gpu_device *device, const struct zs_kern
     return 0;
 }
 
-/* The same program, with compiled code in it, takes its place. */
-static void compile(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
-                    const struct zs_eu_lower_params *params)
-{
-    struct zs_eu_lower_params plain = *params;
-    const struct zs_eu_tier_options options = {0};
-    struct zs_buf request = {0}, blob = {0};
-    struct zs_eu_program *program = NULL;
-    struct zs_diag ignored = {0};
-    plain.flags |= ZS_EU_TIER_LOWER;
-    zs_eu_tier_request_put(&plain, &options, &request);
-    if (!request.error && desc->compile(desc->compile_context, zs_buf_span(&request), &blob) &&
-        !blob.error && zs_eu_lower(&plain, &program, &ignored) == 0) {
-        if (zs_eu_tier_install(program, zs_buf_span(&blob), &ignored) == 0) {
-            zs_eu_program_destroy(kernel->program);
-            kernel->program = program;
-        } else {
-            zs_eu_program_destroy(program);
-        }
-    }
-    zs_buf_fini(&request);
-    zs_buf_fini(&blob);
-}
-
 static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
                  struct zs_diag *diag)
 {
@@ -237,7 +212,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     if (!error && desc->compile && !kernel->device->debug &&
         !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_X86_64_V2 |
                          ZS_GPU_KERNEL_MESSAGES)))
-        compile(kernel, desc, &params);
+        error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))
         error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
@@ -350,6 +325,7 @@ void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
     if (!kernel)
         return;
     zs_gpu_kernel_debug_free(kernel);
+    zs_gpu_tier_free(kernel);
     zs_eu_program_destroy(kernel->program);
     zs_eu_program_destroy(kernel->timed_program);
     zs_timing_code_destroy(kernel->timing_code);

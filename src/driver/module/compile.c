@@ -4,8 +4,12 @@
 #include "base/duration.h"
 #include "compiler/compiler.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <level_zero/zet_api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,17 +148,32 @@ struct zs_compiler *zs_compile_start(void)
     return zs_compiler_create(&settings);
 }
 
-bool zs_compile_for_host(void *context, struct zs_span request, struct zs_buf *ret_blob)
+/* What names the machine that code is made for: it may have all that this one has. */
+static void host_name(char ret[64])
+{
+    unsigned a[4] = {0}, b[4] = {0};
+#ifdef __x86_64__
+    __get_cpuid(1, &a[0], &a[1], &a[2], &a[3]);
+    __get_cpuid_count(7, 0, &b[0], &b[1], &b[2], &b[3]);
+#endif
+    snprintf(ret, 64, "%x.%x.%x.%x.%x.%x", a[0], a[2], a[3], b[1], b[2], b[3]);
+}
+
+bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
+                         struct zs_buf *ret_blob)
 {
     struct zs_ze_driver *driver = context;
     struct zs_buf log = {0};
+    char host[64];
+    host_name(host);
     const struct zs_compiler_request asked = {.device = ZS_COMPILER_HOST_DEVICE,
-                                              .options = "x86-64-v3",
+                                              .options = host,
                                               .internal_options = "",
                                               .unit_count = 1,
-                                              .units = &request};
+                                              .units = &request,
+                                              .only_known = only_known};
     enum zs_compiler_status status = zs_compiler_build(driver->compiler, &asked, ret_blob, &log);
-    if (status != ZS_COMPILER_OK)
+    if (status != ZS_COMPILER_OK && !only_known)
         zs_log(ZS_LOG_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
     zs_buf_fini(&log);
     return status == ZS_COMPILER_OK;

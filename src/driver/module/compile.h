@@ -11,7 +11,8 @@
 struct zs_compiler *zs_compile_start(void);
 /* Code of the host for a kernel's, as struct zs_gpu_kernel_desc asks for it; context: the driver.
  */
-bool zs_compile_for_host(void *context, struct zs_span request, struct zs_buf *ret_blob);
+bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
+                         struct zs_buf *ret_blob);
 
 struct zs_compile_unit {
     struct zs_span spirv;

@@ -97,9 +97,11 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     struct zs_buf lowered = {0};
     if (module->context->driver->dumps)
         desc.ret_lowered = &lowered;
-    if (module->context->driver->compiles) {
+    if (module->context->driver->eu != ZS_DRIVER_EU_INTERPRETED) {
         desc.compile = zs_compile_for_host;
         desc.compile_context = module->context->driver;
+        desc.flags |=
+            module->context->driver->eu == ZS_DRIVER_EU_COMPILED ? ZS_GPU_KERNEL_COMPILED : 0;
     }
     struct zs_gpu_local_array *arrays = local_arrays_of(module, kernel, &desc.local_array_count);
     desc.local_arrays = arrays;
