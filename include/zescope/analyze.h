@@ -73,6 +73,13 @@ struct zs_roof {
     double asked_rate;  /* GB/s in the measured time */
 };
 
+/* What of the device's threads would fit at the same time, if the kernel were launched so. */
+struct zs_occupancy_case {
+    char what[48]; /* "groups of 64", "half the local memory" */
+    double percent;
+    bool is_now; /* as it is launched */
+};
+
 /* Handed out by the library only, as struct zs_analyzed and struct zs_analysis_info: they may grow.
  */
 struct zs_roofline {
@@ -111,6 +118,8 @@ struct zs_analyzed {
     const double *gains;
     const char *limited_by; /* a phrase; "": not measured (ZscopeGains) */
     double limit;           /* percent of its time that goes by for that; NaN: see roofline */
+    const struct zs_occupancy_case *occupancy_cases; /* none where nothing limits occupancy */
+    uint32_t occupancy_case_count;
 };
 
 struct zs_analysis_info {

@@ -192,6 +192,12 @@ static bool keep_kernel(struct zs_analysis *a, struct zs_rank *r, const struct z
                                       .limited_by = from->limited_by,
                                       .limit = from->limit,
                                       .roofline = &from->roofline};
+    struct zs_occupancy_case *cases =
+        ZS_ARENA_ARRAY(&a->arena, ZS_OCCUPANCY_CASES, struct zs_occupancy_case);
+    if (!cases)
+        return -ENOMEM;
+    to->kernel.occupancy_cases = cases;
+    to->kernel.occupancy_case_count = zs_profile_occupancy_cases(p, cases);
     return keep_findings(a, from, &to->kernel);
 }
 

@@ -3,6 +3,7 @@
 #include "metrics/profile_priv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct zs_quantity_row zs_quantity_rows[ZS_QUANTITIES] = {
@@ -262,6 +263,42 @@ static void occupancy_of(struct zs_profile *p, double *v)
         return;
     v[ZS_Q_WAVES] = items_of(shape->groups) * group_threads / r.threads;
     v[ZS_Q_FILL] = v[ZS_Q_WAVES] < 1 ? 100 * v[ZS_Q_WAVES] : 100;
+}
+
+static double fits(const struct zs_profile *p, const struct zs_shape *shape)
+{
+    double percent = 100 * residency_of(p, shape).threads / p->peaks.threads;
+    return percent < 100 ? percent : 100;
+}
+
+uint32_t zs_profile_occupancy_cases(const struct zs_profile *p,
+                                    struct zs_occupancy_case ret[ZS_OCCUPANCY_CASES])
+{
+    const struct zs_shape *shape = profile_main_shape(p);
+    uint32_t count = 0, items = shape ? (uint32_t)items_of(shape->size) : 0;
+    if (!items || !p->code || !p->peaks.threads || !p->code->kernel->simd ||
+        (!p->code->kernel->barrier_count && !shape->slm_B))
+        return 0;
+    for (uint32_t size = p->code->kernel->simd; size <= 1024 && count < 8; size *= 2) {
+        struct zs_shape other = *shape;
+        if (size / p->code->kernel->simd > p->peaks.slot_count)
+            break;
+        if (items > size / 2 && items < size) { /* the one that is launched, in its place */
+            ret[count] = (struct zs_occupancy_case){"", fits(p, shape), true};
+            snprintf(ret[count++].what, sizeof(ret->what), "groups of %u", items);
+        }
+        other.size[0] = size;
+        other.size[1] = other.size[2] = 1;
+        ret[count] = (struct zs_occupancy_case){"", fits(p, &other), size == items};
+        snprintf(ret[count++].what, sizeof(ret->what), "groups of %u", size);
+    }
+    for (int part = 2; shape->slm_B && part >= 0; part -= 2) {
+        struct zs_shape other = *shape;
+        other.slm_B = part ? shape->slm_B / 2 : 0;
+        ret[count] = (struct zs_occupancy_case){"", fits(p, &other), false};
+        snprintf(ret[count++].what, sizeof(ret->what), "%s local memory", part ? "half the" : "no");
+    }
+    return count;
 }
 
 /* Time of the launches that were counted. */

@@ -156,6 +156,10 @@ uint32_t zs_profile_lines(const struct zs_profiles *profiles, const struct zs_pr
                           double (*amount)(const struct zs_profile *profile, uint32_t i,
                                            void *user),
                           void *user, struct zs_source_place *ret_places, uint32_t max);
+/* What would fit with other groups or less local memory, at most so many; how many there are. */
+enum { ZS_OCCUPANCY_CASES = 12 };
+uint32_t zs_profile_occupancy_cases(const struct zs_profile *profile,
+                                    struct zs_occupancy_case ret_cases[ZS_OCCUPANCY_CASES]);
 /* What a module says of a kernel, into values by enum zs_quantity: of those from ZS_FROM_MODULE.
  * `code` has instructions, messages and liveness decoded. */
 void zs_module_values(const struct zs_code *code, double *values);

@@ -314,6 +314,16 @@ static void put_values(struct zs_analysis *a, const struct zs_analyzed *k, struc
     for (; more && value.kind == ZS_VALUE_QUANTITY; more = zs_analysis_value(a, k, ++i, &value))
         zs_json_exact(j, value.name, value.value);
     zs_json_end(j);
+    zs_json_array(j, "metrics");
+    for (; more && value.kind == ZS_VALUE_METRIC; more = zs_analysis_value(a, k, ++i, &value)) {
+        if (isnan(value.value))
+            continue;
+        zs_json_object(j, NULL);
+        zs_json_string(j, "name", value.name);
+        zs_json_exact(j, "value", value.value);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
     zs_json_array(j, "definitions");
     for (; more; more = zs_analysis_value(a, k, ++i, &value)) {
         if (value.kind != ZS_VALUE_DEFINITION)
@@ -337,6 +347,15 @@ static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struc
     if (*k->rank)
         zs_json_string(j, "rank", k->rank);
     put_values(a, k, j);
+    zs_json_array(j, "occupancy_if");
+    for (uint32_t i = 0; i < k->occupancy_case_count; i++) {
+        zs_json_object(j, NULL);
+        zs_json_string(j, "what", k->occupancy_cases[i].what);
+        zs_json_exact(j, "occupancy", k->occupancy_cases[i].percent);
+        zs_json_bool(j, "now", k->occupancy_cases[i].is_now);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
     put_roofs(k->roofline, j);
     zs_json_string(j, "limiter", k->limiter);
     zs_json_string(j, "limited_by", k->limited_by);

@@ -34,6 +34,7 @@ struct track {
 };
 
 struct item {
+    uint64_t rank;                  /* the higher, the longer it is kept */
     uint64_t start_ns, duration_ns; /* UINT64_MAX: never returned */
     uint64_t number;                /* of the call in its thread */
     uint32_t track, name;
@@ -53,7 +54,7 @@ struct item {
 };
 
 struct items {
-    struct item *items; /* a heap, the shortest first, once it is full */
+    struct item *items; /* a heap, the lowest rank first, once it is full */
     size_t count, capacity, limit;
     uint64_t left_out;
 };
@@ -241,22 +242,33 @@ static int leave_out(struct zs_html_timeline *t, struct items *items, const stru
     return 0;
 }
 
-/* Keeps the longest. */
-static int keep(struct zs_html_timeline *t, struct items *items, const struct item *item)
+/* The longest first; those within a sixteenth of each other by chance, so that what is kept of
+ * many alike is spread over the time. */
+static uint64_t rank_of(const struct item *item)
 {
+    uint64_t length = item->duration_ns | 16;
+    unsigned top = 63 - (unsigned)__builtin_clzll(length);
+    uint64_t chance = zs_hash_u64(zs_hash_u64(item->start_ns, item->track), item->number);
+    return ((uint64_t)top << 4 | (length >> (top - 4) & 15)) << 48 | chance >> 16;
+}
+
+static int keep(struct zs_html_timeline *t, struct items *items, const struct item *given)
+{
+    struct item ranked = *given, *item = &ranked;
+    item->rank = rank_of(given);
     if (items->count < items->limit) {
         if (!ZS_VEC_PUSH(items, *item))
             return -ENOMEM;
         if (items->count == items->limit)
-            ZS_HEAP_MAKE(items, duration_ns);
+            ZS_HEAP_MAKE(items, rank);
         return 0;
     }
     struct item *shortest = &items->items[0];
-    if (item->duration_ns <= shortest->duration_ns)
+    if (item->rank <= shortest->rank)
         return leave_out(t, items, item);
     int error = leave_out(t, items, shortest);
     *shortest = *item;
-    ZS_HEAP_DOWN(items, duration_ns);
+    ZS_HEAP_DOWN(items, rank);
     return error;
 }
 

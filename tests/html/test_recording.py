@@ -24,7 +24,7 @@ SAMPLE = [
     'Timeline.test_facts_and_what_was_left_out', 'Timeline.test_counters_over_the_timeline', 'Timeline.test_click_selects_and_tells',
     'Timeline.test_search', 'Timeline.test_to_the_code_and_back', 'Tables.test_tabs', 'Tables.test_sort', 'Tables.test_filter',
     'FlameGraph.test_widths_are_times_and_rows_depth', 'FlameGraph.test_click_zooms_and_the_link_keeps_it',
-    'Twins.test_from_the_timeline', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Hostile',
+    'Twins.test_from_the_timeline', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Timeline.test_metrics_are_a_table', 'Hostile',
     'Big.test_many_items_are_drawn_with_few_steps', 'WithoutScript']
 TOOL = None
 B = None
@@ -106,7 +106,7 @@ class Timeline(Page):
     def test_facts_and_what_was_left_out(self):
         stats = dict(zip(B.texts('#rec-stats dt'), map(plain, B.texts('#rec-stats dd'))))
         self.assertEqual(stats, {'calls': '12', 'kernels run': '4', 'threads': '2', 'queues': '1', 'peak memory': '8.00 KiB', 'time': '1.00 ms', 'exit status': '3'})
-        self.assertEqual(B.text('#rec-note'), '5 short calls are shown as shading \u00b7 2 executions have no times')
+        self.assertEqual(B.text('#rec-note'), '5 of 12 calls are shown as shading \u00b7 2 executions have no times')
         self.assertEqual(B.text('#rec-name'), 'app --fast')
         B.shot('recording')
 
@@ -123,14 +123,21 @@ class Timeline(Page):
         chain = ActionChains(B.driver, duration=0)
         chain.w3c_actions.pointer_action.move_to_location(int(box[0] + x), int(box[1] + y))
         chain.perform()
-        B.until('the value', lambda: 'Active: 80 percent' in plain((B.text('#tip') or '')))
+        B.until('the value', lambda: 'Active: 80 %' in plain((B.text('#tip') or '')))
 
     def test_metrics_are_a_table(self):
         self.load('#r=tables&tab=metrics')
         B.until('the rows', lambda: 'Active' in B.text('#rec-table'))
         text = plain(B.text('#rec-table'))
-        for word in ('60.25', '1 234 567', 'percent', 'Basics'):
+        for word in ('60.3 %', '1.23M threads'):
             self.assertIn(word, text)
+        # a row for each kernel, a column for each metric, each head over its values
+        self.assertEqual(B.count('.rec-row'), 1)
+        ends = {key: B.run("return document.querySelector(`.rec-head [data-key=${arguments[0]}]`).getBoundingClientRect().right", key) for key in ('Active', 'Threads')}
+        cells = B.run("return Array.from(document.querySelectorAll('.rec-row .num'), n => [n.textContent, n.getBoundingClientRect().right])")
+        for key, start in (('Active', '60.3'), ('Threads', '1.23M')):
+            cell, = [right for text, right in cells if text.startswith(start)]
+            self.assertLess(abs(cell - ends[key]), 14)
 
     def test_click_selects_and_tells(self):
         B.until('drawn', lambda: self.pixel(420 * US, self.QUEUE) != self.pixel(650 * US, self.QUEUE))
@@ -257,7 +264,7 @@ class Tables(Page):
 
     def test_tabs(self):
         tabs = [plain(t) for t in B.texts('#rec-tabs button')]
-        self.assertEqual(tabs, ['Calls4', 'Kernels2', 'Barriersn/a', 'Memory1', 'Leaks1', 'Metrics2'])
+        self.assertEqual(tabs, ['Calls4', 'Kernels2', 'Barriersn/a', 'Memory1', 'Leaks1', 'Metrics1'])
         B.click('[data-table=barriers]')
         B.until('not recorded', lambda: 'n/a' in B.text('#rec-rows'))
         B.click('[data-table=leaks]')
@@ -491,16 +498,52 @@ class Roofline(Page):
         self.assertAlmostEqual(marks['solve of rank-3'][0] - x, decade * 2.903, delta=1)
         B.shot('recording-analysis')
 
+    def test_what_threads_do_and_where_bytes_go(self):
+        cards = plain(B.text('.cards'))
+        for text in ('62.5 % waiting for memory', '25 % issuing', '12.5 % at barriers and fences', '12.8 kB asked for', '75 % hits', '25 % hits', '4.8 kB',
+                     'groups of 256100 %'):
+            self.assertIn(text, cards)
+        bar = B.run("return Array.from(document.querySelectorAll('.card .stalls span'), n => n.getBoundingClientRect().width)")
+        self.assertEqual([round(w / sum(bar), 2) for w in bar], [.25, .62, .13])
+        self.assertEqual(B.count('.kernels tbody tr:first-child .stalls span'), 3)
+
+    def test_widths_and_schemes(self):
+        """Pictures to look at; nothing is cut, and a source can be read."""
+        try:
+            for width, height in ((700, 1000), (1100, 800), (1400, 900), (1920, 1080)):
+                B.size(width, height)
+                for scheme in ('light', 'dark'):
+                    B.scheme(scheme)
+                    self.load('#r=analysis')
+                    B.shot(f'analysis-{width}-{scheme}')
+                    wide = B.run('return [document.documentElement.scrollWidth, innerWidth]')
+                    self.assertLessEqual(wide[0], wide[1])
+                B.scheme('light')
+                B.open(self.page, '#k=force&nav=1')
+                B.until('code', lambda: B.count('.pane.source .row.line'))
+                B.shot(f'code-{width}')
+                if width >= 1400:
+                    room = B.run("""const pane = document.querySelector('.pane.source .rows').getBoundingClientRect(),
+                        text = document.querySelector('.pane.source .row.line .c-text'), probe = text.appendChild(document.createElement('span'));
+                        probe.textContent = '0'.repeat(40);
+                        const ch = probe.getBoundingClientRect().width / 40, left = text.getBoundingClientRect().left;
+                        probe.remove();
+                        return (pane.right - left) / ch;""")
+                    self.assertGreaterEqual(room, 60)
+        finally:
+            B.size(1280, 800)
+            B.scheme('light')
+
     def test_findings_and_links(self):
         self.assertIn('uncoalesced access', B.text('#rec-findings'))
         self.assertIn('messages touch 8 times the lines', B.text('#rec-findings'))
-        self.assertIn('20 of 27.6 Gflop/s that L3 allows', B.text('#rec-findings'))
+        self.assertIn('20 Gflop/s of 27.6 Gflop/s that L3 allows', B.text('#rec-findings'))
         self.assertIn('limited by memory (62 % of the time)', B.text('#rec-findings'))
         self.assertEqual(B.text('.finding h3'), 'uncoalesced accessgain 41.5 %')
         self.assertIn('Costs nothing: tail effect', B.text('#rec-findings'))
-        rows = B.run("return Array.from(document.querySelectorAll('.kernels tbody tr'), r => Array.from(r.children, c => c.textContent))")
-        self.assertEqual(rows, [['force', '3.00\u2009\u00b5s', '74.9 %', 'memory, 62 % of the time', '72.5 %', 'uncoalesced access', '41.5 %'],
-                                ['solve of rank-3', '1.00\u2009\u00b5s', '25 %', 'compute', '90.6 %', '', ''], ['bare', '5\u2009ns', '0.12 %', '', '', '', '']])
+        rows = B.run("return Array.from(document.querySelectorAll('#rec-kernels tbody tr'), r => Array.from(r.children, c => c.textContent))")
+        self.assertEqual(rows, [['force', '3.00\u2009\u00b5s', '74.9 %', '', 'memory, 62 %', '72.5 %', 'uncoalesced access', '41.5 %'],
+                                ['solve of rank-3', '1.00\u2009\u00b5s', '25 %', '', 'compute', '90.6 %', '', ''], ['bare', '5\u2009ns', '0.125 %', '', '', '', '', '']])
         B.click('.roof-mark[data-kernel="1"]')
         B.until('the other kernel', lambda: 'Nothing found' in B.text('#rec-findings'))
         wait_fragment('an', '1')

@@ -93,6 +93,13 @@ class App {
             this.searchChanged(true);
     }
 
+    /* A recording knows what kernels took: the hottest is shown unless a link names one. */
+    sortByTime() {
+        this.nav.sortByTime();
+        if (this.kernel && !new URLSearchParams(location.hash.slice(1)).has('k') && this.nav.shown[0] !== this.kernel)
+            this.selectKernel(this.nav.shown[0]);
+    }
+
     restoreTops() {
         const {main, source} = this.state.tops;
         this.revealHit = Boolean(this.state.query) && !main && !source;

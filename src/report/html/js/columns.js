@@ -16,7 +16,7 @@ const columnById = (kernel, id) => allColumns(kernel).find(c => c.id === id);
 const allColumns = kernel => COLUMNS.concat(kernel.columns);
 
 /* What the text of a pane keeps of its width, in characters, unless the user chose the columns. */
-const TEXT_ROOM_CH = {side: 34, mixed: 40, src: 24};
+const TEXT_ROOM_CH = {side: 34, mixed: 60, src: 60};
 const GAP_CH = 1.2; // between columns
 
 const widthOf = (kernel, column) => typeof column.width === 'function' ? column.width(kernel) : column.width;
@@ -29,7 +29,8 @@ function fittingColumns(kernel, columns, place, room_ch) {
     let left_ch = room_ch - kept.reduce((sum, c) => sum + widthOf(kernel, c) + GAP_CH, 0);
     for (let rank = 1; rank <= 4 && room_ch > 0; rank++) {
         for (let i = kept.length - 1; i >= 0 && left_ch < TEXT_ROOM_CH[place]; i--) {
-            if (goes(kept[i]) !== rank || kept.filter(c => c.bar).length === 1 && kept[i].bar)
+            const isLastBar = kept[i].bar && kept.filter(c => c.bar).length === 1;
+            if (goes(kept[i]) !== rank || (isLastBar && left_ch > TEXT_ROOM_CH[place] * 0.7))
                 continue;
             left_ch += widthOf(kernel, kept[i]) + GAP_CH;
             kept.splice(i, 1);
@@ -177,7 +178,16 @@ function dynamicColumns(kernel) {
             id: 'x-' + (string(json.name) || index), title, tip: title + (unit ? `, ${unit}` : '') + (says ? `: ${says}` : ''),
             head: heads[index], width: bar ? 12 : clamp(Math.ceil(heads[index].length * 0.85), 6, 10),
             side: true, mixed: true, src: true, shown: !chosen || json.shown === true, dynamic: true, unit, bar,
-            insn(cell, k, i) { valueCell(cell, insnValue(k, i), this, most); },
+            insn(cell, k, i, above) {
+                const value = insnValue(k, i);
+                // what all of a block have in common stands at its first row alone
+                if (above >= 0 && value && value === insnValue(k, above) && k.instructions[i].block === k.instructions[above].block) {
+                    cell.classList.add('dyn', 'same');
+                    cell.dataset.tip = `${title}: ${valueText(value, unit)}, as above`;
+                } else {
+                    valueCell(cell, value, this, most);
+                }
+            },
             line(cell, k, key) { if (k.lineInsns(key).length) valueCell(cell, lineValue(k, key), this, mostLine); },
             heat: {insn: insnValue, line: lineValue},
             of: insns => totalOf(insns, i => insnValue(kernel, i), total, weight), // of any instructions
@@ -195,11 +205,20 @@ function addBreakdown(column, parts) {
     const tell = (cell, value) => {
         const found = parts.map(p => [p.title, value(p)]).filter(part => part[1] > 0).sort((a, b) => b[1] - a[1]);
         const all = found.reduce((sum, part) => sum + part[1], 0);
+        const bar = cell.querySelector('.heatbar i');
+        if (bar && all) {
+            bar.classList.add('stalls');
+            bar.append(...STALLS.flatMap(([name], kind) => found.filter(part => part[0].split('.').pop() === name).map(part => {
+                const piece = el(`span.stall-${kind}`);
+                piece.style.flexGrow = (1000 * part[1] / all).toFixed(0);
+                return piece;
+            })));
+        }
         if (cell.dataset.tip)
             cell.dataset.tip += found.slice(0, 8).map(part => `\n${percentText(100 * part[1] / all, 1)} ${part[0]}`).join('');
     };
-    column.insn = function (cell, k, i) {
-        insn.call(this, cell, k, i);
+    column.insn = function (cell, k, i, above) {
+        insn.call(this, cell, k, i, above);
         tell(cell, p => p.heat.insn(k, i));
     };
     column.line = function (cell, k, key) {
@@ -266,7 +285,7 @@ function totalOf(insns, value, how, weight) {
 function valueText(value, unit) {
     if (!Number.isFinite(value))
         return 'n/a';
-    const text = Number.isInteger(value) ? count(value) : value.toPrecision(4).replace(/\.?0+$/, '');
+    const text = Number.isInteger(value) ? count(value) : significant(value);
     return unit ? `${text} ${unit}` : text;
 }
 

@@ -99,7 +99,7 @@ function decodeLink(module, hash) {
     return {kernel, state};
 }
 
-const SPLIT_USUAL = 37;
+const SPLIT_USUAL = 50;
 
 /* One kernel needs no list. */
 const usualNav = module => module.kernels.length > 1;

@@ -121,7 +121,7 @@ class Pane {
         for (const column of this.columns) {
             const cell = this.cell(column);
             if (column.insn)
-                column.insn(cell, this.kernel, i);
+                column.insn(cell, this.kernel, i, this.layout.kinds[row - 1] === INSN ? this.layout.values[row - 1] : -1);
             this.heatCell(cell, column, () => this.heat.insn(i));
             node.append(cell);
         }

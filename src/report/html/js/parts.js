@@ -3,7 +3,7 @@
 class KernelList {
     constructor(app) {
         this.app = app;
-        this.shown = app.module.kernels;
+        this.all = this.shown = app.module.kernels;
         this.most = Math.max(1, ...app.module.kernels.slice(0, 50000).map(k => k.n));
         this.filter = $('kernel-filter');
         this.list = new RowList($('kernels'), row => this.row(row), {role: 'listbox', rowRole: 'option', label: 'Kernels'});
@@ -49,9 +49,17 @@ class KernelList {
         } catch (notYet) {
             // half-typed patterns are searched for as text
         }
-        this.shown = this.app.module.kernels.filter(k => test(k.name) || (this.app.module.devices.length > 1 && test(k.device)));
+        this.shown = this.all.filter(k => test(k.name) || (this.app.module.devices.length > 1 && test(k.device)));
         this.list.setCount(this.shown.length);
         this.says();
+    }
+
+    /* By what they took, where that is known: the most first. */
+    sortByTime() {
+        this.time = this.all.reduce((sum, k) => sum + (k.time || 0), 0);
+        if (this.time)
+            this.all = [...this.all].sort((a, b) => (b.time || 0) - (a.time || 0));
+        this.apply();
     }
 
     says() {
@@ -62,12 +70,13 @@ class KernelList {
     row(row) {
         const k = this.shown[row], several = this.app.module.devices.length > 1;
         const size = el('i');
-        size.style.width = (100 * Math.sqrt(k.n / this.most)).toFixed(1) + '%';
+        const share = this.time ? (k.time || 0) / this.time : 0;
+        size.style.width = (100 * (this.time ? share : Math.sqrt(k.n / this.most))).toFixed(1) + '%';
         const node = el('div.row.kernel', el('span.name', visible(k.name) || '(no name)'),
-                        several ? el('span.dev', visible(k.device)) : null, el('span.n', count(k.n)), el('span.size', size));
+                        several ? el('span.dev', visible(k.device)) : null, el('span.n', this.time ? (k.time ? percentText(100 * share, 1) : '') : count(k.n)), el('span.size', size));
         if (k.json.error)
             node.classList.add('broken');
-        attrs(node, {'aria-selected': k === this.app.kernel, 'data-tip': `${visible(k.name)}\n${plural(k.n, 'instruction')}${k.json.error ? '\n' + visible(string(k.json.error)) : ''}`});
+        attrs(node, {'aria-selected': k === this.app.kernel, 'data-tip': `${visible(k.name)}\n${k.time ? `${duration(k.time)} in all launches\n` : ''}${plural(k.n, 'instruction')}${k.json.error ? '\n' + visible(string(k.json.error)) : ''}`});
         node.classList.toggle('on', k === this.app.kernel);
         return node;
     }

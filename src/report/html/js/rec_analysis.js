@@ -8,6 +8,23 @@ const ROOF = {width: 760, height: 380, left: 64, right: 24, top: 26, bottom: 44,
 const GAIN_SHOWN = .5; // per cent of the time: less saves nothing, as `zescope analyze` has it
 const positive = value => Number.isFinite(value) && value > 0 ? value : 0;
 const percent = value => Number.isFinite(value) ? `${shortNumber(value)} %` : '';
+const rateText = (gops, operations) => siNumber(gops * 1e9, `${operations}/s`);
+
+/* What is known of why a kernel's threads waited: [[words, part, colour]], the parts of all thread cycles. */
+function stallsOf(metrics) {
+    const found = STALLS.map(([name, words], i) => [words, positive([...metrics].filter(([full]) => full.endsWith('.' + name) && /Stall/.test(full)).map(([, v]) => v)[0]), i]).filter(s => s[1]);
+    const all = found.reduce((sum, s) => sum + s[1], 0);
+    return all ? found.map(([words, value, i]) => [words, value / all, i]) : [];
+}
+
+/* A bar of such parts; those that are wide enough say what they are. */
+function stallBar(stalls, labelled) {
+    return el('span.stalls', ...stalls.map(([words, part, i]) => {
+        const piece = attrs(el(`span.stall-${i}`, labelled && part > 0.14 ? `${percent(100 * part)} ${words}` : ''), {'data-tip': `${percent(100 * part)} ${words}`});
+        piece.style.flexGrow = (part * 1000).toFixed(0);
+        return piece;
+    }));
+}
 
 /* A kernel as far as it can be drawn: against the roof that is lowest over it. */
 function analyzedKernel(json, index) {
@@ -20,6 +37,7 @@ function analyzedKernel(json, index) {
         operations: string(roofline.operations) || 'flop', precision: string(roofline.precision),
         rate: positive(roofline.rate), peak: positive(roofline.peak), attainable: positive(roofline.attainable),
         time: positive(object(json.quantities).time_total), occupancy: object(json.quantities).occupancy,
+        metrics: new Map(list(json.metrics).map(object).map(m => [string(m.name), number(m.value, NaN)])), quantities: object(json.quantities), cases: json.occupancy_if,
         limitedBy: visible(string(json.limited_by)), limit: json.limit, findings: list(json.findings).map(object), notJudged: list(json.not_judged).map(object),
     };
 }
@@ -60,6 +78,41 @@ class Analysis {
 
     cell(text, className = '') { return el(`td${className}`, text); }
 
+    metric(k, name) { return k.metrics.get(`ZscopeMemory.${name}`); }
+
+    /* Why its threads waited, as a bar and in words. */
+    stalls(k) {
+        const stalls = stallsOf(k.metrics);
+        return stalls.length ? el('section.card', el('h3', 'Where its threads are'), stallBar(stalls, false),
+            el('ul.legend', ...[...stalls].sort((a, b) => b[1] - a[1]).map(([words, part, i]) => el('li', el(`i.stall-${i}`), `${percent(100 * part)} ${words}`)))) : '';
+    }
+
+    /*
+     * Bytes between the EUs and each memory, and how much of them each cache has. Lines are of 64
+     * bytes, which is what a miss moves.
+     */
+    memory(k) {
+        const m = name => this.metric(k, name), q = k.quantities;
+        if (!Number.isFinite(m('L3Hits')))
+            return '';
+        const rate = (hits, misses) => hits + misses ? `${percent(100 * hits / (hits + misses))} hits` : 'not used';
+        const l3 = (m('L3Hits') + m('L3Misses')) * 64, llc = (m('LlcHits') + m('LlcMisses')) * 64;
+        const memory = positive(m('MemoryBytesRead')) + positive(m('MemoryBytesWritten')), asked = positive(m('GlobalBytesAsked')) + positive(m('TypedBytesAsked')) + positive(m('ScratchBytesAsked'));
+        const roof = name => k.roofs.find(r => r.name === name), reached = name => roof(name) && roof(name).rate && roof(name).peakRate ? `${siNumber(roof(name).rate * 1e9, 'B/s')}, ${percent(100 * roof(name).rate / roof(name).peakRate)} of what it has` : '';
+        const box = (name, fact, more) => el('div.mem-box', el('b', name), el('span', fact), more ? el('span.dim', more) : '');
+        const arrow = (bytes, label) => {
+            const node = el('div.mem-arrow', el('span', siNumber(bytes, 'B')), el('i'), el('span.dim', label));
+            node.lastChild.previousSibling.style.height = `${bytes ? clamp(1 + Math.log2(1 + bytes / 1024), 1, 14).toFixed(1) : 0.5}px`;
+            return node;
+        };
+        return el('section.card.wide', el('h3', 'Memory'), el('div.mem-row',
+            box('EUs', `${siNumber(asked, 'B')} asked for`, Number.isFinite(m('SectorUse')) ? `${percent(m('SectorUse'))} of what moves is used` : ''),
+            arrow(l3, 'lines'), box('L3', rate(m('L3Hits'), m('L3Misses')), reached('L3')),
+            arrow(llc, 'misses'), box('LLC', rate(m('LlcHits'), m('LlcMisses'))), arrow(memory, 'misses'), box('memory', siNumber(memory, 'B'), reached('memory'))),
+        positive(q.slm_bytes) ? el('div.mem-row', box('EUs', `${shortNumber(positive(q.slm_messages))} messages`), arrow(q.slm_bytes, ''), box('local memory',
+            positive(m('SlmConflictCycles')) ? `${shortNumber(m('SlmConflictCycles'))} cycles of bank conflicts` : 'no bank conflicts', reached('local memory'))) : '');
+    }
+
     line(k, all) {
         const worst = k.findings.find(f => !(f.gain < GAIN_SHOWN));
         const share = all ? 100 * k.time / all : NaN, reached = k.attainable ? 100 * k.rate / k.attainable : NaN;
@@ -67,18 +120,31 @@ class Analysis {
         bar.style.width = `${clamp(share || 0, 0, 100)}%`;
         return attrs(el('tr', el('th', attrs(el('button.text', k.title), {'data-kernel': k.index, 'aria-pressed': k.index === this.chosen})),
             this.cell(k.time ? duration(k.time) : 'n/a', '.num'), el('td.num.shared', bar, el('span', percent(share))),
-            this.cell(k.limitedBy ? `${k.limitedBy}${Number.isFinite(k.limit) ? `, ${percent(k.limit)} of the time` : ''}` : k.bound),
+            el('td', stallBar(stallsOf(k.metrics), false)), this.cell(k.limitedBy ? `${k.limitedBy}${Number.isFinite(k.limit) ? `, ${percent(k.limit)}` : ''}` : k.bound),
             this.cell(percent(reached), '.num'), this.cell(worst ? visible(string(worst.title)) : ''), this.cell(worst ? percent(worst.gain) : '', '.num')),
         {'data-kernel': k.index, class: k.index === this.chosen ? 'on' : ''});
     }
 
     table() {
         const all = this.kernels.reduce((sum, k) => sum + k.time, 0);
-        const heads = [['kernel', ''], ['time', 'of all of its launches'], ['share', 'of the kernels\' time'], ['limited by', ''],
+        const heads = [['kernel', ''], ['time', 'of all of its launches'], ['share', 'of the kernels\' time'], ['threads', 'what they do: issue, or wait for what'], ['limited by', ''],
             ['reached', 'of what the roof that is lowest over it allows'], ['first finding', ''], ['gain', 'of its time that mending it saves at most']];
         $('rec-kernels').replaceChildren(el('table.kernels',
-            el('thead', el('tr', ...heads.map(([name, tip], i) => attrs(el(i === 1 || i === 2 || i === 4 || i === 6 ? 'th.num' : 'th', name), tip ? {'data-tip': tip} : {})))),
+            el('thead', el('tr', ...heads.map(([name, tip], i) => attrs(el([1, 2, 5, 7].includes(i) ? 'th.num' : 'th', name), tip ? {'data-tip': tip} : {})))),
             el('tbody', ...this.kernels.map(k => this.line(k, all)))));
+    }
+
+    /* What would fit with other groups, or other registers: as the model of a device counts it. */
+    occupancy(k) {
+        const cases = list(k.cases).map(object);
+        if (!cases.length)
+            return '';
+        const row = c => {
+            const bar = el('i.share'), percentFits = number(c.occupancy, 0);
+            bar.style.width = `${clamp(percentFits, 0, 100)}%`;
+            return el(c.now === true ? 'tr.on' : 'tr', el('td', visible(string(c.what))), el('td.num.shared', bar, el('span', percent(percentFits))));
+        };
+        return el('section.card', el('h3', 'Occupancy, if'), el('table.kernels.cases', el('tbody', ...cases.map(row))));
     }
 
     /* ---- the picture ---- */
@@ -117,9 +183,9 @@ class Analysis {
                 this.label(s.atX(10 ** e), ROOF.height - ROOF.bottom + 15, shortNumber(10 ** e), 'roof-tick', 'middle'));
         for (let e = s.y[0]; e <= s.y[1]; e++)
             nodes.push(svg('line', {x1: ROOF.left, x2: ROOF.width - ROOF.right, y1: s.atY(10 ** e), y2: s.atY(10 ** e), class: 'roof-grid'}),
-                this.label(ROOF.left - 6, s.atY(10 ** e) + 4, shortNumber(10 ** e), 'roof-tick', 'end'));
+                this.label(ROOF.left - 6, s.atY(10 ** e) + 4, siNumber(10 ** e * 1e9, ''), 'roof-tick', 'end'));
         nodes.push(this.label((ROOF.left + ROOF.width - ROOF.right) / 2, ROOF.height - 8, 'operations for each byte', 'roof-title', 'middle'),
-            this.label(6, ROOF.top - 14, 'Gop/s', 'roof-title'));
+            this.label(6, ROOF.top - 14, 'operations a second', 'roof-title'));
         return nodes;
     }
 
@@ -132,7 +198,7 @@ class Analysis {
                 continue;
             const [x1, y1, x2, y2] = [s.atX(from), s.atY(from * rate), s.atX(to), s.atY(to * rate)];
             nodes.push(attrs(svg('line', {x1, y1, x2, y2, class: `roof-line ${s.colors.get(name)}`}), {'data-roof': name}));
-            const text = `${shortNumber(rate)} GB/s`, other = named.get(text);
+            const text = siNumber(rate * 1e9, 'B/s'), other = named.get(text);
             if (other)
                 other.textContent = `${name}, ${other.textContent}`;
             else
@@ -142,7 +208,7 @@ class Analysis {
         nodes.push(...named.values());
         for (const [name, peak] of s.peaks)
             nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}),
-                {'data-roof': name}), this.label(ROOF.width - ROOF.right, s.atY(peak) - 5, `${name} ${shortNumber(peak)}`, 'roof-name', 'end'));
+                {'data-roof': name}), this.label(ROOF.width - ROOF.right, s.atY(peak) - 5, `${name} ${rateText(peak, 'op')}`, 'roof-name', 'end'));
         return nodes;
     }
 
@@ -174,7 +240,7 @@ class Analysis {
     }
 
     mark(k, s) {
-        const tip = `${k.title}\n${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s\n${shortNumber(k.roof.intensity)} ${k.operations} for each byte of ${k.roof.name}\n${duration(k.time)}`;
+        const tip = `${k.title}\n${rateText(k.rate, k.operations)} of ${rateText(k.attainable, k.operations)}\n${shortNumber(k.roof.intensity)} ${k.operations} for each byte of ${k.roof.name}\n${duration(k.time)}`;
         return svg('circle', {cx: s.atX(k.roof.intensity).toFixed(1), cy: s.atY(k.rate).toFixed(1), r: this.radius(k).toFixed(1),
             class: `roof-mark${k.index === this.chosen ? ' on' : ''}`, tabindex: 0, role: 'button', 'data-kernel': k.index, 'data-tip': tip, 'aria-label': k.title});
     }
@@ -202,7 +268,7 @@ class Analysis {
     }
 
     finding(k, f) {
-        const numbers = list(f.numbers).map(object).map(n => `${visible(string(n.name)).replaceAll('_', ' ')} ${shortNumber(n.value)} ${visible(string(n.unit))}`.trim());
+        const numbers = list(f.numbers).map(object).map(n => `${visible(string(n.name)).replaceAll('_', ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()} ${shortNumber(n.value)} ${visible(string(n.unit))}`.trim());
         const gain = Number.isFinite(f.gain) ? el('span.gain', `gain ${percent(f.gain)}`) : '';
         return el('section.finding', el('h3', visible(string(f.title)), gain), el('p', visible(string(f.text))),
             el('ul', ...list(f.places).map(object).map(p => this.place(k, p))), el('p.finding-numbers', numbers.join(' \u00b7 ')), el('p.finding-advice', `Try: ${visible(string(f.advice))}.`));
@@ -212,7 +278,7 @@ class Analysis {
         const k = this.kernels[this.chosen];
         const facts = k.limitedBy ? [`limited by ${k.limitedBy}${Number.isFinite(k.limit) ? ` (${percent(k.limit)} of the time)` : ''}`] : [];
         if (k.rate && k.attainable)
-            facts.push(`${shortNumber(k.rate)} of ${shortNumber(k.attainable)} G${k.operations}/s that ${k.bound === 'compute' ? 'its operations allow' : `${k.bound} allows`}`);
+            facts.push(`${rateText(k.rate, k.operations)} of ${rateText(k.attainable, k.operations)} that ${k.bound === 'compute' ? 'its operations allow' : `${k.bound} allows`}`);
         if (Number.isFinite(k.occupancy))
             facts.push(`occupancy ${shortNumber(k.occupancy)} %${k.limiter && k.limiter !== 'nothing' ? `, limited by ${visible(k.limiter)}` : ''}`);
         const costly = k.findings.filter(f => !(f.gain < GAIN_SHOWN)), harmless = k.findings.filter(f => f.gain < GAIN_SHOWN);
@@ -221,10 +287,11 @@ class Analysis {
             const why = visible(string(n.why));
             unknown.set(why, [...unknown.get(why) || [], visible(string(n.title) || string(n.rule))]);
         }
-        $('rec-findings').replaceChildren(el('h2', k.title), el('p', facts.join(' \u00b7 ')), ...costly.map(f => this.finding(k, f)),
+        $('rec-findings').replaceChildren(el('div.found', el('h2', k.title), el('p', facts.join(' \u00b7 ')), ...costly.map(f => this.finding(k, f)),
             harmless.length ? el('p.finding-numbers', `Costs nothing: ${harmless.map(f => visible(string(f.title))).join(', ')}`) : '',
             k.findings.length ? '' : el('p.rec-empty', 'Nothing found.'),
-            ...[...unknown].map(([why, rules]) => el('p.finding-numbers', `Not judged: ${rules.join(', ')}: ${why}`)));
+            ...[...unknown].map(([why, rules]) => el('p.finding-numbers', `Not judged: ${rules.join(', ')}: ${why}`))),
+        el('div.cards', this.stalls(k), this.memory(k), this.occupancy(k)));
     }
 
     clicked(event) {

@@ -38,6 +38,10 @@ class RecordingApp {
         this.saveLink = debounce(() => this.save(), 150);
         this.kernels = new Map();
         // by name, and by name and module: names are not unique
+        const times = list(recording.report.kernels).map(object);
+        for (const kernel of code.module.kernels)
+            kernel.time = times.filter(t => t.name === kernel.name && (!t.module || t.module === kernel.json.module)).reduce((sum, t) => sum + number(t.total_ns, 0), 0);
+        code.sortByTime();
         for (const kernel of code.module.kernels)
             for (const key of [kernel.name, `${string(kernel.json.module)} ${kernel.name}`])
                 if (!this.kernels.has(key))
@@ -73,8 +77,8 @@ class RecordingApp {
         $('rec-stats').append(...facts.map(([name, value]) => el('div', el('dt', name), el('dd', value))));
         const left = recording.leftOut, notes = info.code_note ? [visible(string(info.code_note))] : [];
         const say = (n, what) => n && notes.push(`${count(n)} ${what}`);
-        say(number(left.calls, 0), 'short calls are shown as shading');
-        say(number(left.executions, 0), 'short executions are shown as shading');
+        say(number(left.calls, 0), `of ${count(number(recording.report.call_count, 0))} calls are shown as shading`);
+        say(number(left.executions, 0), `of ${count(kernels)} executions are shown as shading`);
         say(number(left.untimed, 0), 'executions have no times');
         say(number(left.marks, 0), 'marks are left out');
         say(number(recording.report.lost_calls, 0), 'calls are incomplete');

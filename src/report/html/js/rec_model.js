@@ -190,6 +190,10 @@ function sizeText(B) {
 
 /* A value of a metric: whole numbers as they are, others with four digits. */
 function metricText(value, units) {
-    const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? count(value) : Number(value).toPrecision(4);
-    return units ? `${text}\u2009${visible(units)}` : text;
+    const unit = {percent: '%', bytes: 'B'}[units] || visible(units || '');
+    if (unit === 'ns' && value >= 0)
+        return duration(value);
+    if (['B', 'Hz', 'B/s'].includes(unit))
+        return siNumber(value, unit).replace(' ', '\u2009');
+    return `${shortNumber(Number(value))}${unit ? `\u2009${unit}` : ''}`;
 }

@@ -36,7 +36,7 @@ function cellText(app, key, value) {
 function rowTest(text, columns) {
     const units = {'': 1, ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9, k: 1024, K: 1024, M: 1048576, G: 1073741824, '%': 1};
     const tests = text.split(/\s+/).filter(Boolean).map(word => {
-        const m = /^([a-z_0-9]+)(<=|>=|!=|=|<|>)(.+)$/.exec(word);
+        const m = /^([A-Za-z_0-9]+)(<=|>=|!=|=|<|>)(.+)$/.exec(word);
         const key = m && columns.find(c => c === m[1] || c === m[1] + '_ns' || c === m[1] + '_bytes' || TITLES[c] === m[1]);
         if (key) {
             const v = /^(-?[\d.]+)([a-zA-Z%\u00b5]*)$/.exec(m[3]);
@@ -56,6 +56,22 @@ function rowTest(text, columns) {
 
 const cellOfText = value => (typeof value === 'object' ? JSON.stringify(value) : string(value)).toLowerCase();
 
+/* Rows of one value each as rows of kernels with a column for each metric: group -> {rows, units}. */
+function pivotMetrics(values) {
+    const groups = new Map();
+    for (const v of values.map(object)) {
+        const {group, metric, value, units, reports, ...kernel} = v, name = string(group);
+        if (!groups.has(name))
+            groups.set(name, {rows: new Map(), units: new Map()});
+        const pivot = groups.get(name), key = JSON.stringify(kernel), title = string(metric);
+        if (!pivot.rows.has(key))
+            pivot.rows.set(key, {...kernel, reports});
+        pivot.rows.get(key)[title] = value;
+        pivot.units.set(title, string(units));
+    }
+    return new Map([...groups].map(([name, p]) => [name, {rows: [...p.rows.values()], units: p.units}]));
+}
+
 class Tables {
     constructor(app) {
         this.app = app;
@@ -66,6 +82,20 @@ class Tables {
             const value = app.recording.report[name];
             this.documents[name] = name === 'memory' ? list(object(value).kinds) : value === null ? null : list(value);
         }
+        this.pivots = pivotMetrics(list(this.documents.metrics));
+        this.group = [...this.pivots.keys()][0] || '';
+        if (this.pivots.size)
+            this.documents.metrics = this.pivots.get(this.group).rows;
+        this.groups = [...this.pivots.keys()].map(name => {
+            const button = attrs(el('button', visible(name)), {role: 'radio', 'data-group': name});
+            button.addEventListener('click', () => {
+                this.group = name;
+                this.documents.metrics = this.pivots.get(name).rows;
+                this.show('metrics');
+            });
+            return button;
+        });
+        $('rec-groups').append(...this.groups);
         this.list = new RowList($('rec-table'), row => this.makeRow(row), {role: 'table', rowRole: 'row', label: 'Table'});
         this.tabs = TABLES.filter(name => this.documents[name] === null || this.documents[name].length || name === 'calls').map(name => {
             const rows = this.documents[name];
@@ -91,6 +121,10 @@ class Tables {
             tab.tabIndex = tab.dataset.table === name ? 0 : -1;
         }
         this.rows = list(this.documents[name]).map(object);
+        this.units = name === 'metrics' && this.pivots.size ? this.pivots.get(this.group).units : new Map();
+        $('rec-groups').hidden = name !== 'metrics' || this.groups.length < 2;
+        for (const button of this.groups)
+            button.setAttribute('aria-checked', button.dataset.group === this.group);
         const keys = [...new Set(this.rows.slice(0, 50).flatMap(row => Object.keys(row)))].filter(k => !NOT_SHOWN.has(k));
         const order = [...keys.filter(k => TEXTS.has(k) && k !== 'results'), ...keys.filter(k => !TEXTS.has(k)), ...keys.filter(k => k === 'results')];
         this.columns = order;
@@ -99,11 +133,17 @@ class Tables {
         this.filter();
     }
 
+    text(key, value) {
+        return this.units.has(key) && typeof value === 'number' ? metricText(value, this.units.get(key)) : cellText(this.app, key, value);
+    }
+
     measure() {
         return this.columns.map(key => {
             let most = (TITLES[key] || key).length + 2;
             for (const row of this.rows.slice(0, 300))
-                most = Math.max(most, cellText(this.app, key, row[key]).length);
+                most = Math.max(most, this.text(key, row[key]).length);
+            if (this.units.has(key)) // its whole name is in the head
+                return `${Math.max(most, 5) * 7 + 18}px`;
             return TEXTS.has(key) ? `minmax(${clamp(most, 6, 46) * 7.4 + 18}px, max-content)` : `${clamp(most, 5, 22) * 6.8 + 20}px`;
         });
     }
@@ -118,7 +158,7 @@ class Tables {
         const sort = this.sort[this.name];
         for (const key of this.columns) {
             const button = attrs(el(TEXTS.has(key) ? 'button' : 'button.num', TITLES[key] || key.replace(/_/g, ' ')), {role: 'columnheader', 'data-key': key});
-            button.dataset.tip = key;
+            button.dataset.tip = this.units.get(key) ? `${key}, ${visible(this.units.get(key))}` : key;
             if (sort && sort.key === key) {
                 button.dataset.order = sort.ascending ? 'asc' : 'desc';
                 button.setAttribute('aria-sort', sort.ascending ? 'ascending' : 'descending');
@@ -173,7 +213,7 @@ class Tables {
         node.style.gridTemplateColumns = this.template;
         node.classList.toggle('on', index === this.on);
         for (const key of this.columns) {
-            const value = row[key], text = cellText(this.app, key, value);
+            const value = row[key], text = this.text(key, value);
             const cell = attrs(el('span', key === 'share' ? el('span', text) : text), {role: 'cell'});
             cell.className = (TEXTS.has(key) ? 'name' : 'num') + (value === null || value === undefined ? ' na' : '') +
                 (key === 'share' ? ' share' : '') + (key === 'results' || key === 'failed' && value ? ' bad' : '');

@@ -48,7 +48,22 @@ function shortNumber(value) {
     const scaled = value / scale;
     if (scale === 1 && Number.isInteger(value))
         return String(value);
-    return scaled.toPrecision(Math.abs(scaled) < 1 ? 2 : 3).replace(/\.?0+$/, '') + suffix;
+    return significant(scaled) + suffix;
+}
+
+/* Three digits that count: 0.0123, 1.2, 110, 12300. Zeros go behind a point alone. */
+function significant(value) {
+    const text = Math.abs(value) >= 1000 ? value.toFixed(0) : value.toPrecision(3);
+    return text.includes('e') ? value.toExponential(2) : text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/* With a unit that takes prefixes: 26214 Gflop/s as siNumber(26214e9, 'flop/s') is "26.2 Tflop/s". */
+function siNumber(value, unit) {
+    if (!Number.isFinite(value))
+        return 'n/a';
+    const size = Math.abs(value), steps = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+    const [scale, prefix] = steps.find(step => size >= step[0] * 0.9995) || [1, ''];
+    return `${significant(value / scale)} ${prefix}${unit}`;
 }
 
 /* Names of C++ by what compilers made of them. */
@@ -137,3 +152,9 @@ function toast(text) {
 /* Whether this is the page of a recording and its own views are shown, not the code: then keys and
  * the address are theirs. */
 const inRecording = () => document.documentElement.classList.contains('in-rec');
+
+/* Why threads wait, in the words of docs/metrics.md, by the ends of metrics' names. */
+const STALLS = [
+    ['Active', 'issuing'], ['SendStall', 'message unit busy'], ['SbidStall', 'waiting for memory'], ['DistStall', 'waiting for results'],
+    ['SyncStall', 'at barriers and fences'], ['PipeStall', 'pipe busy'], ['ControlStall', 'behind branches'], ['InstrFetchStall', 'instruction fetch'], ['OtherStall', 'other'],
+];
