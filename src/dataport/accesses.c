@@ -176,7 +176,7 @@ static void reach_typed(const struct zs_port *port, const struct zs_port_message
     {
         int64_t coordinate[3] = {0};
         for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
-            coordinate[i] = (int32_t)zs_port_load32(at + i * GRF_B + lane * 4);
+            coordinate[i] = (int32_t)zs_port_load32(at + i * m->component_B + lane * 4);
         const uint8_t *texel = zs_port_surface_texel(s, coordinate);
         if (texel)
             add(r, texel, s->format->texel_B, lane, port);

@@ -13,19 +13,7 @@
 
 #include "base/small_float.h"
 
-#include <errno.h>
 #include <xmmintrin.h>
-
-enum {
-    OP_CMPWR = 14,
-    OP_PREDEC = 15,
-    OP_FLOAT = 16,
-    OP_FCMPWR = OP_FLOAT + 3,
-    OP_FADD,
-    OP_FSUB,
-    OP_LOAD = ZS_PORT_ATOMIC_LOAD,
-    OP_COUNT
-};
 
 /* The new value, from the old one and the lane's operands. */
 typedef uint64_t apply_fn(uint64_t old, uint64_t a, uint64_t b);
@@ -173,20 +161,18 @@ struct operation {
     uint8_t operands;
 };
 
-static const struct operation operations[OP_COUNT] = {
+static const struct operation operations[ZS_ATOMIC_COUNT] = {
 #define ZS_PORT_ATOMIC(number, name, operands_, expr)                                              \
-    [number] = {op_##name##16, op_##name##32, op_##name##64, op_##name##_plain, operands_},
+    [ZS_ATOMIC_##                                                                                  \
+        number] = {op_##name##16, op_##name##32, op_##name##64, op_##name##_plain, operands_},
 #include "dataport/atomic.def"
-    [OP_PREDEC] = {op_dec16, op_dec32, op_dec64, NULL, 0},
-    [OP_FLOAT + 1] = {op_fmax16, op_fmax32, op_fmax64, NULL, 1},
-    [OP_FLOAT + 2] = {op_fmin16, op_fmin32, op_fmin64, NULL, 1},
-    [OP_FCMPWR] = {op_fcmpwr16, op_fcmpwr32, op_fcmpwr64, NULL, 2},
-    [OP_FADD] = {op_fadd16, op_fadd32, op_fadd64, NULL, 1},
-    [OP_FSUB] = {op_fsub16, op_fsub32, op_fsub64, NULL, 1},
+    [ZS_ATOMIC_PREDEC] = {op_dec16, op_dec32, op_dec64, NULL, 0},
+    [ZS_ATOMIC_FMAX] = {op_fmax16, op_fmax32, op_fmax64, NULL, 1},
+    [ZS_ATOMIC_FMIN] = {op_fmin16, op_fmin32, op_fmin64, NULL, 1},
+    [ZS_ATOMIC_FCMPWR] = {op_fcmpwr16, op_fcmpwr32, op_fcmpwr64, NULL, 2},
+    [ZS_ATOMIC_FADD] = {op_fadd16, op_fadd32, op_fadd64, NULL, 1},
+    [ZS_ATOMIC_FSUB] = {op_fsub16, op_fsub32, op_fsub64, NULL, 1},
 };
-
-/* ---- decode ------------------------------------------------------------------------------------
- */
 
 static apply_fn *apply_of(uint32_t op, uint32_t element_B)
 {
@@ -200,101 +186,10 @@ static uint32_t slot_B(const struct zs_port_message *m)
     return m->element_B == 8 ? 8 : 4;
 }
 
-static int finish(struct zs_port_message *m, uint32_t op, uint32_t desc, uint32_t address_grf)
+int zs_port_atomic_operands(const struct zs_message_form *f)
 {
-    if (op >= OP_LOAD || !apply_of(op, m->element_B))
-        return -ENOTSUP;
-    m->op = (uint8_t)op;
-    m->elements = 1;
-    m->returns = zs_port_bits(desc, 13, 13) != 0;
-    m->bytes_read = m->bytes_written = m->element_B;
-    uint32_t slots = m->lanes * slot_B(m) / GRF_B;
-    return zs_port_payload(m, address_grf, slots * operations[op].operands, m->returns ? slots : 0);
-}
-
-static void decode_untyped(struct zs_port_message *m, uint32_t desc)
-{
-    m->lanes = zs_port_bits(desc, 12, 12) ? 8 : 16;
-    m->element_B = 4;
-}
-
-int zs_port_decode_untyped_atomic(struct zs_port_message *message, uint32_t desc)
-{
-    decode_untyped(message, desc);
-    return finish(message, zs_port_bits(desc, 11, 8), desc, message->lanes / 8u);
-}
-
-int zs_port_decode_untyped_float_atomic(struct zs_port_message *message, uint32_t desc)
-{
-    decode_untyped(message, desc);
-    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, message->lanes / 8u);
-}
-
-int zs_port_decode_a64_atomic(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = (uint8_t)zs_port_row_lanes(message);
-    message->element_B = zs_port_bits(desc, 12, 12) ? 8 : 4;
-    message->space = ZS_PORT_SPACE_GLOBAL;
-    return finish(message, zs_port_bits(desc, 11, 8), desc, message->lanes / 4u);
-}
-
-int zs_port_decode_a64_float_atomic(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = 8;
-    message->element_B = 4;
-    message->space = ZS_PORT_SPACE_GLOBAL;
-    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, 2);
-}
-
-int zs_port_decode_untyped_atomic16(struct zs_port_message *message, uint32_t desc)
-{
-    decode_untyped(message, desc);
-    message->element_B = 2;
-    return finish(message, zs_port_bits(desc, 11, 8), desc, message->lanes / 8u);
-}
-
-int zs_port_decode_untyped_float_atomic16(struct zs_port_message *message, uint32_t desc)
-{
-    decode_untyped(message, desc);
-    message->element_B = 2;
-    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, message->lanes / 8u);
-}
-
-int zs_port_decode_a64_atomic16(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = 8;
-    message->element_B = 2;
-    message->space = ZS_PORT_SPACE_GLOBAL;
-    return finish(message, zs_port_bits(desc, 11, 8), desc, 2);
-}
-
-int zs_port_decode_a64_float_atomic16(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = 8;
-    message->element_B = 2;
-    message->space = ZS_PORT_SPACE_GLOBAL;
-    return finish(message, OP_FLOAT + zs_port_bits(desc, 10, 8), desc, 2);
-}
-
-int zs_port_decode_typed_atomic(struct zs_port_message *message, uint32_t desc)
-{
-    uint32_t op = zs_port_bits(desc, 11, 8);
-    if (!zs_port_bits(desc, 12, 12))
-        return -ENOTSUP; /* the upper half of a 16-wide mask */
-    message->lanes = 8;
-    message->element_B = 4;
-    message->space = ZS_PORT_SPACE_TYPED;
-    uint32_t length = message->mlen + message->xlen, used = message->header_grf;
-    used += operations[op].operands;
-    if (length <= used || length - used > 4)
-        return -EINVAL;
-    message->coordinates = (uint8_t)(length - used);
-    return finish(message, op, desc, message->coordinates);
-}
-
-bool zs_port_atomic_is_later(const struct zs_port_message *message)
-{
-    return message->element_B == 2 || message->op == OP_FADD || message->op == OP_FSUB;
+    bool is_there = f->atomic < ZS_ATOMIC_COUNT && apply_of(f->atomic, f->element_B);
+    return is_there ? operations[f->atomic].operands : -1;
 }
 
 /* ---- execute -----------------------------------------------------------------------------------
@@ -381,7 +276,7 @@ static void set_operation(struct atomic *op, const struct zs_port_message *m, co
     op->plain = m->space == ZS_PORT_SPACE_SLM;
     op->element_B = m->element_B;
     op->apply = apply_of(m->op, m->element_B);
-    op->returns_new = m->op == OP_PREDEC;
+    op->returns_new = m->op == ZS_ATOMIC_PREDEC;
     op->a = row->operands > 0 ? data : NULL;
     op->b = row->operands > 1 ? data + (size_t)m->lanes * slot_B(m) : NULL;
 }
@@ -471,39 +366,6 @@ bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message
 
 /* ---- load/store cache messages -----------------------------------------------------------------
  */
-
-int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode, uint32_t *ret_operands)
-{
-    enum { FIRST = 0x08 };
-    static const uint8_t ops[] = {
-        5, /* increment */
-        6, /* decrement */
-        OP_LOAD,
-        4,
-        7,
-        8,
-        11,
-        10,
-        13,
-        12, /* ... store, add, sub, minima and maxima */
-        OP_CMPWR,
-        OP_FADD,
-        OP_FSUB,
-        OP_FLOAT + 2,
-        OP_FLOAT + 1, /* minimum, maximum of floats */
-        OP_FCMPWR,
-        1,
-        2,
-        3, /* ... and, or, xor */
-    };
-    uint32_t op = opcode - FIRST < ZS_ARRAY_LEN(ops) ? ops[opcode - FIRST] : 0;
-    if (!op || !apply_of(op, message->element_B))
-        return -ENOTSUP;
-    message->op = (uint8_t)op;
-    message->elements = 1;
-    *ret_operands = operations[op].operands;
-    return 0;
-}
 
 /* Operands and results of sixteen lanes, as the other messages have them. */
 bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,

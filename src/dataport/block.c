@@ -6,103 +6,6 @@
  */
 #include "dataport/dataport_priv.h"
 
-#include <errno.h>
-
-/* ---- decode ------------------------------------------------------------------------------------
- */
-
-static uint32_t grf_of(uint32_t bytes)
-{
-    return (bytes + GRF_B - 1) / GRF_B;
-}
-
-/* Size code: 0 and 1 are one OWord (lower, upper half of the register), then 2, 4, 8 OWords. */
-static int decode_size(struct zs_port_message *m, uint32_t code)
-{
-    if (code > 4)
-        return -ENOTSUP;
-    m->lanes = 0;
-    m->block_B = (uint16_t)(code < 2 ? 16 : 16u << (code - 1));
-    m->block_upper = code == 1;
-    return 0;
-}
-
-static int decode_block_read(struct zs_port_message *m, uint32_t desc, uint32_t shift)
-{
-    int error = decode_size(m, zs_port_bits(desc, 10, 8));
-    if (error)
-        return error;
-    if (!m->header_grf)
-        return -ENOTSUP;
-    m->block_shift = (uint8_t)shift;
-    m->bytes_read = 1;
-    return zs_port_payload(m, 0, 0, grf_of(m->block_B));
-}
-
-int zs_port_decode_block_aligned(struct zs_port_message *message, uint32_t desc)
-{
-    return decode_block_read(message, desc, 4);
-}
-
-int zs_port_decode_block_unaligned(struct zs_port_message *message, uint32_t desc)
-{
-    return decode_block_read(message, desc, 0);
-}
-
-int zs_port_decode_block_write(struct zs_port_message *message, uint32_t desc)
-{
-    int error = decode_size(message, zs_port_bits(desc, 10, 8));
-    if (error)
-        return error;
-    if (!message->header_grf)
-        return -ENOTSUP;
-    message->block_shift = 4;
-    message->bytes_written = 1;
-    return zs_port_payload(message, 0, grf_of(message->block_B), 0);
-}
-
-int zs_port_decode_scratch(struct zs_port_message *message, uint32_t desc)
-{
-    if (!message->header_grf)
-        return -EINVAL;
-    message->space = ZS_PORT_SPACE_SCRATCH;
-    message->bti = BTI_SCRATCH;
-    message->lanes = 0;
-    message->block_B = (uint16_t)(GRF_B << zs_port_bits(desc, 13, 12));
-    message->block_offset_B = zs_port_bits(desc, 11, 0) * GRF_B;
-    message->op = zs_port_bits(desc, 17, 17) != 0; /* write */
-    if (message->op) {
-        message->bytes_written = 1;
-        message->masked = zs_port_bits(desc, 16, 16) != 0; /* channel mode: dwords */
-        return zs_port_payload(message, 0, grf_of(message->block_B), 0);
-    }
-    message->bytes_read = 1;
-    return zs_port_payload(message, 0, 0, grf_of(message->block_B));
-}
-
-static int decode_a64_block(struct zs_port_message *m, uint32_t desc)
-{
-    uint32_t kind = zs_port_bits(desc, 12, 11);
-    if (kind > 1 || !m->header_grf)
-        return -ENOTSUP; /* HWord forms */
-    m->space = ZS_PORT_SPACE_GLOBAL;
-    return decode_size(m, zs_port_bits(desc, 10, 8));
-}
-
-int zs_port_decode_a64_block_read(struct zs_port_message *message, uint32_t desc)
-{
-    int error = decode_a64_block(message, desc);
-    message->bytes_read = 1;
-    return error ? error : zs_port_payload(message, 0, 0, grf_of(message->block_B));
-}
-
-int zs_port_decode_a64_block_write(struct zs_port_message *message, uint32_t desc)
-{
-    int error = decode_a64_block(message, desc);
-    message->bytes_written = 1;
-    return error ? error : zs_port_payload(message, 0, grf_of(message->block_B), 0);
-}
-
 /* ---- by binding table -------------------------------------------------------------------------
  */
 
@@ -256,27 +159,6 @@ ZS_PORT_KERNEL_ACCESS bool zs_port_run_a64_block_write(struct zs_port *port,
  * Header: DW0 x in bytes, DW1 y, DW2 (height - 1) << 16 | (width - 1), width in bytes. In registers
  * rows stand one after the other, each padded to a power of two of 4 to 32 (64) bytes.
  */
-
-int zs_port_decode_media_read(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = 0;
-    message->space = ZS_PORT_SPACE_TYPED;
-    message->block_B = (uint16_t)(message->rlen * GRF_B);
-    message->bytes_read = 1;
-    return message->header_grf ? zs_port_payload(message, 0, 0, 1) : -EINVAL;
-}
-
-int zs_port_decode_media_write(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = 0;
-    message->space = ZS_PORT_SPACE_TYPED;
-    if (!message->header_grf || message->mlen + message->xlen < 2)
-        return -EINVAL;
-    uint32_t data_grf = message->mlen + message->xlen - 1u;
-    message->block_B = (uint16_t)(data_grf * GRF_B);
-    message->bytes_written = 1;
-    return zs_port_payload(message, 0, data_grf, 0);
-}
 
 struct media {
     const struct zs_port_surface *surface; /* NULL: null surface */

@@ -14,8 +14,6 @@
  */
 #include "dataport/dataport_priv.h"
 
-#include <errno.h>
-
 enum {
     COLUMN_B_MAX = 64, /* of all blocks of a message together */
     LOAD_ROWS_MAX = 32,
@@ -26,9 +24,6 @@ enum {
     PITCH_ALIGNMENT_B = 8,
     DWORD_B = 4,
 };
-/* bits of message->op */
-enum { TRANSPOSED = 1, VNNI = 2 };
-
 struct block {
     uint64_t base;
     uint32_t width_B, height, pitch_B;
@@ -37,37 +32,6 @@ struct block {
     uint32_t row_elements; /* of a row in registers */
     uint32_t block_B;      /* ... and of a block */
 };
-
-/* ---- decode ------------------------------------------------------------------------------------
- */
-
-static int decode(struct zs_port_message *m, uint32_t desc, bool is_write)
-{
-    uint32_t size = zs_port_bits(desc, 11, 9), grf_B = m->component_B;
-    bool transposed = zs_port_bits(desc, 15, 15), vnni = zs_port_bits(desc, 7, 7);
-    if (size > 3) /* zs_port_block2d_load_B() has any descriptor */
-        return -EINVAL;
-    m->lanes = 0;
-    m->element_B = (uint8_t)(1u << size);
-    m->op = (uint8_t)((transposed ? TRANSPOSED : 0) | (vnni ? VNNI : 0));
-    m->block_B = (uint16_t)((is_write ? m->xlen : m->rlen) * GRF_B);
-    m->bytes_written = is_write;
-    m->bytes_read = !is_write;
-    if (is_write && !m->xlen)
-        return -EINVAL;
-    int error = zs_port_payload(m, grf_B / GRF_B, is_write ? m->xlen : 0, 0);
-    return !error && is_write && !m->data_in_src1 ? -ENOTSUP : error;
-}
-
-int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc)
-{
-    return decode(message, desc, false);
-}
-
-int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc)
-{
-    return decode(message, desc, true);
-}
 
 /* ---- geometry ----------------------------------------------------------------------------------
  */
@@ -108,10 +72,10 @@ static bool describe(const struct zs_port_message *m, const uint8_t *src0, struc
                         .columns = zs_port_bits(shape, 7, 0) + 1,
                         .rows = zs_port_bits(shape, 15, 8) + 1,
                         .count = zs_port_bits(shape, 19, 16) + 1};
-    uint32_t per_dword = m->op & VNNI ? DWORD_B / m->element_B : 1;
+    uint32_t per_dword = m->op & ZS_PORT_BLOCK_VNNI ? DWORD_B / m->element_B : 1;
     uint32_t rows = (b->rows + per_dword - 1) / per_dword * per_dword;
-    b->row_elements = power_of_two(m->op & TRANSPOSED ? b->rows : b->columns);
-    uint32_t elements = b->row_elements * (m->op & TRANSPOSED ? b->columns : rows);
+    b->row_elements = power_of_two(m->op & ZS_PORT_BLOCK_TRANSPOSED ? b->rows : b->columns);
+    uint32_t elements = b->row_elements * (m->op & ZS_PORT_BLOCK_TRANSPOSED ? b->columns : rows);
     b->block_B = (uint32_t)zs_align_up((uint64_t)elements * m->element_B, m->component_B);
     return is_allowed(m, b, m->bytes_written);
 }
@@ -128,9 +92,9 @@ static uint32_t place(const struct zs_port_message *m, const struct block *b, ui
                       uint32_t column)
 {
     uint32_t element = row * b->row_elements + column;
-    if (m->op & TRANSPOSED)
+    if (m->op & ZS_PORT_BLOCK_TRANSPOSED)
         element = column * b->row_elements + row;
-    if (m->op & VNNI) {
+    if (m->op & ZS_PORT_BLOCK_VNNI) {
         uint32_t per_dword = DWORD_B / m->element_B;
         element =
             row / per_dword * per_dword * b->row_elements + column * per_dword + row % per_dword;
@@ -162,11 +126,15 @@ static uint64_t address_of(const struct zs_port_message *m, const struct block *
 uint32_t zs_port_block2d_load_B(uint32_t desc, uint32_t grf_B, const uint8_t *src0)
 {
     enum { LONGEST = 32 };
-    const uint32_t units = grf_B / GRF_B;
-    struct zs_port_message m = {
-        .component_B = (uint16_t)grf_B, .mlen = (uint8_t)units, .rlen = (uint8_t)(LONGEST * units)};
+    uint32_t size = zs_port_bits(desc, 11, 9);
+    const struct zs_port_message m = {
+        .component_B = (uint16_t)grf_B,
+        .element_B = (uint8_t)(1u << (size & 3)),
+        .op = (uint8_t)((zs_port_bits(desc, 15, 15) ? ZS_PORT_BLOCK_TRANSPOSED : 0) |
+                        (zs_port_bits(desc, 7, 7) ? ZS_PORT_BLOCK_VNNI : 0)),
+        .block_B = (uint16_t)(LONGEST * grf_B)};
     struct block b;
-    bool is_block = decode(&m, desc, false) == 0 && describe(&m, src0, &b);
+    bool is_block = size <= 3 && describe(&m, src0, &b);
     return is_block ? b.block_B * b.count : 0;
 }
 

@@ -3,9 +3,9 @@
  * The data port: what a message to shared functions does (data caches, A64 memory, SLM, scratch,
  * typed surfaces, sampler, gateway).
  *
- * A message is decoded once, when its kernel is lowered: zs_port_message_decode() turns SFID and
- * descriptor into a row of message.def and a small struct zs_port_message. zs_eu_send_lower() of
- * eu.h is built on it; tests call it directly:
+ * A message is decoded once, when its kernel is lowered: zs_port_message_decode() turns its form
+ * (isa/message_form.h) into a row of message.def and a small struct zs_port_message.
+ * zs_eu_send_lower() of eu.h is built on it; tests call it directly:
  *
  *     row->run(port, message, dst, src0, src1, mask)
  *
@@ -18,7 +18,7 @@
 
 #include "base/diag.h"
 #include "dataport/surface.h"
-#include "isa/generation.h"
+#include "isa/message_form.h"
 
 enum zs_port_fault_kind {
     ZS_PORT_FAULT_NONE,
@@ -186,26 +186,17 @@ struct zs_port_message {
     uint8_t address_B;    /* of one lane: 2, 4, 8 */
     uint8_t slot_B;       /* of an element in a register */
     uint8_t upper;        /* words: they are the upper half of their slots */
-    uint16_t component_B; /* registers of an element of all lanes; while decoding: bytes of one */
-};
-
-/* A message as its instruction says it. */
-struct zs_port_send {
-    uint32_t sfid, desc, ex_desc;
-    uint32_t mlen, xlen, rlen; /* registers of src0, src1, and the response */
-    uint32_t exec_size;
-    const struct zs_isa_generation *generation;
-    bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
+    uint16_t component_B; /* registers of an element of all lanes; of blocks: bytes of one */
 };
 
 /* A message whose extended descriptor has a handle gets the index of its surface there, or one that
  * is none. Others stay as they are. */
-void zs_port_send_place_handle(const struct zs_port *port, struct zs_port_send *send);
+void zs_port_send_place_handle(const struct zs_port *port, struct zs_isa_send *send);
 /* Whether it names its surface by a handle. */
-bool zs_port_send_has_handle(const struct zs_port_send *send);
+bool zs_port_send_has_handle(const struct zs_isa_send *send);
 
 /*
- * Of a row of message.def, or of lsc_rows: run() returns false when the access was refused:
+ * Of a row of message.def: run() returns false when the access was refused:
  * port->fault says why. dst has room for rlen registers and may overlap src0 and src1. mask has a
  * bit per element of the message. Registers were validated by the caller.
  */
@@ -213,11 +204,10 @@ typedef bool zs_port_run_fn(struct zs_port *port, const struct zs_port_message *
                             uint8_t *dst, const uint8_t *src0, const uint8_t *src1, uint32_t mask);
 
 struct zs_port_message_row {
-    uint8_t sfid, type;
+    uint8_t shape, kind; /* enum zs_message_shape, enum zs_isa_message_kind */
+    uint8_t address_B;   /* 0: any */
+    uint8_t payload;     /* enum zs_port_shape */
     uint8_t is_atomic, is_fence;
-    uint8_t shape; /* enum zs_port_shape */
-    const char *name;
-    int (*decode)(struct zs_port_message *message, uint32_t desc);
     zs_port_run_fn *run, *run_avx2; /* the same; the second is for hosts with AVX2 */
 };
 
@@ -225,8 +215,10 @@ struct zs_port_message_row {
  * 0; -ENOTSUP (not modelled) or -EINVAL (the payload does not fit the message) with a sentence
  * that names SFID, descriptor and message. Lengths in a decoded message count 32 bytes.
  */
-int zs_port_message_decode(const struct zs_port_send *send, struct zs_port_message *ret_message,
+int zs_port_message_decode(const struct zs_isa_send *send, struct zs_port_message *ret_message,
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag);
+/* What it is called in faults: "untyped read", "atomic iadd". */
+void zs_port_message_name(const struct zs_isa_send *send, char *ret, size_t size);
 
 /* What runs a decoded message, on hosts with AVX2 or on any: run of its row, or a handler that does
  * the same for fewer messages. Never NULL. */

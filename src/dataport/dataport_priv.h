@@ -26,8 +26,9 @@ enum {
     /* IGC sets bit 28 of pointers to local memory, so that offset 0 is not a null pointer. The
      * hardware keeps 16 bits; keeping 28 finds overruns in both directions. */
     SLM_OFFSET_MASK = 0x0fffffff,
-    /* `op` of an atomic that only loads (atomic.def) */
-    ZS_PORT_ATOMIC_LOAD = 22,
+    /* `op` of blocks of two dimensions: bits */
+    ZS_PORT_BLOCK_TRANSPOSED = 1,
+    ZS_PORT_BLOCK_VNNI = 2,
 };
 
 /* Where a message's addresses lead, relative to one base. */
@@ -172,17 +173,6 @@ static inline uint32_t zs_port_bits(uint32_t value, uint32_t high, uint32_t low)
     return value >> low & ((2u << (high - low)) - 1);
 }
 
-/* Lanes whose dwords fill a register; of a decode function alone: component_B has a register's
- * size. */
-static inline uint32_t zs_port_row_lanes(const struct zs_port_message *message)
-{
-    return message->component_B / 4u;
-}
-
-/* Place addresses and data in the payload: address_grf registers of addresses behind the header,
- * then data_grf of data. -EINVAL when the payload or the response does not fit. */
-int zs_port_payload(struct zs_port_message *message, uint32_t address_grf, uint32_t data_grf,
-                    uint32_t response_grf);
 /* The data operand, once addresses are known to be in src0. */
 static inline const uint8_t *zs_port_data(const struct zs_port_message *message,
                                           const uint8_t *src0, const uint8_t *src1,
@@ -240,46 +230,11 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
 /* ---- rows of message.def -----------------------------------------------------------------------
  */
 
-#define ZS_PORT_MESSAGE(sfid, type, decode_, run_, atomic, fence, shape, name)                     \
-    int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
-    zs_port_run_fn zs_port_run_##run_;
-#define ZS_PORT_MESSAGE_WIDE(sfid, type, decode_, run_, atomic, fence, shape, name)                \
-    int zs_port_decode_##decode_(struct zs_port_message *message, uint32_t desc);                  \
-    zs_port_run_fn zs_port_run_##run_, zs_port_run_##run_##_avx2;
+#define ZS_PORT_MESSAGE(shape, kind, address_B, payload, run) zs_port_run_fn zs_port_run_##run;
+#define ZS_PORT_MESSAGE_WIDE(shape, kind, address_B, payload, run)                                 \
+    zs_port_run_fn zs_port_run_##run, zs_port_run_##run##_avx2;
 #include "dataport/message.def"
 
-/* lsc_form.c: which forms of load/store cache messages there are */
-enum { ZS_PORT_LSC_FENCE = 0x1f };
-struct zs_port_lsc_size {
-    uint8_t element_B; /* 0: there is no such size */
-    uint8_t slot_B;    /* in a register */
-    uint8_t upper;     /* the element is the upper half of its slot */
-};
-const struct zs_port_lsc_size *zs_port_lsc_size(uint32_t desc);
-uint32_t zs_port_lsc_vector(uint32_t desc); /* elements */
-/* 0; -EINVAL: no such message is legal; -ENOTSUP: it is not modelled. *ret_why: a sentence. */
-int zs_port_lsc_check(const struct zs_port_send *send, const char **ret_why);
-/* What a message that passed reaches, and the size of its addresses. */
-void zs_port_lsc_surface(struct zs_port_message *message, const struct zs_port_send *send);
-
-/* lsc_rows of message.c */
-int zs_port_decode_lsc_load(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_load_status(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_load_quad(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_store(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_store_quad(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_load_strided(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_store_strided(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_atomic(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_fence(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_typed_load(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_typed_store(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_typed_atomic(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_block2d_load(struct zs_port_message *message, uint32_t desc);
-int zs_port_decode_lsc_block2d_store(struct zs_port_message *message, uint32_t desc);
-zs_port_run_fn zs_port_run_lsc_load, zs_port_run_lsc_store, zs_port_run_lsc_atomic;
-zs_port_run_fn zs_port_run_lsc_load_status;
-zs_port_run_fn zs_port_run_lsc_load_avx2, zs_port_run_lsc_store_avx2;
 /* lsc_move.c: elements of lanes. data: of a store, NULL: it is a load */
 bool zs_port_run_lsc_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                             const uint8_t *src0, const uint8_t *data, uint32_t mask);
@@ -300,7 +255,6 @@ zs_port_run_fn *zs_port_run_untyped_local_atomic(const struct zs_port_message *m
 zs_port_run_fn *zs_port_run_untyped_local_atomic_avx2(const struct zs_port_message *m);
 zs_port_run_fn *zs_port_run_untyped_pick(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn *zs_port_run_untyped_pick_avx2(const struct zs_port_message *m, bool is_write);
-zs_port_run_fn zs_port_run_lsc_block2d_load, zs_port_run_lsc_block2d_store;
 
 /* lsc_special.c: messages whose payload is not what lsc_move.c takes. */
 static inline bool zs_port_lsc_is_special(const struct zs_port_message *message)
@@ -308,7 +262,7 @@ static inline bool zs_port_lsc_is_special(const struct zs_port_message *message)
     return message->address_B == 2 || message->offset64 || message->strided ||
            (message->lanes && message->slot_B < 4);
 }
-zs_port_run_fn zs_port_run_lsc_special, zs_port_run_lsc_typed_load;
+zs_port_run_fn zs_port_run_lsc_special;
 /* The same message with an address of 32 or 64 bits for each lane, and slots of dwords. */
 enum { ZS_PORT_PLAIN_ROW_B = 32 * 4 };
 struct zs_port_plain {
@@ -327,11 +281,8 @@ static inline bool zs_port_is_prefetch(const struct zs_port_message *message)
 {
     return message->rlen == 0;
 }
-/* atomic.c: whether it came with XeHPG. */
-bool zs_port_atomic_is_later(const struct zs_port_message *message);
-/* atomic.c: an operation of load/store cache messages, and how many operands a lane has; -ENOTSUP.
- * Sets m->op, m->elements. */
-int zs_port_lsc_atomic(struct zs_port_message *message, uint32_t opcode, uint32_t *ret_operands);
+/* atomic.c: operands of a lane; -1: there is no such operation on elements of its size. */
+int zs_port_atomic_operands(const struct zs_message_form *form);
 /* lsc.c: pointers of sixteen lanes from `first` on. addresses: a copy, readable to its end. */
 bool zs_port_lsc_lanes(struct zs_port *port, const struct zs_port_message *half,
                        const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,

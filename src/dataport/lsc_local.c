@@ -252,7 +252,7 @@ typedef void atomic_fn(const struct atomic *o, uint32_t lanes, uint32_t mask, bo
 #include "dataport/atomic.def"
 
 static atomic_fn *const atomics[] = {
-#define ZS_PORT_ATOMIC(number, name, operands, expr) [number] = atomic_##name,
+#define ZS_PORT_ATOMIC(number, name, operands, expr) [ZS_ATOMIC_##number] = atomic_##name,
 #include "dataport/atomic.def"
 };
 

@@ -11,75 +11,7 @@
 #include "base/small_float.h"
 #include "dataport/dataport_priv.h"
 
-#include <errno.h>
 #include <math.h>
-
-/* ---- decode ------------------------------------------------------------------------------------
- */
-
-static int decode_simd(struct zs_port_message *m, uint32_t desc)
-{
-    uint32_t simd = zs_port_bits(desc, 18, 17);
-    if (zs_port_bits(desc, 29, 29) || (simd != 1 && simd != 2))
-        return -ENOTSUP;
-    m->lanes = simd == 1 ? 8 : 16;
-    m->sampler = (uint8_t)zs_port_bits(desc, 11, 8);
-    m->space = ZS_PORT_SPACE_SAMPLER;
-    m->element_B = 4;
-    m->elements = 4;
-    m->bytes_read = 16;
-    m->op = zs_port_bits(desc, 30, 30) != 0; /* 16-bit return format */
-    uint32_t parameter_grf = m->lanes / 8u, length = m->mlen + m->xlen;
-    if (length < m->header_grf + parameter_grf || m->rlen == 0)
-        return -EINVAL;
-    m->coordinates = (uint8_t)((length - m->header_grf) / parameter_grf);
-    if (m->xlen)
-        m->gather = 1;
-    return 0;
-}
-
-int zs_port_decode_sample(struct zs_port_message *message, uint32_t desc)
-{
-    message->channels = 0; /* index of the parameter u; no LOD before it */
-    return decode_simd(message, desc);
-}
-
-int zs_port_decode_sample_l(struct zs_port_message *message, uint32_t desc)
-{
-    message->channels = 1; /* LOD, u, v, r */
-    return decode_simd(message, desc);
-}
-
-/* Each coordinate is followed by its two derivatives, which choose among levels: there is one. */
-int zs_port_decode_sample_d(struct zs_port_message *message, uint32_t desc)
-{
-    message->channels = 0;
-    message->returns = 2;
-    return decode_simd(message, desc);
-}
-
-int zs_port_decode_ld(struct zs_port_message *message, uint32_t desc)
-{
-    message->returns = 1; /* u, LOD, v, r */
-    return decode_simd(message, desc);
-}
-
-int zs_port_decode_ld_lz(struct zs_port_message *message, uint32_t desc)
-{
-    return decode_simd(message, desc);
-}
-
-int zs_port_decode_resinfo(struct zs_port_message *message, uint32_t desc)
-{
-    return decode_simd(message, desc);
-}
-
-int zs_port_decode_sampler_flush(struct zs_port_message *message, uint32_t desc)
-{
-    message->lanes = 0;
-    message->space = ZS_PORT_SPACE_NONE;
-    return 0;
-}
 
 bool zs_port_run_sampler_flush(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)

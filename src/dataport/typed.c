@@ -1,43 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Typed surface reads and writes: texels at integer coordinates, converted to and from 32-bit
- * channels. Eight lanes a message; u, v, r take a register each.
+ * channels. Eight lanes a message; u, v, r take a dword of each lane.
  */
 #include "dataport/dataport_priv.h"
-
-#include <errno.h>
-
-static int decode_typed(struct zs_port_message *m, uint32_t desc, uint32_t data_grf)
-{
-    if (zs_port_bits(desc, 13, 12) != 1)
-        return -ENOTSUP; /* the upper half of a 16-wide mask, SIMD4x2 */
-    m->lanes = 8;
-    m->space = ZS_PORT_SPACE_TYPED;
-    m->element_B = 4;
-    uint32_t length = m->mlen + m->xlen, used = m->header_grf + data_grf;
-    if (m->channels == 0 || length <= used || length - used > 4)
-        return -EINVAL;
-    m->coordinates = (uint8_t)(length - used);
-    return 0;
-}
-
-int zs_port_decode_typed_read(struct zs_port_message *message, uint32_t desc)
-{
-    message->channels = ~zs_port_bits(desc, 11, 8) & 15;
-    message->elements = (uint8_t)__builtin_popcount(message->channels);
-    int error = decode_typed(message, desc, 0);
-    message->bytes_read = (uint8_t)(4 * message->elements);
-    return error ? error : zs_port_payload(message, message->coordinates, 0, message->elements);
-}
-
-int zs_port_decode_typed_write(struct zs_port_message *message, uint32_t desc)
-{
-    message->channels = ~zs_port_bits(desc, 11, 8) & 15;
-    message->elements = (uint8_t)__builtin_popcount(message->channels);
-    int error = decode_typed(message, desc, message->elements);
-    message->bytes_written = (uint8_t)(4 * message->elements);
-    return error ? error : zs_port_payload(message, message->coordinates, message->elements, 0);
-}
 
 /* Slices of a volume may share tiles; other slices begin some whole rows behind each other. */
 static uint8_t *tiled_texel(const struct zs_port_surface *s, const int64_t coordinate[3],
@@ -100,7 +66,7 @@ bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *m, 
     {
         int64_t coordinate[3] = {0};
         for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
-            coordinate[i] = (int32_t)zs_port_load32(at + i * GRF_B + lane * 4);
+            coordinate[i] = (int32_t)zs_port_load32(at + i * m->component_B + lane * 4);
         ret->pointer[lane] = surface ? zs_port_surface_texel(surface, coordinate) : NULL;
         if (ret->pointer[lane])
             ret->valid |= 1u << lane;
@@ -142,7 +108,7 @@ ZS_PORT_KERNEL_ACCESS static bool typed_read(struct zs_port *port, const struct 
         for (uint32_t channel = 0; channel < 4; channel++) {
             if (m->channels >> channel & 1) {
                 zs_port_store32(out, rgba[channel]);
-                out += GRF_B;
+                out += m->component_B;
             }
         }
     }
@@ -152,7 +118,8 @@ ZS_PORT_KERNEL_ACCESS static bool typed_read(struct zs_port *port, const struct 
 bool zs_port_run_typed_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
-    return zs_port_with_own_floats(typed_read, port, m, dst, src0, src1, mask);
+    return zs_port_is_prefetch(m) ||
+           zs_port_with_own_floats(typed_read, port, m, dst, src0, src1, mask);
 }
 
 ZS_PORT_KERNEL_ACCESS static bool typed_write(struct zs_port *port, const struct zs_port_message *m,
@@ -174,7 +141,7 @@ ZS_PORT_KERNEL_ACCESS static bool typed_write(struct zs_port *port, const struct
         for (uint32_t channel = 0; channel < 4; channel++) {
             if (m->channels >> channel & 1) {
                 rgba[texel_channel(surface, channel)] = zs_port_load32(in);
-                in += GRF_B;
+                in += m->component_B;
             }
         }
         zs_port_format_pack(format, rgba, lanes.pointer[lane]);
@@ -186,11 +153,4 @@ bool zs_port_run_typed_write(struct zs_port *port, const struct zs_port_message 
                              const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     return zs_port_with_own_floats(typed_write, port, m, dst, src0, src1, mask);
-}
-
-/* A load without a response is a prefetch. */
-bool zs_port_run_lsc_typed_load(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    return zs_port_is_prefetch(m) || zs_port_run_typed_read(port, m, dst, src0, src1, mask);
 }

@@ -177,8 +177,8 @@ const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_
                                   const struct zs_port_message *m,
                                   uint8_t joined[ZS_EU_PAYLOAD_MAX_B]);
 /* The same as the data port takes it. */
-struct zs_port_send;
-void zs_eu_send_describe(const struct zs_eu_send_desc *desc, struct zs_port_send *ret);
+struct zs_isa_send;
+void zs_eu_send_describe(const struct zs_eu_send_desc *desc, struct zs_isa_send *ret);
 
 /* ---- Programs ----------------------------------------------------------------------------------
  */

@@ -56,10 +56,12 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
 enum zs_eu_status __attribute__((noinline))
 zs_eu_send_failed(struct zs_eu_thread *t, const struct zs_eu_send *send)
 {
-    const struct zs_port_message_row *row = send->table;
     struct zs_port *port = t->env;
-    return zs_eu_fault_set(t, ZS_EU_FAULT_MEMORY, "%s: %s", row->name,
-                           fault_names[port->fault.kind]);
+    struct zs_isa_send described;
+    char name[48];
+    zs_eu_send_describe(&send->d, &described);
+    zs_port_message_name(&described, name, sizeof(name));
+    return zs_eu_fault_set(t, ZS_EU_FAULT_MEMORY, "%s: %s", name, fault_names[port->fault.kind]);
 }
 
 /* What most messages are: payload and response stand in registers, and each channel of the
@@ -103,20 +105,20 @@ static enum zs_eu_status exec_checked(struct zs_eu_thread *t, const struct zs_eu
     return exec(t, send, lane_mask);
 }
 
-void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_port_send *ret)
+void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_isa_send *ret)
 {
-    *ret = (struct zs_port_send){.sfid = d->sfid,
-                                 .desc = d->desc,
-                                 .ex_desc = d->ex_desc & ~63u,
-                                 .mlen = d->mlen,
-                                 .xlen = d->xlen,
-                                 .rlen = d->rlen,
-                                 .exec_size = d->exec_size,
-                                 .generation = d->generation,
-                                 .is_surface_offset = d->is_surface_offset};
+    *ret = (struct zs_isa_send){.sfid = d->sfid,
+                                .desc = d->desc,
+                                .ex_desc = d->ex_desc & ~63u,
+                                .mlen = d->mlen,
+                                .xlen = d->xlen,
+                                .rlen = d->rlen,
+                                .exec_size = d->exec_size,
+                                .generation = d->generation,
+                                .is_surface_offset = d->is_surface_offset};
 }
 
-static int lower(struct zs_eu_send *ret, const struct zs_port_send *send, struct zs_diag *diag)
+static int lower(struct zs_eu_send *ret, const struct zs_isa_send *send, struct zs_diag *diag)
 {
     struct zs_port_message message;
     const struct zs_port_message_row *row = NULL;
@@ -143,7 +145,7 @@ static int lower(struct zs_eu_send *ret, const struct zs_port_send *send, struct
 
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
 {
-    struct zs_port_send send;
+    struct zs_isa_send send;
     zs_eu_send_describe(&ret->d, &send);
     return lower(ret, &send, diag);
 }
@@ -151,7 +153,7 @@ int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag)
 int zs_eu_send_lower_handle(const struct zs_eu_thread *t, struct zs_eu_send *send,
                             struct zs_diag *diag)
 {
-    struct zs_port_send described;
+    struct zs_isa_send described;
     zs_eu_send_describe(&send->d, &described);
     zs_port_send_place_handle(t->env, &described);
     return lower(send, &described, diag);

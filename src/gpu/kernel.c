@@ -89,7 +89,7 @@ static void describe_send(struct zs_gpu_instruction *to, const struct zs_eu_send
     const struct zs_port_message_row *row = NULL;
     struct zs_diag diag = {0};
     to->is_send = 1;
-    struct zs_port_send send;
+    struct zs_isa_send send;
     zs_eu_send_describe(d, &send);
     if (zs_port_message_decode(&send, &message, &row, &diag))
         return; /* thread spawner; or a descriptor in a0: its bytes are not known */

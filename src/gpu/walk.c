@@ -116,7 +116,7 @@ static void count_surfaces(struct zs_gpu_walk_kernel *k)
     bool has_handles = false, samples = false;
     for (uint32_t i = 0; i < kernel->instruction_count; i++) {
         struct zs_eu_inst_info info;
-        struct zs_port_send send;
+        struct zs_isa_send send;
         struct zs_port_message message;
         const struct zs_port_message_row *row;
         struct zs_diag diag = {0};

@@ -222,8 +222,11 @@ static void set_offset(struct decoder *d)
     struct zs_lsc_offset *offset = &d->f->offset;
     uint32_t word = s->ex_desc_in_register ? s->ex_desc_offset : s->ex_desc;
     uint32_t surface = bits(d, 29, 2);
-    if (!d->f->generation->has_offsets)
+    if (!d->f->generation->has_offsets) {
+        uint32_t bits_of_one = surface == FLAT ? ~0xfffu : surface == BINDING_TABLE ? 0xfff000 : 0;
+        d->f->has_early_offset = s->ex_desc & bits_of_one;
         return;
+    }
     if (d->f->shape == ZS_SHAPE_BLOCK2D) {
         offset->x = surface == FLAT ? sign_extend(word, 12, 10) : 0;
         offset->y = surface == FLAT ? sign_extend(word, 22, 10) : 0;
@@ -354,6 +357,8 @@ static void shape_LSC_FENCE(struct decoder *d)
 static void shape_SAMPLER(struct decoder *d)
 {
     const uint32_t lanes = d->f->generation->payload_lanes, mode = bits(d, 17, 2);
+    if (d->f->kind == ZS_MSG_OTHER) /* a flush */
+        return;
     d->f->is_half = bits(d, 30, 1);
     d->f->sampler = (uint8_t)bits(d, 8, 4);
     set_lanes(d, bits(d, 29, 1) ? 0 : mode == 1 ? lanes : mode == 2 ? 2 * lanes : 0, 4, 4);
@@ -454,12 +459,13 @@ static void decode_sampler(struct decoder *d)
     d->f->operation = (uint8_t)bits(d, 12, 5);
     if (d->f->generation->has_sampler_offsets)
         d->f->operation |= (uint8_t)(bits(d, 31, 1) << 5);
-    set_surface(d);
+    if (row->kind != ZS_MSG_OTHER)
+        set_surface(d);
+    if (row->name) {
+        name(d, (enum zs_isa_message_kind)row->kind, "sampler");
+        d->f->detail = row->name;
+    }
     read_shape(d, ZS_SHAPE_SAMPLER);
-    if (!row->name)
-        return;
-    name(d, (enum zs_isa_message_kind)row->kind, "sampler");
-    d->f->detail = row->name;
 }
 
 static void decode_gateway(struct decoder *d)
@@ -477,6 +483,7 @@ static void decode_gateway(struct decoder *d)
                                           "end of restore",
                                           "restore stack",
                                           "system routine barrier"};
+    d->f->has_header = bits(d, 19, 1);
     read_shape(d, ZS_SHAPE_GATEWAY);
     const char *text = names[d->f->operation];
     name(d, d->f->operation == ZS_GATEWAY_BARRIER ? ZS_MSG_BARRIER : ZS_MSG_OTHER,

@@ -111,6 +111,7 @@ struct zs_message_form {
     uint8_t address_B; /* 0: it has none, or they are coordinates */
     uint8_t unit_B;    /* of a 32-bit offset */
     struct zs_lsc_offset offset;
+    bool has_early_offset; /* bits of one, where there is none */
     uint32_t scratch_offset_B;
     /* what */
     uint8_t lanes;      /* elements that the payload has room for, or names; 0: a block */

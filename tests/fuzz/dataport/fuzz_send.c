@@ -99,17 +99,17 @@ static void execute(struct state *s, const uint8_t *bytes, uint8_t *file)
     struct zs_port_message message;
     const struct zs_port_message_row *row;
     struct zs_diag diag = {0};
-    const struct zs_port_send send = {.sfid = bytes[8] & 31,
-                                      .desc = desc,
-                                      .ex_desc = (bytes[10] & 0xf0u) << 24 |
-                                                 (bytes[15] & 0xf0u) << 20 |
-                                                 (bytes[11] >> 5 & 7u) << 6,
-                                      .mlen = mlen,
-                                      .xlen = xlen,
-                                      .rlen = rlen,
-                                      .generation = zs_isa_generation(platform),
-                                      .exec_size = 1u << (bytes[9] >> 4) % 6,
-                                      .is_surface_offset = bytes[8] & 0x40};
+    const struct zs_isa_send send = {.sfid = bytes[8] & 31,
+                                     .desc = desc,
+                                     .ex_desc = (bytes[10] & 0xf0u) << 24 |
+                                                (bytes[15] & 0xf0u) << 20 |
+                                                (bytes[11] >> 5 & 7u) << 6,
+                                     .mlen = mlen,
+                                     .xlen = xlen,
+                                     .rlen = rlen,
+                                     .generation = zs_isa_generation(platform),
+                                     .exec_size = 1u << (bytes[9] >> 4) % 6,
+                                     .is_surface_offset = bytes[8] & 0x40};
     if (zs_port_message_decode(&send, &message, &row, &diag))
         return;
     message.cache_slot = bytes[15] % ZS_PORT_CACHE;

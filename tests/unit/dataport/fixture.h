@@ -97,7 +97,7 @@ static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32
                          uint32_t xlen, uint32_t rlen)
 {
     struct zs_diag diag = {0};
-    const struct zs_port_send send = {
+    const struct zs_isa_send send = {
         .sfid = sfid,
         .desc = desc,
         .mlen = mlen,

@@ -423,14 +423,14 @@ static void decode_typed(struct fixture *f, enum form form, enum operation opera
         return;
     }
     struct zs_diag diag = {0};
-    struct zs_port_send send = {.sfid = 18,
-                                .desc = cache[operation] | 2 << 7 | 2 << 9 | 3u << 29,
-                                .ex_desc = BTI << 24,
-                                .mlen = coordinates,
-                                .xlen = length[0],
-                                .rlen = length[1],
-                                .generation = later(32),
-                                .exec_size = 8};
+    struct zs_isa_send send = {.sfid = 18,
+                               .desc = cache[operation] | 2 << 7 | 2 << 9 | 3u << 29,
+                               .ex_desc = BTI << 24,
+                               .mlen = coordinates,
+                               .xlen = length[0],
+                               .rlen = length[1],
+                               .generation = later(32),
+                               .exec_size = 8};
     assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), 0);
     send.exec_size = 16; /* eight lanes, no more */
     assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), -EINVAL);

@@ -104,7 +104,7 @@ static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32
     f->surfaces[HANDLE] = f->surfaces[0];
     uint32_t vector = s->operation == LOAD_QUAD ? s->channels : s->vector;
     struct zs_diag diag = {0};
-    struct zs_port_send send = {
+    struct zs_isa_send send = {
         .sfid = is_local(s->where)   ? SLM_SFID
                 : s->is_low_priority ? UGML
                                      : UGM,
@@ -467,7 +467,7 @@ static int prepare_2d(struct fixture *f, const struct block *b, uint32_t op, uin
         b->pitch_B - 1, (uint32_t)b->x,
         (uint32_t)b->y, (b->columns - 1) | (b->rows - 1) << 8 | (b->count - 1) << 16};
     memcpy(src0, words, sizeof(words));
-    const struct zs_port_send send = {
+    const struct zs_isa_send send = {
         .sfid = UGM,
         .desc = op | (uint32_t)b->vnni << 7 | (uint32_t)__builtin_ctz(b->size_B) << 9 |
                 (uint32_t)b->transposed << 15,

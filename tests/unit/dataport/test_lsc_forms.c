@@ -149,7 +149,7 @@ static struct form any_form(uint64_t *seed)
 }
 
 /* Registers for all that a message may have. */
-static struct zs_port_send send_of(const struct form *f)
+static struct zs_isa_send send_of(const struct form *f)
 {
     bool has_response = f->op < 4 || f->op == 0x1b || is_atomic(f);
     uint32_t mlen = f->sfid == TGM ? 2 : is_block2d(f) ? 1 : 15, xlen = 31, rlen = 31;
@@ -159,7 +159,7 @@ static struct zs_port_send send_of(const struct form *f)
         uint32_t bytes = one_address ? 1 : room << f->address;
         mlen = (bytes + f->grf_B - 1) / f->grf_B;
     }
-    return (struct zs_port_send){
+    return (struct zs_isa_send){
         .sfid = f->sfid,
         .desc = f->op | f->address << 7 | f->data << 9 | f->bits << 12 | f->caching << 17 |
                 f->kind << 29,
@@ -193,7 +193,7 @@ static void plant(struct fixture *f, uint8_t *src0, uint32_t address_B, uint64_t
     }
 }
 
-static void execute(struct fixture *f, const struct zs_port_send *send, uint64_t *seed)
+static void execute(struct fixture *f, const struct zs_isa_send *send, uint64_t *seed)
 {
     static _Alignas(64) uint8_t src0[REGISTERS_B], src1[REGISTERS_B];
     static struct zs_port_footprint touch;
@@ -224,7 +224,7 @@ static void any_descriptor(void **state)
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct zs_diag diag = {0};
         struct form form = any_form(&seed);
-        struct zs_port_send send = send_of(&form);
+        struct zs_isa_send send = send_of(&form);
         place_index(&form);
         bool legal = has_operation(&form) && has_address(&form) && has_data(&form);
         bool modelled = is_modelled(&form);
@@ -272,14 +272,14 @@ static void surfaces(void **state)
     fixture_init(f, &seed);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct zs_diag diag = {0};
-        const struct zs_port_send send = {.sfid = UGM,
-                                          .desc = rows[i].desc,
-                                          .ex_desc = rows[i].ex_desc,
-                                          .mlen = (rows[i].desc & A64) == A64 ? 4 : 2,
-                                          .rlen = 2,
-                                          .generation = later(32),
-                                          .exec_size = 16,
-                                          .is_surface_offset = rows[i].is_surface_offset};
+        const struct zs_isa_send send = {.sfid = UGM,
+                                         .desc = rows[i].desc,
+                                         .ex_desc = rows[i].ex_desc,
+                                         .mlen = (rows[i].desc & A64) == A64 ? 4 : 2,
+                                         .rlen = 2,
+                                         .generation = later(32),
+                                         .exec_size = 16,
+                                         .is_surface_offset = rows[i].is_surface_offset};
         assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), rows[i].error);
         assert_true(!rows[i].why || strstr(diag.text, rows[i].why));
     }
@@ -322,13 +322,13 @@ static void refusals_of_xehpc(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         bool is_block = rows[i].sfid == UGM, is_store = (rows[i].desc & 0x3f) == BLOCK_STORE;
         struct zs_diag diag = {0};
-        const struct zs_port_send send = {.sfid = rows[i].sfid,
-                                          .desc = rows[i].desc,
-                                          .mlen = is_block ? 1 : 4,
-                                          .xlen = is_store || !is_block ? 8 : 0,
-                                          .rlen = is_store ? 0 : 4,
-                                          .generation = later(64),
-                                          .exec_size = is_block ? 1 : 8};
+        const struct zs_isa_send send = {.sfid = rows[i].sfid,
+                                         .desc = rows[i].desc,
+                                         .mlen = is_block ? 1 : 4,
+                                         .xlen = is_store || !is_block ? 8 : 0,
+                                         .rlen = is_store ? 0 : 4,
+                                         .generation = later(64),
+                                         .exec_size = is_block ? 1 : 8};
         int error = zs_port_message_decode(&send, &f->message, &f->row, &diag);
         if (error != rows[i].error || (error && !strstr(diag.text, rows[i].why)))
             fail_msg("row %zu: %d, %s", i, error, diag.text);
@@ -344,13 +344,13 @@ static void must_decode(struct fixture *f, uint32_t desc, uint32_t lanes, uint32
 {
     struct zs_diag diag = {0};
     bool is_store = (desc & 0x3f) == STORE_OP;
-    const struct zs_port_send send = {.sfid = UGM,
-                                      .desc = desc,
-                                      .mlen = lanes * ((desc & BY_64) == BY_64 ? 8 : 4) / 32,
-                                      .xlen = is_store ? lanes * 4 / 32 : 0,
-                                      .rlen = is_store ? 0 : rlen,
-                                      .generation = later(32),
-                                      .exec_size = lanes};
+    const struct zs_isa_send send = {.sfid = UGM,
+                                     .desc = desc,
+                                     .mlen = lanes * ((desc & BY_64) == BY_64 ? 8 : 4) / 32,
+                                     .xlen = is_store ? lanes * 4 / 32 : 0,
+                                     .rlen = is_store ? 0 : rlen,
+                                     .generation = later(32),
+                                     .exec_size = lanes};
     if (zs_port_message_decode(&send, &f->message, &f->row, &diag))
         fail_msg("0x%08x: %s", desc, diag.text);
 }
