@@ -176,7 +176,7 @@ static void reach_typed(const struct zs_port *port, const struct zs_port_message
     {
         int64_t coordinate[3] = {0};
         for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
-            coordinate[i] = (int32_t)zs_port_load32(at + i * m->component_B + lane * 4);
+            coordinate[i] = (int32_t)zs_port_load32(at + i * zs_port_typed_B(m) + lane * 4);
         const uint8_t *texel = zs_port_surface_texel(s, coordinate);
         if (texel)
             add(r, texel, s->format->texel_B, lane, port);
@@ -225,11 +225,10 @@ static void reach_media(const struct zs_port *port, const struct zs_port_message
     const struct zs_port_surface *s = image_of(port, m);
     if (!s)
         return;
-    uint32_t size = zs_port_load32(header + 8);
-    int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
-    struct media_runs runs = media_runs(s, x_B, (size & 63) + 1, m->bytes_read != 0);
+    struct zs_port_media block = zs_port_media(m, header);
+    struct media_runs runs = media_runs(s, block.x_B, block.width_B, m->bytes_read != 0);
     int64_t before = -1;
-    for (int64_t row = y; row <= y + (int64_t)(size >> 16 & 63); row++) {
+    for (int64_t row = block.y; row < (int64_t)block.y + block.height; row++) {
         int64_t line = zs_port_media_line(s, row);
         if ((line != row && !m->bytes_read) || line == before)
             continue;

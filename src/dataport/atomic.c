@@ -197,9 +197,9 @@ int zs_port_atomic_operands(const struct zs_message_form *f)
 
 struct atomic {
     apply_fn *apply;
-    const uint8_t *a, *b;       /* operands of lane 0; NULL: the operation has none */
-    uint64_t result[LANES_MAX]; /* of lanes that took part */
-    bool plain;                 /* memory of one host thread */
+    const uint8_t *a, *b;             /* operands of lane 0; NULL: the operation has none */
+    uint64_t result[TYPED_LANES_MAX]; /* of lanes that took part */
+    bool plain;                       /* memory of one host thread */
     uint8_t element_B;
     bool returns_new; /* predec */
 };

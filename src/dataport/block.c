@@ -170,11 +170,11 @@ struct media {
 static bool media_setup(struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *header, bool is_write, struct media *ret)
 {
-    uint32_t size = zs_port_load32(header + 8);
-    *ret = (struct media){.x_B = (int32_t)zs_port_load32(header),
-                          .y = (int32_t)zs_port_load32(header + 4),
-                          .width_B = (size & 63) + 1,
-                          .height = (size >> 16 & 63) + 1,
+    struct zs_port_media block = zs_port_media(m, header);
+    *ret = (struct media){.x_B = block.x_B,
+                          .y = block.y,
+                          .width_B = block.width_B,
+                          .height = block.height,
                           .pitch_B = 4,
                           .texel_B = 1};
     while (ret->pitch_B < ret->width_B)
@@ -196,6 +196,8 @@ bool zs_port_run_media_read(struct zs_port *port, const struct zs_port_message *
                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct media b;
+    if (zs_port_is_prefetch(m))
+        return true;
     if (!media_setup(port, m, src0, false, &b))
         return false;
     memset(dst, 0, m->block_B);

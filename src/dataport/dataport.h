@@ -80,6 +80,8 @@ enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
 enum { ZS_PORT_SURFACES_MAX = 240 }; /* that messages reach, by binding table or handle */
 /* In r0.5, from XeHPG on: the surface state of scratch memory, the same for all threads. */
 enum { ZS_PORT_SCRATCH_HANDLE = 1 << 10 };
+/* Where no table of handles is: that of sampler i is this times i + 1. */
+enum { ZS_PORT_SAMPLER_HANDLE_B = 32 };
 enum { ZS_PORT_LINE_B = 64 }; /* no two allocations share a line */
 
 /*
@@ -174,12 +176,19 @@ struct zs_port_message {
     uint8_t masked;        /* scratch writes: lanes that are off keep their dwords */
     uint8_t gather;        /* an operand straddles src0 and src1: join them first */
     uint8_t mlen, xlen;
-    uint8_t shape;           /* enum zs_port_shape */
-    uint16_t block_B;        /* block messages: bytes */
-    uint8_t strided;         /* LSC: one address and the distance of lanes */
-    uint8_t offset64;        /* LSC: addresses of 64 bits are offsets in a surface */
-    uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
-    uint8_t space;           /* enum zs_port_space */
+    uint8_t shape;    /* enum zs_port_shape */
+    uint16_t block_B; /* block messages: bytes */
+    uint8_t strided;  /* LSC: one address and the distance of lanes */
+    uint8_t offset64; /* LSC: addresses of 64 bits are offsets in a surface */
+    union {
+        uint32_t block_offset_B; /* scratch blocks: from the thread's scratch base */
+        /* LSC: what the instruction adds to all addresses, or to a block's place */
+        int32_t offset_B;
+        struct {
+            int16_t offset_x, offset_y;
+        };
+    };
+    uint8_t space; /* enum zs_port_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
     uint8_t bytes_read, bytes_written;
     /* LSC */
@@ -262,6 +271,15 @@ enum zs_port_shape {
     ZS_PORT_SHAPE_LSC,
     ZS_PORT_SHAPE_BLOCK2D,
 };
+
+/* Add what the instruction says to addresses in a copy of the payload, which run() and all others
+ * here then take. */
+static inline bool zs_port_moves(const struct zs_port_message *message)
+{
+    return (message->shape == ZS_PORT_SHAPE_LSC || message->shape == ZS_PORT_SHAPE_BLOCK2D) &&
+           message->offset_B;
+}
+void zs_port_move(const struct zs_port_message *message, uint8_t *payload);
 
 enum { ZS_PORT_FOOTPRINT_LINES = 128 };
 struct zs_port_footprint {

@@ -15,6 +15,7 @@
 enum {
     GRF_B = 32,
     LANES_MAX = 16,
+    TYPED_LANES_MAX = 32,
     BTI_STATELESS = 255,
     BTI_SLM = 254,
     BTI_STATELESS_NON_COHERENT = 253,
@@ -44,7 +45,7 @@ struct zs_port_area {
 
 /* The pointers of a message's lanes after bounds were checked. */
 struct zs_port_lanes {
-    uint8_t *pointer[LANES_MAX];
+    uint8_t *pointer[TYPED_LANES_MAX];
     uint32_t valid;             /* lanes whose whole access is inside */
     uint32_t outside;           /* lanes that reach outside an area that drops */
     uint64_t offset[LANES_MAX]; /* of lanes in `outside` */
@@ -118,6 +119,11 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
                        const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
                        struct zs_port_lanes *ret);
 
+/* Bytes of registers that a coordinate or a channel of all lanes takes. */
+static inline uint32_t zs_port_typed_B(const struct zs_port_message *message)
+{
+    return message->lanes * 4u;
+}
 /* Texels of a typed surface at integer coordinates. Lanes outside the image: ret->outside. */
 bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *message,
                          const uint8_t *src0, uint32_t mask, bool is_write,
@@ -130,6 +136,11 @@ static inline uint8_t *zs_port_surface_byte(const struct zs_port_surface *surfac
 }
 /* A texel's address; NULL outside. u, v, r: dimensions first, then the layer of an array. */
 uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3]);
+
+/* NULL: it is named by a handle that is not known. header: of the message, if it has one. */
+const struct zs_port_sampler *zs_port_sampler_of(const struct zs_port *port,
+                                                 const struct zs_port_message *message,
+                                                 const uint8_t *header);
 
 /* Of a line of an image, the byte that a media block reads at x_B; outside the edge texels repeat.
  */
@@ -225,6 +236,23 @@ static inline void zs_port_store32(uint8_t *p, uint32_t v)
 static inline void zs_port_store64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof(v));
+}
+
+/* What the payload of a media block says. In load/store cache messages (which have address_B) it
+ * stands where blocks of memory have it. Source: lscBuildTypedBlock2DPayload() of IGC. */
+struct zs_port_media {
+    int32_t x_B, y;
+    uint32_t width_B, height;
+};
+static inline struct zs_port_media zs_port_media(const struct zs_port_message *message,
+                                                 const uint8_t *payload)
+{
+    const uint8_t *at = payload + (message->address_B ? 20 : 0);
+    uint32_t size = zs_port_load32(at + 8), height_bit = message->address_B ? 8 : 16;
+    return (struct zs_port_media){.x_B = (int32_t)zs_port_load32(at),
+                                  .y = (int32_t)zs_port_load32(at + 4),
+                                  .width_B = (size & 63) + 1,
+                                  .height = (size >> height_bit & 63) + 1};
 }
 
 /* ---- rows of message.def -----------------------------------------------------------------------

@@ -46,7 +46,7 @@ static bool is_flat(const struct zs_message_form *f)
 
 static bool is_block2d(const struct zs_message_form *f)
 {
-    return f->shape == ZS_SHAPE_BLOCK2D;
+    return f->operation == ZS_LSC_LOAD_BLOCK2D || f->operation == ZS_LSC_STORE_BLOCK2D;
 }
 
 static bool is_quad(const struct zs_message_form *f)
@@ -235,7 +235,7 @@ static int place_lanes(struct zs_port_message *m, const struct zs_message_form *
 /* Coordinates take what is left. */
 static int place_texels(struct zs_port_message *m, const struct zs_message_form *f)
 {
-    m->lanes = f->is_lsc ? f->generation->typed_lanes : f->lanes;
+    m->lanes = ZS_MAX(f->lanes, f->generation->payload_lanes); /* the mask names those there are */
     uint32_t element = units(f, m->lanes * 4u), data = m->elements * element;
     uint32_t stored = operands(f, data, element), length = m->mlen + m->xlen;
     uint32_t used = m->header_grf + stored, left = length > used ? length - used : 0;
@@ -275,7 +275,7 @@ static int place_block2d(struct zs_port_message *m, const struct zs_message_form
                       (f->is_vnni ? ZS_PORT_BLOCK_VNNI : 0));
     m->block_B = (uint16_t)((is_write ? data : m->rlen) * GRF_B);
     m->bytes_written = is_write;
-    m->bytes_read = !is_write;
+    m->bytes_read = !is_write && (m->rlen || m->shape == ZS_PORT_SHAPE_BLOCK2D);
     if (is_write && !data)
         return -EINVAL;
     return place(m, f, header, is_write ? data : 0, !is_write && !f->is_lsc);
@@ -375,7 +375,7 @@ static struct zs_port_message describe(const struct zs_message_form *f,
 {
     const struct zs_isa_generation *g = f->generation;
     uint32_t unit = units(f, 1);
-    return (struct zs_port_message){
+    struct zs_port_message m = {
         .bti = reached(f),
         .space = (uint8_t)space_of(f),
         .shape = row->payload,
@@ -401,6 +401,29 @@ static struct zs_port_message describe(const struct zs_message_form *f,
         .sampler = f->sampler,
         .may_be_handle = g->has_sampler_handles,
     };
+    if (m.shape == ZS_PORT_SHAPE_BLOCK2D) {
+        m.offset_x = (int16_t)f->offset.x;
+        m.offset_y = (int16_t)f->offset.y;
+    } else if (f->is_lsc) {
+        m.offset_B = f->offset.bytes;
+    }
+    return m;
+}
+
+/* Where the data begins behind addresses that src0 has, too, the message says: as if it were a
+ * payload of its own. */
+static int place_gathered(struct zs_port_message *m, const struct zs_message_form *f)
+{
+    const struct zs_port_message all = *m;
+    uint32_t unit = units(f, 1);
+    int error = place_payload(m, f, NULL);
+    for (uint32_t left = all.mlen; error && left > unit; left -= unit) {
+        *m = all;
+        m->mlen = (uint8_t)(left - unit);
+        m->xlen = (uint8_t)(all.mlen - m->mlen);
+        error = place_payload(m, f, NULL);
+    }
+    return error;
 }
 
 enum { NAME_MAX_B = 48 };
@@ -449,7 +472,7 @@ int zs_port_message_decode(const struct zs_isa_send *send, struct zs_port_messag
                            f.name ? f.name : "message", send->sfid,
                            zs_isa_sfid_name((enum zs_isa_sfid)send->sfid), send->desc);
     struct zs_port_message m = describe(&f, send, row);
-    int error = place_payload(&m, &f, sampler);
+    int error = send->gathers && f.is_lsc ? place_gathered(&m, &f) : place_payload(&m, &f, sampler);
     if (error)
         return refuse(send, &f, error, NULL, diag);
     if (m.shape == ZS_PORT_SHAPE_LSC && zs_port_lsc_is_special(&m))

@@ -507,10 +507,10 @@ static void touch_texels(const struct zs_port_surface *s, const struct zs_port_m
 static void touch_media(const struct zs_port_surface *s, const struct zs_port_message *m,
                         const uint8_t *header, struct zs_port_footprint *t)
 {
-    uint32_t size = zs_port_load32(header + 8), texel_B = s->format->texel_B;
-    int64_t x_B = (int32_t)zs_port_load32(header), y = (int32_t)zs_port_load32(header + 4);
-    int64_t end_B = x_B + (size & 63) + 1;
-    for (int64_t row = y; row <= y + (int64_t)(size >> 16 & 63); row++) {
+    struct zs_port_media block = zs_port_media(m, header);
+    uint32_t texel_B = s->format->texel_B;
+    int64_t x_B = block.x_B, y = block.y, end_B = x_B + block.width_B;
+    for (int64_t row = y; row < y + block.height; row++) {
         for (int64_t at_B = x_B; at_B < end_B;) {
             int64_t into_B = (at_B % texel_B + texel_B) % texel_B,
                     texel = (at_B - into_B) / texel_B;
@@ -542,12 +542,9 @@ static void touch_samples(const struct zs_port *port, const struct zs_port_surfa
                           const struct zs_port_message *m, const uint8_t *src0, uint32_t mask,
                           struct zs_port_footprint *t)
 {
-    uint32_t index = m->sampler;
-    if (m->header_grf)
-        index += (zs_port_load32(src0 + 12) & ~31u) / 16;
-    if (index >= port->sampler_count)
+    const struct zs_port_sampler *sampler = zs_port_sampler_of(port, m, src0);
+    if (!sampler)
         return;
-    const struct zs_port_sampler *sampler = &port->samplers[index];
     const uint32_t size[3] = {s->width, s->height, s->depth};
     ZS_PORT_FOR_LANES(lane, mask)
     {

@@ -39,6 +39,32 @@ bool zs_port_run_lsc_load_status(struct zs_port *port, const struct zs_port_mess
     return true;
 }
 
+/* ---- offsets of all addresses ------------------------------------------------------------------
+ */
+
+static void add32(uint8_t *at, int32_t value)
+{
+    zs_port_store32(at, zs_port_load32(at) + (uint32_t)value);
+}
+
+void zs_port_move(const struct zs_port_message *m, uint8_t *payload)
+{
+    enum { BLOCK_X = 20, BLOCK_Y = 24 };
+    uint32_t count = m->strided || !m->lanes ? 1 : m->lanes;
+    if (m->shape == ZS_PORT_SHAPE_BLOCK2D) {
+        add32(payload + BLOCK_X, m->offset_x);
+        add32(payload + BLOCK_Y, m->offset_y);
+        return;
+    }
+    for (uint32_t lane = 0; lane < count; lane++) {
+        uint8_t *at = payload + (size_t)lane * m->address_B;
+        uint64_t address = 0;
+        memcpy(&address, at, m->address_B);
+        address += (uint64_t)(int64_t)m->offset_B;
+        memcpy(at, &address, m->address_B);
+    }
+}
+
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 

@@ -50,7 +50,7 @@ zs_port_indexed_fn *zs_port_message_indexed(const struct zs_port_message *messag
                                             const struct zs_port_message_row *row, bool avx2)
 {
     bool is_store = row->run == zs_port_run_lsc_store;
-    if (!is_store && row->run != zs_port_run_lsc_load)
+    if ((!is_store && row->run != zs_port_run_lsc_load) || zs_port_moves(message))
         return NULL;
     return avx2 ? zs_port_run_lsc_indexed_avx2(message, is_store)
                 : zs_port_run_lsc_indexed(message, is_store);

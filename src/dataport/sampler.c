@@ -4,14 +4,16 @@
  * integer coordinates (ld, ld_lz) and surface sizes (resinfo). Images have one level, so a LOD
  * other than 0 is out of range for ld and clamps to 0 for sample_l.
  *
- * Parameters take a register per 8 lanes each. The response is up to four channel groups; header
- * DW2 bits 15:12 leave channels out. Filtering follows OpenCL's formulas (section "Image
- * addressing and filtering") in float; hardware weights have 8 bits.
+ * Parameters take a register per 8 lanes each (of 64 bytes: per 16). The response is up to four
+ * channel groups; header DW2 bits 15:12 leave channels out. Filtering follows OpenCL's formulas
+ * (section "Image addressing and filtering") in float; hardware weights have 8 bits.
  */
 #include "base/small_float.h"
 #include "dataport/dataport_priv.h"
 
 #include <math.h>
+
+enum { SAMPLER_LANES_MAX = 32 };
 
 bool zs_port_run_sampler_flush(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
@@ -51,21 +53,34 @@ find_sampler(const struct zs_port *port, const struct zs_port_message *m, const 
     return index < port->sampler_count ? &port->samplers[index] : &none;
 }
 
-/* The header may name a sampler by a handle; bits 31:5 are an offset otherwise, too. NULL: by one
- * that is not known. */
-static const struct zs_port_sampler *
-choose_sampler(struct zs_port *port, const struct zs_port_message *m, const uint8_t *header)
+/* The header may name a sampler by a handle; bits 31:5 are an offset otherwise, too. */
+const struct zs_port_sampler *zs_port_sampler_of(const struct zs_port *port,
+                                                 const struct zs_port_message *m,
+                                                 const uint8_t *header)
 {
     uint32_t pointer = m->header_grf && m->may_be_handle ? zs_port_load32(header + 12) : 0;
     if (!(pointer & 1))
         return find_sampler(port, m, header);
     uint32_t handle = (pointer & ~31u) + m->sampler * 16u;
+    uint32_t own = (pointer & ~31u) / ZS_PORT_SAMPLER_HANDLE_B - 1;
+    if (!port->handles && !port->sampler_handles && own < port->sampler_count && m->sampler == 0)
+        return &port->samplers[own];
     for (uint32_t i = 0; i < port->sampler_handle_count; i++) {
         if (port->sampler_handles[i] == handle)
             return &port->samplers[port->sampler_handle_base + i];
     }
-    zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, pointer & ~31u, 0, false);
     return NULL;
+}
+
+/* NULL: by a handle that is not known. */
+static const struct zs_port_sampler *
+choose_sampler(struct zs_port *port, const struct zs_port_message *m, const uint8_t *header)
+{
+    const struct zs_port_sampler *sampler = zs_port_sampler_of(port, m, header);
+    if (!sampler)
+        zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, zs_port_load32(header + 12) & ~31u,
+                     0, false);
+    return sampler;
 }
 
 static void swizzle(const struct zs_port_surface *s, const uint32_t in[4], uint32_t out[4])
@@ -98,10 +113,10 @@ static void read_texel(const struct zs_port_surface *s, const int64_t coordinate
 
 /* Store the wanted channels of the active lanes, as far as the response reaches. */
 static void respond(const struct zs_port_message *m, uint8_t *dst, uint32_t disabled, uint32_t mask,
-                    uint32_t rgba[LANES_MAX][4], bool integer)
+                    uint32_t rgba[SAMPLER_LANES_MAX][4], bool integer)
 {
     uint32_t slot_B = m->op ? 2 : 4;
-    uint32_t group_B = m->op ? GRF_B : m->lanes * 4u, at_B = 0;
+    uint32_t group_B = m->op ? m->component_B : m->lanes * 4u, at_B = 0;
     for (uint32_t c = 0; c < 4; c++) {
         if (disabled >> c & 1)
             continue;
@@ -155,7 +170,7 @@ static bool sample_ld(struct zs_port *port, const struct zs_port_message *m, uin
         return false;
     static const uint8_t no_texel[16] = {0};
     uint32_t disabled = disabled_channels(m, src0);
-    uint32_t rgba[LANES_MAX][4];
+    uint32_t rgba[SAMPLER_LANES_MAX][4];
     ZS_PORT_FOR_LANES(lane, mask)
     {
         int64_t coordinate[3];
@@ -321,7 +336,7 @@ static bool run_sample(struct zs_port *port, const struct zs_port_message *m, ui
     if (!sampler)
         return false;
     uint32_t disabled = disabled_channels(m, src0);
-    uint32_t rgba[LANES_MAX][4];
+    uint32_t rgba[SAMPLER_LANES_MAX][4];
     ZS_PORT_FOR_LANES(lane, mask)
     {
         float coordinate[3];
@@ -348,7 +363,7 @@ bool zs_port_run_resinfo(struct zs_port *port, const struct zs_port_message *m, 
     if (!find_surface(port, m, &s))
         return false;
     uint32_t disabled = disabled_channels(m, src0);
-    uint32_t rgba[LANES_MAX][4];
+    uint32_t rgba[SAMPLER_LANES_MAX][4];
     ZS_PORT_FOR_LANES(lane, mask)
     {
         memset(rgba[lane], 0, sizeof(rgba[lane]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Typed surface reads and writes: texels at integer coordinates, converted to and from 32-bit
- * channels. Eight lanes a message; u, v, r take a dword of each lane.
+ * channels. Eight lanes a message, from Xe2 on up to 32; u, v, r take a dword of each.
  */
 #include "dataport/dataport_priv.h"
 
@@ -66,7 +66,7 @@ bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *m, 
     {
         int64_t coordinate[3] = {0};
         for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
-            coordinate[i] = (int32_t)zs_port_load32(at + i * m->component_B + lane * 4);
+            coordinate[i] = (int32_t)zs_port_load32(at + i * zs_port_typed_B(m) + lane * 4);
         ret->pointer[lane] = surface ? zs_port_surface_texel(surface, coordinate) : NULL;
         if (ret->pointer[lane])
             ret->valid |= 1u << lane;
@@ -108,7 +108,7 @@ ZS_PORT_KERNEL_ACCESS static bool typed_read(struct zs_port *port, const struct 
         for (uint32_t channel = 0; channel < 4; channel++) {
             if (m->channels >> channel & 1) {
                 zs_port_store32(out, rgba[channel]);
-                out += m->component_B;
+                out += zs_port_typed_B(m);
             }
         }
     }
@@ -141,7 +141,7 @@ ZS_PORT_KERNEL_ACCESS static bool typed_write(struct zs_port *port, const struct
         for (uint32_t channel = 0; channel < 4; channel++) {
             if (m->channels >> channel & 1) {
                 rgba[texel_channel(surface, channel)] = zs_port_load32(in);
-                in += m->component_B;
+                in += zs_port_typed_B(m);
             }
         }
         zs_port_format_pack(format, rgba, lanes.pointer[lane]);

@@ -27,12 +27,12 @@ void zs_isa_make_send(const struct zs_isa_model *model, const struct zs_isa_inst
                                 .sfid = inst->sfid,
                                 .desc = inst->desc,
                                 .ex_desc = inst->exdesc,
-                                .ex_desc_offset = inst->exdesc_offset,
+                                .ex_offset = inst->exdesc_offset,
                                 .mlen = inst->desc >> 25 & 15,
                                 .rlen = inst->desc >> 20 & 31,
                                 .xlen = xlen < 0 ? ZS_LENGTH_UNKNOWN : (uint32_t)xlen,
                                 .exec_size = ZS_MAX(inst->exec_size, 1u),
-                                .ex_desc_in_register = inst->flags & ZS_INST_EXDESC_REG};
+                                .ex_in_register = inst->flags & ZS_INST_EXDESC_REG};
 }
 
 static void set_bytes(struct zs_isa_message *m, uint32_t size_B)

@@ -220,7 +220,7 @@ static void set_offset(struct decoder *d)
 {
     const struct zs_isa_send *s = d->send;
     struct zs_lsc_offset *offset = &d->f->offset;
-    uint32_t word = s->ex_desc_in_register ? s->ex_desc_offset : s->ex_desc;
+    uint32_t word = s->ex_in_register ? s->ex_offset : s->ex_desc;
     uint32_t surface = bits(d, 29, 2);
     if (!d->f->generation->has_offsets) {
         uint32_t bits_of_one = surface == FLAT ? ~0xfffu : surface == BINDING_TABLE ? 0xfff000 : 0;
@@ -232,10 +232,10 @@ static void set_offset(struct decoder *d)
         offset->y = surface == FLAT ? sign_extend(word, 22, 10) : 0;
     } else if (surface == FLAT) {
         offset->bytes = sign_extend(word, 12, 20);
-    } else if (surface != BINDING_TABLE && s->ex_desc_in_register) { /* around its number */
+    } else if (surface != BINDING_TABLE && s->ex_in_register) { /* around its number */
         word = (word >> 19 & 0x1fff) << 4 | (word >> 12 & 15);
         offset->bytes = sign_extend(word, 0, 17);
-    } else if (surface == BINDING_TABLE && !s->ex_desc_in_register) {
+    } else if (surface == BINDING_TABLE && !s->ex_in_register) {
         offset->bytes = sign_extend(word, 12, 12);
     }
 }
@@ -448,6 +448,8 @@ static void decode_lsc(struct decoder *d)
     read_shape(d, (enum zs_message_shape)row->shape);
     if (d->send->sfid == ZS_SFID_TGM && d->f->shape == ZS_SHAPE_QUAD)
         d->f->shape = ZS_SHAPE_TYPED;
+    if (d->send->sfid == ZS_SFID_TGM && d->f->shape == ZS_SHAPE_BLOCK2D)
+        d->f->shape = ZS_SHAPE_MEDIA;
     if (d->send->sfid == ZS_SFID_TGM && d->f->kind == ZS_MSG_ATOMIC)
         d->f->shape = ZS_SHAPE_TYPED_ATOMIC;
 }

@@ -80,11 +80,12 @@ enum { ZS_GATEWAY_BARRIER = 4 };
 struct zs_isa_send {
     const struct zs_isa_generation *generation;
     uint32_t sfid, desc, ex_desc; /* of the last, what a register has; 0 where it is not known */
-    uint32_t ex_desc_offset;      /* from Xe2 on: what the instruction has beside a register's */
+    uint32_t ex_offset;           /* from Xe2 on: what the instruction has beside a register's */
     uint32_t mlen, xlen, rlen;    /* registers of src0, src1, and the response */
     uint32_t exec_size;
-    bool ex_desc_in_register;
+    bool ex_in_register;
     bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
+    bool gathers;           /* addresses and data are both in src0, which has mlen registers */
 };
 
 /* Of all addresses, from Xe2 on; of a block of two dimensions x and y, in elements. */

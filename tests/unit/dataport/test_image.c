@@ -277,19 +277,21 @@ static void check_sample(struct fixture *f, uint32_t dimensions, bool is_array, 
 {
     struct zs_port_sampler *sampler = &f->samplers[1];
     bind_image(f, dimensions, is_array);
-    uint32_t coordinates = dimensions + is_array, group = lanes / 8;
-    memset(f->src0, 0, GRF_B); /* header */
-    float at[16][3] = {{0}};
+    uint32_t grf_B = f->platform == ZS_ISA_XE2 ? 64 : GRF_B; /* and twice as many lanes */
+    lanes = lanes * grf_B / GRF_B;
+    uint32_t coordinates = dimensions + is_array, group = lanes * 4 / grf_B;
+    memset(f->src0, 0, grf_B); /* header */
+    float at[32][3] = {{0}};
     for (uint32_t lane = 0; lane < lanes; lane++) {
         for (uint32_t i = 0; i < coordinates; i++) {
             float v = (float)((int32_t)(random_u32(seed) % 4000) - 1500) / 256.0f + 1.0f / 1024;
             at[lane][i] = sampler->normalized && i < dimensions ? v / 6 : v;
-            memcpy(f->src0 + GRF_B + (i * lanes + lane) * 4, &at[lane][i], 4);
+            memcpy(f->src0 + grf_B + (i * lanes + lane) * 4, &at[lane][i], 4);
         }
     }
-    uint32_t desc = BTI | 1 << 8 | 0x18 << 12 | (lanes == 16 ? 2u : 1u) << 17 | 1 << 19;
+    uint32_t desc = BTI | 1 << 8 | 0x18 << 12 | group << 17 | 1 << 19;
     assert_int_equal(decode(f, SAMPLER, desc, 1 + coordinates * group, 0, 4 * group), 0);
-    assert_true(run(f, (1u << lanes) - 1));
+    assert_true(run(f, UINT32_MAX >> (32 - lanes)));
     for (uint32_t lane = 0; lane < lanes; lane++) {
         for (uint32_t c = 0; c < 4; c++) {
             float got;
@@ -308,12 +310,15 @@ static void samplers_by_handle(void **state)
     static const struct {
         enum zs_isa_platform platform;
         uint32_t pointer, known;
-        bool is_refused;
-    } rows[] = {{ZS_ISA_GEN9, HANDLE, 0, false},
-                {ZS_ISA_GEN11, HANDLE, 0, true},
-                {ZS_ISA_GEN11, HANDLE, HANDLE & ~1, false},
-                {ZS_ISA_GEN11, HANDLE, 0x80, true},
-                {ZS_ISA_GEN11, HANDLE & ~1, 0, false}};
+        bool is_refused, is_ours; /* the driver's own handles, of which there is no table */
+    } rows[] = {{ZS_ISA_GEN9, HANDLE, 0, false, false},
+                {ZS_ISA_GEN11, HANDLE, 0, true, false},
+                {ZS_ISA_GEN11, HANDLE, HANDLE & ~1, false, false},
+                {ZS_ISA_GEN11, HANDLE, 0x80, true, false},
+                {ZS_ISA_GEN11, HANDLE & ~1, 0, false, false},
+                {ZS_ISA_GEN11, HANDLE, 0, false, true},
+                {ZS_ISA_GEN11, HANDLE + ZS_PORT_SAMPLER_HANDLE_B, 0, true, true},
+                {ZS_ISA_GEN11, 1, 0, true, true}};
     uint64_t seed = 21;
     static struct fixture f;
     fixture_init(&f, &seed);
@@ -322,7 +327,7 @@ static void samplers_by_handle(void **state)
         f.platform = rows[i].platform;
         memset(f.src0, 0, sizeof(f.src0));
         memcpy(f.src0 + POINTER_DW * 4, &rows[i].pointer, 4);
-        f.port.sampler_handles = &rows[i].known;
+        f.port.sampler_handles = rows[i].is_ours ? NULL : &rows[i].known;
         f.port.sampler_handle_count = rows[i].known ? 1 : 0;
         memset(&f.port.fault, 0, sizeof(f.port.fault));
         assert_int_equal(decode(&f, SAMPLER, BTI | 0x18 << 12 | 1 << 17 | 1 << 19, 3, 0, 4), 0);
@@ -340,6 +345,7 @@ static void sampling_follows_the_specification(void **state)
     static struct fixture f;
     fixture_init(&f, &seed);
     for (uint32_t round = 0; round < 40; round++) {
+        f.platform = round & 2 ? ZS_ISA_XE2 : ZS_ISA_GEN9;
         for (uint32_t w = 0; w < 4; w++) {
             for (uint32_t mode = 0; mode < 4; mode++) {
                 bool normalized = mode & 1 || w >= 2; /* repeat and mirror need it */
@@ -488,6 +494,48 @@ static void check_typed(enum form form)
     assert_true(run(&f, 0x7f));
     for (uint32_t i = 0; i < 7; i++)
         assert_int_equal(f.dst[i * 4], 0);
+}
+
+/* Xe2: of 32 lanes, with two registers for each coordinate and channel. */
+static void typed_messages_of_many_lanes(void **state)
+{
+    enum { LANES = 32, STORE_QUAD = 6, LOAD_QUAD = 2, X = 1 };
+    uint64_t seed = 31;
+    static struct fixture f;
+    struct zs_diag diag = {0};
+    fixture_init(&f, &seed);
+    bind_image(&f, 2, true);
+    f.surfaces[BTI].format = zs_port_format_find(0x0D7); /* R32_UINT */
+    struct zs_isa_send send = {.sfid = 18,
+                               .desc = STORE_QUAD | 2 << 7 | 2 << 9 | X << 12 | 3u << 29,
+                               .ex_desc = BTI << 24,
+                               .mlen = 6,
+                               .xlen = 2,
+                               .generation = zs_isa_generation(ZS_ISA_XE2),
+                               .exec_size = LANES};
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t at[3] = {lane % 4, lane / 4 % 4, lane / 16}, value = 7000 + lane;
+        for (uint32_t i = 0; i < 3; i++)
+            memcpy(f.src0 + (i * LANES + lane) * 4, &at[i], 4);
+        memcpy(f.src1 + lane * 4, &value, 4);
+    }
+    assert_int_equal(zs_port_message_decode(&send, &f.message, &f.row, &diag), 0);
+    assert_true(run(&f, UINT32_MAX ^ 1u << 17));
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t got;
+        memcpy(&got, f.memory + lane / 16 * SLICE_B + lane / 4 % 4 * ROW_B + lane % 4 * 4, 4);
+        assert_int_equal(got == 7000 + lane, lane != 17);
+    }
+    send.desc = (send.desc & ~63u) | LOAD_QUAD;
+    send.xlen = 0;
+    send.rlen = 2;
+    assert_int_equal(zs_port_message_decode(&send, &f.message, &f.row, &diag), 0);
+    assert_true(run(&f, UINT32_MAX));
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t got;
+        memcpy(&got, f.dst + lane * 4, 4);
+        assert_int_equal(got == 7000 + lane, lane != 17);
+    }
 }
 
 static void typed_writes_and_reads(void **state)
@@ -668,6 +716,7 @@ int main(void)
         cmocka_unit_test(texel_loads),
         cmocka_unit_test(sizes),
         cmocka_unit_test(typed_writes_and_reads),
+        cmocka_unit_test(typed_messages_of_many_lanes),
         cmocka_unit_test(modes_of_the_thread_do_not_matter),
         cmocka_unit_test(borders),
         cmocka_unit_test(typed_atomics),

@@ -29,6 +29,7 @@ struct shape {
     uint32_t operation;   /* added to LOAD and STORE: 0; strided, which is even; quads */
     uint32_t channels;    /* of quads: `length` of four */
     bool is_low_priority; /* UGML */
+    int32_t offset;       /* of all addresses, in the instruction: Xe2's */
 };
 
 static bool is_local(enum where where)
@@ -117,11 +118,28 @@ static int prepare(struct fixture *f, const struct shape *s, uint32_t op, uint32
             s->operation == LOAD_STRIDED ? 1 : registers(payload_lanes(s) * address_B(s), s->grf_B),
         .xlen = data * operands,
         .rlen = response ? data : 0,
-        .generation = later(s->grf_B),
+        .generation = s->offset ? zs_isa_generation(ZS_ISA_XE2) : later(s->grf_B),
         .exec_size = s->lanes,
+        .ex_in_register = kind == BINDLESS || kind == SURFACE_STATE,
         .is_surface_offset = s->where == SCRATCH || s->where == BY_HANDLE,
     };
+    uint32_t offset = (uint32_t)s->offset;
+    if (send.ex_in_register) /* around the number of the register */
+        send.ex_offset = (offset & 15) << 12 | offset >> 4 << 19;
+    else
+        send.ex_desc |= kind == TABLE ? (offset & 0xfff) << 12 : offset << 12;
     return zs_port_message_decode(&send, &f->message, &f->row, &diag);
+}
+
+/* Addresses in the payload that the instruction's offset brings to where they were. */
+static void move_back(const struct shape *s, uint8_t *addresses)
+{
+    for (uint32_t lane = 0; lane < (s->operation == LOAD_STRIDED ? 1 : s->lanes); lane++) {
+        uint64_t address = 0;
+        memcpy(&address, addresses + (size_t)lane * address_B(s), address_B(s));
+        address -= (uint64_t)(int64_t)s->offset;
+        memcpy(addresses + (size_t)lane * address_B(s), &address, address_B(s));
+    }
 }
 
 /* Offsets of the lanes in the memory, and as addresses: apart from each other, since the order of
@@ -221,6 +239,10 @@ static void check_shape(struct fixture *f, const struct shape *s, uint64_t *seed
         fill_registers(dst, seed);
         place(f, s, seed, offset, src0);
         assert_int_equal(prepare(f, s, is_store ? STORE : LOAD, is_store ? 1 : 0, !is_store), 0);
+        move_back(s, src0);
+        assert_int_equal(zs_port_moves(&f->message), s->offset != 0);
+        if (s->offset)
+            zs_port_move(&f->message, src0);
         bool in_place = !is_store && random_u32(seed) % 4 == 0; /* over the addresses */
         if (in_place)
             memcpy(dst, src0, f->message.mlen * 32u);
@@ -280,6 +302,36 @@ static void vectors_of_lanes(void **state)
                             s.is_low_priority = turn == 3 && grf_B == 64;
                             check_shape(f, &s, &seed);
                         }
+    free(f);
+}
+
+/* An offset of either sign, as wide as the surface's kind lets it be. */
+static void moved_addresses(void **state)
+{
+    static const uint32_t bits[WHERE_COUNT] = {
+        [A64] = 20,     [SURFACE] = 12,   [LOCAL] = 20,    [SCRATCH] = 17,
+        [LOCAL16] = 20, [BY_HANDLE] = 17, [SURFACE64] = 12};
+    uint64_t seed = 29;
+    struct fixture *f = calloc(1, sizeof(*f));
+    fixture_init(f, &seed);
+    for (uint32_t i = 0; i < 40u * WHERE_COUNT; i++) {
+        uint32_t where = i % WHERE_COUNT, most = 1u << (bits[where] - 1);
+        struct shape s = lanes_shape(where, random_u32(&seed) % 5, 0, i & 8 ? 16 : 32, 64);
+        s.offset = (int32_t)(random_u32(&seed) % most) + 1 - (i & 16 ? (int32_t)most : 1);
+        s.offset = s.offset ? s.offset : -(int32_t)most;
+        check_shape(f, &s, &seed);
+    }
+    struct shape early = lanes_shape(A64, 0, 0, 16, 64);
+    struct zs_diag diag = {0};
+    struct zs_isa_send send = {.sfid = UGM,
+                               .desc = 0x580,
+                               .ex_desc = 1 << 12,
+                               .mlen = 2,
+                               .rlen = 1,
+                               .exec_size = early.lanes,
+                               .generation = later(64)};
+    assert_int_equal(zs_port_message_decode(&send, &f->message, &f->row, &diag), -EINVAL);
+    assert_non_null(strstr(diag.text, "an offset of all addresses came with Xe2"));
     free(f);
 }
 
@@ -902,6 +954,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_of_lanes),
+        cmocka_unit_test(moved_addresses),
         cmocka_unit_test(lanes_evenly_apart),
         cmocka_unit_test(strided_vectors),
         cmocka_unit_test(quads),
