@@ -42,7 +42,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         commands = {
             'zescope disasm': [zescope, 'disasm', module],
-            'zescope disasm -p -B -x': [zescope, 'disasm', '-p', '-B', '-x', module],
+            'zescope disasm -r -B -M': [zescope, 'disasm', '-r', '-B', '-M', module],
             'zescope disasm -k kern_007': [zescope, 'disasm', '-k', 'kern_007', module],
             'ocloc disasm': ['ocloc', 'disasm', '-file', module, '-device', 'skl', '-dump', work],
             'iga64 -d': ['iga64', '-d', '-p=9', '-o', os.path.join(work, 'out.asm'),

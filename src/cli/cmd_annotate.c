@@ -50,10 +50,10 @@ static const struct zs_option options[] = {
     {"columns", 0, ZS_OPTION_STRING, AT(columns), "NAMES",
      "what recordings with counts show beside the code, separated by commas: share, lanes (both "
      "unless asked otherwise), executions, active_lanes, bytes_read, bytes_written; all, none"},
-    {"pressure", 'p', ZS_OPTION_FLAG, AT(pressure), NULL,
+    {"pressure", 'r', ZS_OPTION_FLAG, AT(pressure), NULL,
      "show how many registers are live before each instruction"},
     {"mix", 'm', ZS_OPTION_FLAG, AT(mix), NULL, "show what kinds of instructions a line has"},
-    {"sends", 'x', ZS_OPTION_FLAG, AT(sends), NULL, "decode the messages of a line's sends"},
+    {"sends", 'M', ZS_OPTION_FLAG, AT(sends), NULL, "decode the messages of a line's sends"},
     {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL, "print JSON, schema zescope.module/1"},
     {"with-source", 0, ZS_OPTION_FLAG, AT(with_source), NULL,
      "put the text of the sources into the JSON"},
@@ -277,7 +277,7 @@ const struct zs_command zs_command_annotate = {
         "--path-map say; a recording brings its own copies.",
     .examples = "zescope annotate gemm.bin\n    all kernels of a module\n"
                 "zescope annotate -d dg2 --watch gemm.cl\n    compiled, on every save anew\n"
-                "zescope annotate -k gemm --by address -pmx gemm.bin\n"
+                "zescope annotate -k gemm --by address -rmM gemm.bin\n"
                 "    one kernel in the order of its code, with register pressure, instruction mix "
                 "and decoded sends\n"
                 "zescope annotate --html gemm.html gemm.bin\n    a page for the browser\n"

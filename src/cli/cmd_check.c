@@ -73,8 +73,9 @@ static int judge_list(struct zs_check *check, const struct zs_string_list *list,
         if (error == -ENOMEM)
             return zs_cli_fail("out of memory");
         if (error)
-            return zs_cli_usage(&zs_command_check, "%s '%s': column %u: %s", option, list->items[i],
-                                where.column, where.text);
+            zs_cli_fail("%s '%s': column %u: %s", option, list->items[i], where.column, where.text);
+        if (error)
+            return ZS_EXIT_USAGE;
     }
     return ZS_EXIT_OK;
 }

@@ -43,7 +43,7 @@ static const struct zs_option options_table[] = {
     {"history", 0, ZS_OPTION_FLAG, OPTION(history), NULL,
      "keep the lines that are typed for later sessions, in $XDG_STATE_HOME/zescope/debug_history "
      "(yes; --no-history)"},
-    {"source-path", 0, ZS_OPTION_LIST, OPTION(source_path), "DIR",
+    {"source-path", 'S', ZS_OPTION_LIST, OPTION(source_path), "DIR",
      "look for source files there, too; may be given several times"},
 };
 

@@ -36,12 +36,12 @@ static const struct zs_option options[] = {
     {"offsets", 0, ZS_OPTION_FLAG, AT(view.offsets), NULL, "show each instruction's offset"},
     {"encoding", 0, ZS_OPTION_FLAG, AT(view.encoding), NULL,
      "show each instruction's dwords, the lowest first"},
-    {"pressure", 'p', ZS_OPTION_FLAG, AT(view.pressure), NULL,
+    {"pressure", 'r', ZS_OPTION_FLAG, AT(view.pressure), NULL,
      "show how many registers are live before each instruction"},
     {"blocks", 'B', ZS_OPTION_FLAG, AT(view.blocks), NULL,
      "say where control goes from each basic block, and in which loop it lies"},
-    {"sends", 'x', ZS_OPTION_FLAG, AT(view.sends), NULL, "decode the messages of sends"},
-    {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
+    {"sends", 'M', ZS_OPTION_FLAG, AT(view.sends), NULL, "decode the messages of sends"},
+    {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL,
      "print JSON, schema zescope.module/1, without debug info; a document per module"},
 };
 #undef AT
@@ -148,7 +148,7 @@ const struct zs_command zs_command_disasm = {
         "FILE is what ocloc writes, a native binary as drivers return it, or an archive for "
         "several devices. DIR is a recording.",
     .examples = "zescope disasm gemm.bin\n    all kernels of a module\n"
-                "zescope disasm -k '^gemm' -pxB gemm.bin\n"
+                "zescope disasm -k '^gemm' -rMB gemm.bin\n"
                 "    one kernel with live registers, decoded sends and control flow\n",
     .options = options,
     .option_count = ZS_ARRAY_LEN(options),

@@ -129,7 +129,7 @@ static void print_json(struct zs_buf *out, const struct doctor_report *report)
 static int run_doctor(void *options, int operand_count, char **operands);
 
 static const struct zs_option options_table[] = {
-    {"json", 0, ZS_OPTION_FLAG, offsetof(struct doctor_options, json), NULL,
+    {"json", 'j', ZS_OPTION_FLAG, offsetof(struct doctor_options, json), NULL,
      "JSON (schema zescope.doctor/1) instead of text"},
     {"timeout", 0, ZS_OPTION_U64, offsetof(struct doctor_options, timeout_s), "SECONDS",
      "how long a driver or library may take to answer (10)"},

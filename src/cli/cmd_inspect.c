@@ -33,7 +33,7 @@ static const struct zs_option options[] = {
      "show arguments, payload, surfaces, symbols, relocations and sections"},
     {"tokens", 'T', ZS_OPTION_FLAG, AT(tokens), NULL,
      "show every patch token with its fields, or the text of .ze_info; implies --details"},
-    {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
+    {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL,
      "print JSON, schema zescope.inspect/1: everything but tokens, which --tokens adds"},
 };
 #undef AT

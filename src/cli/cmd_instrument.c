@@ -53,7 +53,7 @@ static const struct zs_option options_table[] = {
     {"debug-info", 0, ZS_OPTION_FLAG, OPTION(debug_info), NULL,
      "add -g to the build flags of every module that the application creates"},
     {"limit", 'n', ZS_OPTION_U64, OPTION(limit), "N", "show so many rows, 0: all"},
-    {"json", 0, ZS_OPTION_FLAG, OPTION(json), NULL, "print JSON, schema zescope.instrument/1"},
+    {"json", 'j', ZS_OPTION_FLAG, OPTION(json), NULL, "print JSON, schema zescope.instrument/1"},
     {"records-buffer", 0, ZS_OPTION_U64, OPTION(records_buffer), "BYTES",
      ZS_CLI_RECORDS_BUFFER_HELP},
     {"records-limit", 0, ZS_OPTION_U64, OPTION(records_limit), "BYTES", ZS_CLI_RECORDS_LIMIT_HELP},

@@ -4,6 +4,7 @@
 #include "cli/ask.h"
 #include "cli/metrics.h"
 #include "cli/paths.h"
+#include "cli/words.h"
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -361,6 +362,18 @@ int zs_cli_check_metric_groups(const struct zs_string_list *groups, bool *ret_to
     return status;
 }
 
+bool zs_words_groups(void)
+{
+    enum { TIMEOUT_MS = 5 * 1000 };
+    struct zs_buf told = {0};
+    struct zs_asked asked = zs_cli_ask(answer_names, NULL, NULL, TIMEOUT_MS, ANSWER_MAX_B, &told);
+    bool has_any = asked.asked && !asked.status && told.size_B;
+    if (has_any)
+        fputs(zs_buf_cstr(&told), stdout);
+    zs_buf_fini(&told);
+    return has_any;
+}
+
 /* ---- the command ---- */
 
 static int show(const struct metrics_options *o, const struct zs_buf *told,
@@ -404,7 +417,7 @@ static const struct zs_option options[] = {
      "also as NAME,NAME; show: an expression; may be given several times"},
     {"device", 'd', ZS_OPTION_STRING, AT(device), "NAME[,NAME]",
      "of the software GPU as these devices (skl, tgllp, dg2, pvc ...) instead of the drivers here"},
-    {"json", 0, ZS_OPTION_FLAG, AT(json), NULL,
+    {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL,
      "JSON with everything: schema zescope.metric-groups/1 of list, zescope.metrics/1 of the "
      "others"},
     {"csv", 0, ZS_OPTION_FLAG, AT(csv), NULL, "query, stream, show: a row for each value"},

@@ -36,7 +36,7 @@ static const struct zs_option options[] = {
      "all|calls|kernels|copies|barriers|memory|allocations|leaks|builds|threads|"
      "marks|pauses|metrics",
      "which table; csv: calls unless given"},
-    {"group-by", 'g', ZS_OPTION_STRING, offsetof(struct report_options, group_by), "KEY,...",
+    {"group-by", 0, ZS_OPTION_STRING, offsetof(struct report_options, group_by), "KEY,...",
      "what rows are told apart by: call, result, kernel, shape, simd, direction, kind, size, "
      "device, queue, engine, list, mark, caller, backtrace, process, thread; tables without any of "
      "them stay as they "
@@ -63,7 +63,7 @@ static const struct zs_option options[] = {
      "so many calls and so many executions on the page's timeline, the longest (100000)"},
     {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json|folded",
      "what to print"},
-    {"json", 0, ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
+    {"json", 'j', ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
      "the same as --format json"},
 };
 
@@ -369,9 +369,9 @@ const struct zs_command zs_command_report = {
         "allocations with their peak; objects that were never destroyed; module builds; threads. "
         "Percentiles are taken from a histogram and are within 6 %. What was not collected reads "
         "n/a.",
-    .examples = "  zescope report -t kernels -g kernel -s mean rec\n"
+    .examples = "  zescope report -t kernels --group-by kernel -s mean rec\n"
                 "      kernels whatever their shape, the longest on the mean first\n"
-                "  zescope report -g call,result,thread -w 'count>100' rec\n"
+                "  zescope report --group-by call,result,thread -w 'count>100' rec\n"
                 "      results of calls by thread, where there are many\n"
                 "  zescope report -t calls --format csv -w 'failed>0' rec\n"
                 "      calls that failed, for a spreadsheet\n"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Completion for bash, zsh and fish, from the option tables: commands, options, the words of
- * choices; file names for the rest.
+ * choices; devices, kernels, metric groups and tools as the command itself knows them (words.h);
+ * file names for the rest.
  */
 #include "cli/options.h"
+#include "cli/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,14 +57,23 @@ void zs_complete_bash(const struct zs_command *const *commands)
     for (size_t i = 0; commands[i]; i++) {
         for (size_t k = 0; k < option_total(commands[i]); k++) {
             const struct zs_option *o = option_at(commands[i], k);
-            if (o->kind != ZS_OPTION_CHOICE)
+            const char *kind = zs_words_kind(o->name);
+            if (o->kind != ZS_OPTION_CHOICE && !kind)
                 continue;
-            printf("        %s:--%s) COMPREPLY=($(compgen -W \"", commands[i]->name, o->name);
-            print_choices(o->arg);
+            printf("        %s:--%s", commands[i]->name, o->name);
+            if (o->letter)
+                printf("|%s:-%c", commands[i]->name, o->letter);
+            printf(") COMPREPLY=($(compgen -W \"");
+            if (kind)
+                printf("$(zescope --complete %s \"${COMP_WORDS[@]:2}\" 2>/dev/null)", kind);
+            else
+                print_choices(o->arg);
             printf("\" -- \"$cur\")); return 0 ;;\n");
         }
     }
-    printf("        esac\n        case ${COMP_WORDS[1]} in\n");
+    printf("        instrument:instrument) COMPREPLY=($(compgen -W "
+           "\"$(zescope --complete tool 2>/dev/null)\" -- \"$cur\")) ;;\n"
+           "        esac\n        case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; commands[i]; i++) {
         printf("        %s) words=\"", commands[i]->name);
         for (size_t k = 0; k < option_total(commands[i]); k++)
@@ -92,6 +103,9 @@ static void print_zsh_option(const struct zs_option *o)
         printf(":%s:(", o->name);
         print_choices(o->arg);
         putchar(')');
+    } else if (zs_words_kind(o->name)) {
+        printf(":%s:{compadd -- ${(f)\"$(zescope --complete %s ${words[2,-1]} 2>/dev/null)\"}}",
+               o->name, zs_words_kind(o->name));
     } else if (o->kind != ZS_OPTION_FLAG && o->kind != ZS_OPTION_OPTIONAL) {
         putchar(':');
         print_quoted(o->arg ? o->arg : "VALUE", "'\\''", "[]:\\");
@@ -141,6 +155,9 @@ void zs_complete_fish(const struct zs_command *const *commands)
                 printf(" -x -a '");
                 print_choices(o->arg);
                 putchar('\'');
+            } else if (zs_words_kind(o->name)) {
+                printf(" -x -a '(zescope --complete %s (commandline -opc) 2>/dev/null)'",
+                       zs_words_kind(o->name));
             } else if (o->kind != ZS_OPTION_FLAG && o->kind != ZS_OPTION_OPTIONAL) {
                 printf(" -r");
             }

@@ -3,6 +3,7 @@
 #include "cli/demangle.h"
 #include "cli/options.h"
 #include "cli/paths.h"
+#include "cli/words.h"
 
 #include "base/os.h"
 #include "base/version.h"
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
         puts("zescope " ZS_VERSION);
         return flush_stdout();
     }
+    if (!strcmp(name, "--complete"))
+        return argc > 2 ? zs_words_print(argv[2], argc - 3, argv + 3) : ZS_EXIT_USAGE;
     if (!strcmp(name, "--demangle"))
         return zs_cli_demangle_serve();
     if (!strcmp(name, "--generate-man")) {

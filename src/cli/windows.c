@@ -5,6 +5,7 @@
 #include "cli/paths.h"
 #include "cli/record_into.h"
 #include "cli/source.h"
+#include "cli/words.h"
 #include "report/failed_builds.h"
 
 #define COMMAND(name_)
@@ -52,6 +53,16 @@ const char *zs_cli_demangle(const char *name, size_t size_B)
 struct zs_span zs_cli_readable(struct zs_buf *scratch, struct zs_span text)
 {
     return text;
+}
+
+const char *zs_words_kind(const char *option)
+{
+    return NULL;
+}
+
+int zs_words_print(const char *kind, int given_count, char **given)
+{
+    return ZS_EXIT_USAGE;
 }
 
 int zs_cli_demangle_serve(void)

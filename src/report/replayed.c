@@ -253,7 +253,7 @@ static void memory_json(const struct zs_replayed_memory *m, uint64_t ulp, uint64
     zs_json_object(j, NULL);
     zs_json_u64(j, "argument", m->argument);
     zs_json_string(j, "name", m->name);
-    zs_json_u64(j, "size", m->size_B);
+    zs_json_u64(j, "size_B", m->size_B);
     if (m->why_not) {
         zs_json_string(j, "not_compared", m->why_not);
         zs_json_end(j);
@@ -274,7 +274,7 @@ static void memory_json(const struct zs_replayed_memory *m, uint64_t ulp, uint64
         uint64_t a = bits_at(m->after, t.element, at), b = bits_at(m->now, t.element, at);
         uint64_t far = distance(t.element, a, b);
         zs_json_object(j, NULL);
-        zs_json_u64(j, "offset", at * t.element->size_B);
+        zs_json_u64(j, "offset_B", at * t.element->size_B);
         element_json(j, "original", t.element, a);
         element_json(j, "now", t.element, b);
         if (t.element->is_float && far != UINT64_MAX)

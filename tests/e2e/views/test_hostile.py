@@ -99,7 +99,7 @@ class Text(unittest.TestCase):
 
     def test_every_text_command(self):
         tables = ('calls', 'kernels', 'copies', 'memory', 'allocations', 'builds', 'threads', 'marks', 'pauses')
-        commands = [['inspect'], ['inspect', '--kernel', '.'], ['disasm'], ['disasm', '-B', '-p', '-x'], ['annotate'],
+        commands = [['inspect'], ['inspect', '--kernel', '.'], ['disasm'], ['disasm', '-B', '-r', '-M'], ['annotate'],
                     ['report'], ['report', '--format', 'csv'], ['report', '--tree', 'host'],
                     ['report', '--tree', 'device'], ['report', '--tree', 'host', '--format', 'folded'],
                     ['log'], ['log', '-b']]

@@ -109,7 +109,7 @@ class Replay(unittest.TestCase):
         before, after = (struct.unpack('<1024i', part)[7] for part in memory[1:])
         self.assertEqual(launch['memory'][0]['differ'], 1)
         self.assertEqual(launch['memory'][0]['differences'],
-                         [{'offset': 28, 'original': str(after), 'now': str(after + before), 'ulp': None}])
+                         [{'offset_B': 28, 'original': str(after), 'now': str(after + before), 'ulp': None}])
         text = run(ZESCOPE, 'replay', '-k', 'scale', '--build', 'other.cl', rec, check=3).stdout
         self.assertIn('1024 changed by the original, 1 differ now', text)
 

@@ -14,12 +14,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # name, arguments; SRC is the folder with the sources
 CASES = [
     ('by-source', ['--source-path', 'SRC', '-k', 'k1']),
-    ('by-address', ['--path-map', '/src/cl0=SRC', '-k', 'k1', '--by', 'address', '-pmx']),
+    ('by-address', ['--path-map', '/src/cl0=SRC', '-k', 'k1', '--by', 'address', '-rmM']),
     ('no-source', ['-k', 'k2']),
     ('context', ['--source-path', 'SRC', '-k', 'k2', '--context', '0']),
     ('newer-source', ['--source-path', 'NEW', '-k', 'k2']),
     ('color', ['--source-path', 'SRC', '-k', 'k2', '--color', 'always']),
-    ('json', ['--json', '--types', '-px', '--source-path', 'SRC', '-k', 'k2']),
+    ('json', ['--json', '--types', '-rM', '--source-path', 'SRC', '-k', 'k2']),
 ]
 # (in the module and in its text, ...): the module built on Windows, and on a share; as long as what they replace
 PLACE = '/src/cl0'

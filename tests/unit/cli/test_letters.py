@@ -3,15 +3,11 @@
 """A letter stands for the same option in all commands that have it, and an option has the same letter.
 
 Usage: test_letters.py ZESCOPE
-
-Letters that people know from elsewhere may differ, named here.
 """
 import re
 import subprocess
 import sys
 
-KNOWN = {('debug', 'p', 'pid'), ('debug', 'x', 'command'),  # as gdb's
-         ('metrics', 'g', 'group')}
 
 
 def run(*words):
@@ -26,11 +22,17 @@ def main():
         page = run('--generate-man', command)
         for letter, name in re.findall(r'^\\fB\\-(\w)\\fR, \\fB\\-\\-([\w\\-]+)\\fR', page, re.M):
             name = name.replace('\\', '')
-            if (command, letter, name) in KNOWN:
-                continue
             first = names.setdefault(letter, (name, command))
             if first[0] != name:
                 print(f'-{letter} is --{first[0]} of {first[1]} and --{name} of {command}')
+                bad += 1
+    # an option that has a letter has it everywhere
+    letters = {name: letter for letter, (name, _) in names.items()}
+    for command in commands:
+        page = run('--generate-man', command).replace('\\-', '-')
+        for name in re.findall(r'^\\fB--([\w-]+)\\fR', page, re.M):
+            if name in letters:
+                print(f'--{name} of {command} has no -{letters[name]}')
                 bad += 1
     assert names['o'][0] == 'output' and names['k'][0] == 'kernel', names
     return 1 if bad else 0
