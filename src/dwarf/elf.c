@@ -45,6 +45,7 @@ struct elf_reader {
     struct zs_diag *diag;
     struct zs_elf elf;
     uint64_t *text_va; /* by section: where its code was put */
+    uint64_t end_va;   /* behind all code */
 };
 
 static int compare_texts(const void *a, const void *b)
@@ -98,6 +99,7 @@ static int bind_sections(struct elf_reader *r)
         if (error)
             return error;
     }
+    r->end_va = next_va;
     if (debug->texts.count)
         qsort(debug->texts.items, debug->texts.count, sizeof(*debug->texts.items), compare_texts);
     return 0;
@@ -150,7 +152,8 @@ static int read_symbols(struct elf_reader *r, uint32_t index, uint64_t **ret_va,
 }
 
 static int apply_one(struct elf_reader *r, size_t target, const struct zs_section *table,
-                     uint32_t index, const uint64_t *symbol_va, size_t symbol_count)
+                     uint32_t index, const uint64_t *symbol_va, size_t symbol_count,
+                     int32_t nameless)
 {
     struct zs_dwarf *debug = r->debug;
     uint64_t at_B = table->offset_B + (uint64_t)index * RELA_B;
@@ -168,7 +171,10 @@ static int apply_one(struct elf_reader *r, size_t target, const struct zs_sectio
         size_B > debug->section[target].size_B - relocation.offset_B)
         return zs_diag_set(r->diag, -EINVAL, at_B, "relocation outside of %s",
                            section_names[target]);
-    uint64_t value = symbol_va[relocation.symbol] + (uint64_t)relocation.addend;
+    uint64_t va = nameless == 0  ? symbol_va[relocation.symbol]
+                  : nameless > 0 ? r->text_va[nameless]
+                                 : r->end_va;
+    uint64_t value = va + (uint64_t)relocation.addend;
     for (size_t i = 0; i < size_B; i++)
         debug->owned[target][relocation.offset_B + i] = (uint8_t)(value >> (8 * i));
     return 0;
@@ -190,8 +196,13 @@ static int apply_relocations(struct elf_reader *r, const struct zs_section *tabl
     size_t symbol_count = 0;
     int error = read_symbols(r, table->link, &symbol_va, &symbol_count);
     uint32_t count = zs_elf_relocation_count(table);
+    int32_t *nameless = calloc(count ? count : 1, sizeof(*nameless));
+    error = error ? error : nameless ? 0 : -ENOMEM;
+    if (!error)
+        zs_elf_nameless_code(&r->elf, table, nameless);
     for (uint32_t i = 0; i < count && !error; i++)
-        error = apply_one(r, target, table, i, symbol_va, symbol_count);
+        error = apply_one(r, target, table, i, symbol_va, symbol_count, nameless[i]);
+    free(nameless);
     free(symbol_va);
     return error;
 }

@@ -47,34 +47,62 @@ static struct zs_gpu_args *allocate(const struct zs_gpu_kernel *kernel)
     return NULL;
 }
 
+static void bind_program_buffer(struct zs_gpu_args *args, uint32_t index, bool constant)
+{
+    const struct zs_gpu_kernel *kernel = args->kernel;
+    struct zs_gpu_binding *b = &args->bindings[index];
+    b->gpu_va = constant ? kernel->constant_va : kernel->global_va;
+    b->size_B = constant ? kernel->constant_size_B : kernel->global_size_B;
+    b->kind = b->gpu_va ? ZS_GPU_BINDING_BUFFER : ZS_GPU_BINDING_NULL;
+}
+
 /* Surfaces of the module's own buffers. */
 static void bind_program_buffers(struct zs_gpu_args *args)
 {
     const struct zs_gpu_kernel *kernel = args->kernel;
+    const uint8_t *own = kernel->bindless + kernel->module->arg_count;
     for (uint32_t i = 0; i < kernel->module->surface_count; i++) {
         const struct zs_surface *surface = &kernel->module->surfaces[i];
         if (surface->bti == ZS_NONE)
             continue;
-        struct zs_gpu_binding *b = &args->bindings[surface->bti];
         bool constant = surface->kind == ZS_SURFACE_CONSTANT;
-        if (!constant && surface->kind != ZS_SURFACE_GLOBAL)
-            continue;
-        b->kind = ZS_GPU_BINDING_BUFFER;
-        b->gpu_va = constant ? kernel->constant_va : kernel->global_va;
-        b->size_B = constant ? kernel->constant_size_B : kernel->global_size_B;
-        if (b->gpu_va == 0)
-            b->kind = ZS_GPU_BINDING_NULL;
+        if (constant || surface->kind == ZS_SURFACE_GLOBAL)
+            bind_program_buffer(args, surface->bti, constant);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (own[i])
+            bind_program_buffer(args, own[i] - 1u, i == 0);
     }
 }
 
-/* Code gives it to messages as their extended descriptor. */
-static void store_handle(struct zs_gpu_args *args, uint32_t index)
+/* The sampler whose handle a field holds; ZS_NONE: none's. */
+static uint32_t sampler_of(const struct zs_kernel *m, const struct zs_payload *field)
 {
-    uint32_t slot = args->kernel->bindless[index];
+    if (field->kind == ZS_PAYLOAD_INLINE_SAMPLER)
+        return field->index;
+    for (uint32_t i = 0; i < m->sampler_count && field->kind == ZS_PAYLOAD_BINDLESS_HANDLE; i++) {
+        if (m->samplers[i].arg == field->arg && field->arg != ZS_NONE)
+            return m->samplers[i].index;
+    }
+    return ZS_NONE;
+}
+
+/* Code gives them to messages: in the extended descriptor, samplers' in the header. */
+static void store_handles(struct zs_gpu_args *args)
+{
+    const struct zs_kernel *m = args->kernel->module;
     bool is_surface_offset = args->kernel->device->model->loads_payload;
-    if (slot)
-        patch(args, index, ZS_PAYLOAD_BINDLESS_HANDLE,
-              (uint64_t)(slot - 1) << (is_surface_offset ? 6 : 12));
+    for (uint32_t i = 0; i < m->payload_count; i++) {
+        uint32_t handle = zs_gpu_handle_of(m, &m->payload[i]);
+        uint32_t sampler = sampler_of(m, &m->payload[i]);
+        uint64_t slot = handle == ZS_NONE ? 0 : args->kernel->bindless[handle];
+        if (slot)
+            zs_gpu_payload_store(args->cross_thread, &m->payload[i],
+                                 (slot - 1) << (is_surface_offset ? 6 : 12));
+        else if (sampler != ZS_NONE)
+            zs_gpu_payload_store(args->cross_thread, &m->payload[i],
+                                 (sampler + 1ull) * ZS_PORT_SAMPLER_HANDLE_B);
+    }
 }
 
 int zs_gpu_args_create(const struct zs_gpu_kernel *kernel, struct zs_gpu_args **ret_args)
@@ -87,8 +115,7 @@ int zs_gpu_args_create(const struct zs_gpu_kernel *kernel, struct zs_gpu_args **
     if (kernel->sampler_count)
         memcpy(args->samplers, kernel->samplers, kernel->sampler_count * sizeof(*args->samplers));
     bind_program_buffers(args);
-    for (uint32_t i = 0; i < kernel->module->arg_count; i++)
-        store_handle(args, i); /* a null surface until it is set */
+    store_handles(args); /* null surfaces until they are set */
     *ret_args = args;
     return 0;
 }

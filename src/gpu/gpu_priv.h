@@ -201,7 +201,7 @@ struct zs_gpu_kernel {
     uint32_t entry_B;
     uint64_t global_va, global_size_B, constant_va, constant_size_B;
     uint32_t surface_count; /* of the binding table, and behind it those reached by handles */
-    uint8_t *bindless;      /* by argument: 1 + the index of the surface with its handle; 0: none */
+    uint8_t *bindless;      /* by zs_gpu_handle_of: 1 + the index of the surface; 0: none */
     uint32_t sampler_count;
     struct zs_port_sampler *samplers; /* inline ones filled in */
     uint32_t start_B;  /* where threads start: behind what loads local ids, which they are given */
@@ -276,6 +276,9 @@ struct zs_gpu_args {
 uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret);
 
 /* Write the low bytes of a value into a payload field; wider fields are zero-filled. */
+/* Which handle of a surface a field holds: an argument's, or behind those the constant buffer's and
+ * the global one's; ZS_NONE: none. */
+uint32_t zs_gpu_handle_of(const struct zs_kernel *m, const struct zs_payload *field);
 void zs_gpu_payload_store(uint8_t *cross_thread, const struct zs_payload *field, uint64_t value);
 /* Exact bytes of local memory: static part and local arguments. */
 uint64_t zs_gpu_args_slm_exact_B(const struct zs_gpu_args *args);

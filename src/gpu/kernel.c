@@ -239,12 +239,23 @@ static void place_payload(struct zs_gpu_kernel *kernel)
     kernel->inline_B = ZS_MIN(thread->inline_data_B, thread->cross_thread_B);
 }
 
+uint32_t zs_gpu_handle_of(const struct zs_kernel *m, const struct zs_payload *field)
+{
+    if (field->kind == ZS_PAYLOAD_CONST_HANDLE)
+        return m->arg_count;
+    if (field->kind == ZS_PAYLOAD_GLOBAL_HANDLE)
+        return m->arg_count + 1;
+    bool is_surface = field->kind == ZS_PAYLOAD_BINDLESS_HANDLE && field->arg < m->arg_count &&
+                      m->args[field->arg].kind != ZS_ARG_SAMPLER;
+    return is_surface ? field->arg : ZS_NONE;
+}
+
 /* Surfaces that kernels reach by a handle in their arguments ("bindless") stand behind those of the
  * binding table; a handle is an index, as extended descriptors have it. */
 static int number_surfaces(struct zs_gpu_kernel *kernel, struct zs_diag *diag)
 {
     const struct zs_kernel *m = kernel->module;
-    kernel->bindless = calloc(m->arg_count + 1u, sizeof(*kernel->bindless));
+    kernel->bindless = calloc(m->arg_count + 2u, sizeof(*kernel->bindless));
     if (!kernel->bindless)
         return -ENOMEM;
     for (uint32_t i = 0; i < m->surface_count; i++) {
@@ -252,15 +263,14 @@ static int number_surfaces(struct zs_gpu_kernel *kernel, struct zs_diag *diag)
             kernel->surface_count = ZS_MAX(kernel->surface_count, m->surfaces[i].bti + 1);
     }
     for (uint32_t i = 0; i < m->payload_count; i++) {
-        uint32_t arg = m->payload[i].arg;
-        if (m->payload[i].kind != ZS_PAYLOAD_BINDLESS_HANDLE || arg >= m->arg_count ||
-            m->args[arg].kind == ZS_ARG_SAMPLER || kernel->bindless[arg])
+        uint32_t handle = zs_gpu_handle_of(m, &m->payload[i]);
+        if (handle == ZS_NONE || kernel->bindless[handle])
             continue;
         if (kernel->surface_count >= ZS_PORT_SURFACES_MAX)
             return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
                                "kernel %s: more than %d surfaces are not modelled", m->name,
                                ZS_PORT_SURFACES_MAX);
-        kernel->bindless[arg] = (uint8_t)++kernel->surface_count;
+        kernel->bindless[handle] = (uint8_t)++kernel->surface_count;
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "module/elf.h"
+#include "module/module.h"
 
 #include "base/reader.h"
 
@@ -7,6 +8,7 @@
 #include <inttypes.h>
 
 enum { EHDR_B = 64, SHDR_B = 64, SYM_B = 24, REL_B = 16, RELA_B = 24, SHN_XINDEX = 0xffff };
+enum { STT_OBJECT = 1 };
 
 static const struct {
     uint32_t type;
@@ -245,4 +247,73 @@ void zs_elf_relocation(const struct zs_section *section, uint32_t index,
     ret_relocation->type = (uint32_t)info;
     ret_relocation->symbol = (uint32_t)(info >> 32);
     ret_relocation->addend = rela ? (int64_t)zs_read_u64(&r, "relocation addend") : 0;
+}
+
+/* From a symbol's name on to the end of all names: nothing is searched. */
+static struct zs_span name_of(const struct zs_elf *elf, const struct zs_section *symtab,
+                              uint32_t index, bool *ret_object)
+{
+    struct zs_reader r = zs_reader_make(symtab->bytes, 0, NULL);
+    struct zs_span strings = elf->sections[symtab->link].bytes;
+    zs_read_seek(&r, (uint64_t)index * SYM_B, "symbol");
+    uint32_t at_B = zs_read_u32(&r, "symbol name");
+    *ret_object = (zs_read_u8(&r, "symbol info") & 15) == STT_OBJECT;
+    if (r.error || at_B >= strings.size_B)
+        return (struct zs_span){0};
+    return (struct zs_span){strings.data + at_B, strings.size_B - at_B};
+}
+
+/* Units of debug information and the sections of code, side by side. */
+struct units {
+    const struct zs_elf *elf;
+    struct zs_span bytes;
+    uint64_t end_B; /* of the unit */
+    uint32_t code;  /* its section */
+    bool agree;
+};
+
+static void next_unit(struct units *u)
+{
+    uint64_t room_B = u->bytes.size_B - u->end_B;
+    uint32_t length_B = room_B >= 4 ? zs_load_u32(u->bytes.data + u->end_B) : UINT32_MAX;
+    u->agree = u->agree && room_B >= 4 && length_B <= room_B - 4;
+    u->end_B += u->agree ? 4u + length_B : 0;
+    do
+        u->code++;
+    while (u->code < u->elf->section_count &&
+           (strncmp(u->elf->sections[u->code].name, ".text.", 6) != 0 ||
+            strcmp(u->elf->sections[u->code].name + 6, ZS_FUNCTION_HOLDER_NAME) == 0));
+    u->agree = u->agree && u->code < u->elf->section_count;
+}
+
+void zs_elf_nameless_code(const struct zs_elf *elf, const struct zs_section *table,
+                          int32_t *ret_section)
+{
+    struct units u = {.elf = elf, .bytes = elf->sections[table->info].bytes, .agree = true};
+    const struct zs_section *symtab = &elf->sections[table->link];
+    uint32_t count = zs_elf_relocation_count(table);
+    for (uint32_t i = 0; i < count; i++) {
+        struct zs_elf_relocation relocation;
+        bool is_object;
+        zs_elf_relocation(table, i, &relocation);
+        if (relocation.type != ZS_RELOCATION_ADDRESS)
+            continue;
+        while (u.agree && relocation.offset_B >= u.end_B)
+            next_unit(&u);
+        struct zs_span name = name_of(elf, symtab, relocation.symbol, &is_object);
+        if (name.size_B && !name.data[0] && is_object) {
+            ret_section[i] = u.agree ? (int32_t)u.code : ZS_ELF_NOWHERE;
+        } else if (u.agree) {
+            size_t name_B = strlen(elf->sections[u.code].name) + 1;
+            u.agree =
+                name.size_B >= name_B && memcmp(name.data, elf->sections[u.code].name, name_B) == 0;
+        }
+    }
+    while (u.agree && u.end_B < u.bytes.size_B)
+        next_unit(&u);
+    uint32_t last = u.code;
+    bool ended = u.agree;
+    next_unit(&u);
+    for (uint32_t i = 0; i < count && (!ended || last == 0 || u.code < elf->section_count); i++)
+        ret_section[i] = ret_section[i] ? ZS_ELF_NOWHERE : 0;
 }

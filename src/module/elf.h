@@ -84,6 +84,17 @@ uint32_t zs_elf_relocation_count(const struct zs_section *section);
 void zs_elf_relocation(const struct zs_section *section, uint32_t index,
                        struct zs_elf_relocation *ret_relocation);
 
+enum { ZS_ELF_NOWHERE = -1 };
+/*
+ * IGC 2.40 may lose the names of the symbols that relocations of .debug_info and .debug_line use.
+ * Each unit of these belongs to the code of one kernel, in the order of the sections: where there
+ * are as many units as sections of code and all names that are left agree, that tells what the
+ * 64-bit relocations of a unit mean. ret_section, zeroed, one of each relocation of `table`: the
+ * section that a nameless one means; ZS_ELF_NOWHERE where that cannot be told; 0 for all others.
+ */
+void zs_elf_nameless_code(const struct zs_elf *elf, const struct zs_section *table,
+                          int32_t *ret_section);
+
 /* The NUL-terminated string at that offset of a string table, or NULL. */
 const char *zs_span_string(struct zs_span table, uint64_t offset_B);
 /* "STRTAB", "ZEINFO", ...; "" for others. */

@@ -287,10 +287,14 @@ static int add_implicit(struct ze_build *zb, const struct ze_payload *p)
     }
     if (p->kind == ZS_PAYLOAD_PRINTF_BUFFER)
         zb->k->flags |= ZS_KERNEL_PRINTF_CALLS;
+    if (p->mode == ZE_MODE_BINDLESS && p->kind == ZS_PAYLOAD_CONST_BASE)
+        field.kind = ZS_PAYLOAD_CONST_HANDLE;
+    if (p->mode == ZE_MODE_BINDLESS && p->kind == ZS_PAYLOAD_GLOBAL_BASE)
+        field.kind = ZS_PAYLOAD_GLOBAL_HANDLE;
     if (is_vector(p->kind))
         add_vector(zb, &field);
     else if (p->size_B)
-        add_field(zb, &field, (enum zs_payload_kind)p->kind);
+        add_field(zb, &field, (enum zs_payload_kind)field.kind);
     return 0;
 }
 

@@ -51,6 +51,8 @@ def jobs():
             more = OPTIONS
             if device in LANES16:
                 more += ' -DNO_SIMD8'
+            if name == 'image':
+                more += ' -DNO_GRADIENT_OF_UINTS'
             if name in ('matrix', 'lsc'):
                 more += ' -DLANES=16' if device in LANES16 else ' -DLANES=8'
             yield name, device, 'default', source, more

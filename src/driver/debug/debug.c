@@ -218,6 +218,10 @@ static int apply(struct linker *l, const struct zs_section *table)
     int error = resolve_table(l, &l->elf.sections[table->link]);
     if (error)
         return error;
+    int32_t *nameless = ZS_ARENA_ARRAY(l->arena, count + 1u, int32_t);
+    if (!nameless)
+        return -ENOMEM;
+    zs_elf_nameless_code(&l->elf, table, nameless);
     for (uint32_t i = 0; i < count; i++) {
         struct zs_elf_relocation relocation;
         zs_elf_relocation(table, i, &relocation);
@@ -226,10 +230,13 @@ static int apply(struct linker *l, const struct zs_section *table)
             relocation.symbol >= l->symbol_count || relocation.offset_B > target->bytes.size_B ||
             size_B > target->bytes.size_B - relocation.offset_B)
             return -EBADMSG;
-        const struct resolved *symbol = &l->symbols[relocation.symbol];
-        if (symbol->known)
+        struct resolved symbol = l->symbols[relocation.symbol];
+        int32_t section = nameless[i];
+        if (section)
+            symbol = (struct resolved){section > 0 ? l->section_va[section] : 0, section > 0};
+        if (symbol.known)
             store(l->out->data + target->offset_B + relocation.offset_B,
-                  symbol->va + (uint64_t)relocation.addend, size_B);
+                  symbol.va + (uint64_t)relocation.addend, size_B);
     }
     return 0;
 }

@@ -71,7 +71,7 @@ class Igc2(zebin.ZebinCase):
                 self.check_zebin(device, path, d)
                 self.assertEqual(d['devices'][0]['zebin_version'], '1.73')
 
-    def not_yet_debug(self):
+    def test_debug(self):
         for device, source, _, path in modules():
             if source != 'debug':
                 continue

@@ -76,6 +76,8 @@ class ZebinCase(unittest.TestCase):
                         'enqueued_local_size'):
                 fields += [(p['offset'] + i, 4, kind, None) for i in range(0, p['size'], 4)]
             elif p['size']:
+                if kind in ('const_base', 'global_base') and p.get('addrmode') == 'bindless':
+                    kind = kind.replace('base', 'handle')
                 if kind == 'arg_bypointer' and p['addrspace'] == 'local':
                     kind = 'local_pointer'
                 elif kind == 'arg_bypointer' and p['addrmode'] == 'bindless':

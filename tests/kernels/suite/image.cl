@@ -160,7 +160,8 @@ KERNEL void image_half_write(write_only image2d_t image, global const int4 *coor
     {                                                                                              \
         float4 c = coordinates[I];                                                                 \
         out[I] = read_image##f(image, sampler, c.at, (c * 0.5f).along, (c + 1.0f).along);          \
-    }                                                                                              \
+    }
+#define LOD(type, T, f, V, at)                                                                     \
     KERNEL void image_lod_##type##_##f(read_only T image, sampler_t sampler,                       \
                                        global const float4 *coordinates, global V *out)            \
     {                                                                                              \
@@ -170,8 +171,15 @@ KERNEL void image_half_write(write_only image2d_t image, global const int4 *coor
 GRADIENT(1d, image1d_t, f, float4, x, x)
 GRADIENT(1d_array, image1d_array_t, i, int4, xy, x)
 GRADIENT(2d, image2d_t, f, float4, xy, xy)
+#ifndef NO_GRADIENT_OF_UINTS /* IGC 2.40 lacks the function */
 GRADIENT(2d_array, image2d_array_t, ui, uint4, xyzw, xy)
+#endif
 GRADIENT(3d, image3d_t, f, float4, xyzw, xyzw)
+LOD(1d, image1d_t, f, float4, x)
+LOD(1d_array, image1d_array_t, i, int4, xy)
+LOD(2d, image2d_t, f, float4, xy)
+LOD(2d_array, image2d_array_t, ui, uint4, xyzw)
+LOD(3d, image3d_t, f, float4, xyzw)
 #endif
 
 #if defined(cl_intel_subgroups) && (!defined(SIMD) || SIMD < 32)

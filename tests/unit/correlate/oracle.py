@@ -88,6 +88,7 @@ class Elf:
             if s['type'] != 4:
                 continue
             symbols = self.sections[s['link']]
+            lost = self.nameless(s, symbols)
             strings = self.sections[symbols['link']]['offset']
             for at in range(s['offset'], s['offset'] + s['size'], 24):
                 offset, info, addend = struct.unpack_from('<2Qq', self.data, at)
@@ -97,11 +98,26 @@ class Elf:
                 at_name = strings + name
                 text_name = bytes(self.data[at_name:self.data.index(b'\0', at_name)]).decode()
                 target = self.sections[s['info']]['offset'] + offset
-                value += base.get(text_name, 0) + addend
+                value += base.get(lost.get(at, text_name), 0) + addend
                 size = 8 if info & 0xffffffff == 1 else 4
                 self.data[target:target + size] = (value & (256 ** size - 1)).to_bytes(size,
                                                                                        'little')
             s['type'] = 1  # done: the oracles shall not try
+
+    def nameless(self, table, symbols):
+        """What relocations by nameless symbols mean (IGC 2 loses names): units are in the order of the code's sections."""
+        texts = [s['name'] for s in self.sections if s['name'].startswith('.text.')]
+        target, strings = self.sections[table['info']], self.sections[symbols['link']]['offset']
+        ends = [0]
+        while ends[-1] < target['size']:
+            ends.append(ends[-1] + 4 + struct.unpack_from('<I', self.data, target['offset'] + ends[-1])[0])
+        found = {}
+        for at in range(table['offset'], table['offset'] + table['size'], 24):
+            offset, info = struct.unpack_from('<2Q', self.data, at)
+            name, kind = struct.unpack_from('<IB', self.data, symbols['offset'] + 24 * (info >> 32))
+            if kind == 1 and self.data[strings + name] == 0 and info & 0xffffffff == 1:
+                found[at] = texts[sum(end <= offset for end in ends) - 1]
+        return found if len(ends) == len(texts) + 1 else {}
 
     def section_size(self, name):
         return next(s['size'] for s in self.sections if s['name'] == name)
