@@ -16,6 +16,7 @@
 enum {
     FUNCTION_OPS = 6000, /* of both versions */
     MODULE_OPS = 24000,  /* of all functions together */
+    BOTH_OPS = 600, /* threads with some lanes are interpreted where no lanes part, behind it */
 };
 
 struct plan {
@@ -212,12 +213,12 @@ static int plan_all(struct plan *plan, uint8_t *in)
 {
     struct zs_eu_emit *e = plan->e;
     uint32_t start = e->block_segment[e->p->entry_block];
-    bool divergent = parts(e);
+    bool both = parts(e) || e->options.keeps_state || e->p->op_count <= BOTH_OPS;
 
     find_heads(plan);
     mark_reached(plan, start, 0, UINT32_MAX, in);
-    if (!add_function(plan, in, true) && (divergent || !add_function(plan, in, false)))
-        add_loops(plan, divergent, in);
+    if (!add_function(plan, in, both))
+        add_loops(plan, both, in);
     put_module(plan);
     put_read(plan);
     if (plan->module->text.error || plan->functions.error || e->body.error)

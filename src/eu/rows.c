@@ -15,6 +15,16 @@ struct op {
     uint32_t aux;
 };
 
+/* What lanes.h has by shuffles, for gcc: here each lane is by itself. */
+#define lanes_move_u64(a) (a)
+#define lanes_low_32(a)   __builtin_convertvector(a, u32x8)
+#define lanes_high_32(a)  __builtin_convertvector((a) >> 32, u32x8)
+#define WIDE(T, a)        __builtin_convertvector(a, T##x8)
+#undef lanes_mulh_s32
+#undef lanes_mulh_u32
+#define lanes_mulh_s32(a, b) __builtin_convertvector((WIDE(s64, a) * WIDE(s64, b)) >> 32, u32x8)
+#define lanes_mulh_u32(a, b) __builtin_convertvector((WIDE(u64, a) * WIDE(u64, b)) >> 32, u32x8)
+
 #define SIGNATURE                                                                                  \
     (uint8_t *restrict d_at, const uint8_t *a_at, const uint8_t *b_at, const uint8_t *c_at,        \
      uint32_t cr0, uint32_t aux)

@@ -11,7 +11,7 @@ import re
 import sys
 
 FOREIGN = ('@llvm.sin', '@llvm.cos', '@llvm.pow', '@llvm.exp', '@llvm.log', 'stmxcsr')
-INLINE_LINES = 48
+INLINE_LINES = 64
 ROUND = {'0': 'roundeven', '8': 'roundeven', '9': 'floor', '1': 'floor', '10': 'ceil', '2': 'ceil', '11': 'trunc',
          '3': 'trunc', '12': 'rint', '4': 'rint'}
 
@@ -21,6 +21,8 @@ def clean(line):
     line = re.sub(r' #[0-9]+', '', line)
     line = re.sub(r'@llvm\.x86\.avx\.round\.ps\.256\((.*), i32 (\d+)\)',
                   lambda m: '@llvm.%s.v8f32(%s)' % (ROUND[m.group(2)], m.group(1)), line)
+    line = re.sub(r'@llvm\.x86\.avx512\.mask\.rndscale\.pd\.512\((.*?), i32 (\d+), .*, i8 -1, i32 4\)',
+                  lambda m: '@llvm.%s.v8f64(%s)' % (ROUND[m.group(2)], m.group(1)), line)
     return line.rstrip()
 
 
@@ -99,6 +101,7 @@ def main():
                 current = None
     for kind in set(ROUND.values()):
         declares['llvm.%s.v8f32' % kind] = 'declare <8 x float> @llvm.%s.v8f32(<8 x float>)' % kind
+        declares['llvm.%s.v8f64' % kind] = 'declare <8 x double> @llvm.%s.v8f64(<8 x double>)' % kind
     for name, line in list(declares.items()):
         if '.v8' in name and 'x86' not in name:
             declares[name.replace('.v8', '.v16')] = line.replace('<8 x ', '<16 x ').replace('.v8', '.v16')
