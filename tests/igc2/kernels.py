@@ -54,6 +54,13 @@ def codes(elf):
         yield rows[index][0][len('.text.'):], rows[index][3][:end]
 
 
+def same(one, other):
+    """Whether two modules say the same. Which names of symbols IGC 2 loses, and so where sections are, differs from run to
+    run."""
+    told = [{name: body for name, _, kind, body in sections(elf) if kind not in (2, 3, 4, 9)} for elf in (one, other)]
+    return told[0] == told[1]
+
+
 def digest(text):
     """Of a listing: instructions and labels, whatever the space between words. Version 2 of libiga64 writes regions
     behind .nomme, which version 1 did not."""

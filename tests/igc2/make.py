@@ -198,8 +198,8 @@ def main():
                 for member in tar:
                     with open(os.path.join(work, 'committed-' + member.name), 'wb') as f:
                         f.write(tar.extractfile(member).read())
-                    if member.name.endswith('.bin') and dict((m + '.bin', d) for m, _, d in modules).get(
-                            member.name) != tar.extractfile(member).read():
+                    now = dict((m + '.bin', d) for m, _, d in modules).get(member.name)
+                    if now and not kernels.same(now, tar.extractfile(member).read()):
                         differ.append(member.name)
         else:
             with open(path, 'wb') as f:
