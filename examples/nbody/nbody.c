@@ -15,6 +15,7 @@
 #include <level_zero/ze_api.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,17 +81,19 @@ static void open_gpu(struct gpu *gpu)
 static void build(struct gpu *gpu, const char *path, const char *flags)
 {
     size_t size_B;
-    uint8_t *spirv = read_file(path, &size_B);
+    uint8_t *bytes = read_file(path, &size_B);
+    bool native = size_B > 4 && memcmp(bytes, "\177ELF", 4) == 0;
     const ze_module_desc_t module = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                                     .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                                     .format = native ? ZE_MODULE_FORMAT_NATIVE
+                                                      : ZE_MODULE_FORMAT_IL_SPIRV,
                                      .inputSize = size_B,
-                                     .pInputModule = spirv,
+                                     .pInputModule = bytes,
                                      .pBuildFlags = flags};
     const ze_kernel_desc_t kernel = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                      .pKernelName = "nbody_step"};
     check(zeModuleCreate(gpu->context, gpu->device, &module, &gpu->module, NULL), "zeModuleCreate");
     check(zeKernelCreate(gpu->module, &kernel, &gpu->kernel), "zeKernelCreate");
-    free(spirv);
+    free(bytes);
 }
 
 static struct body *allocate(struct gpu *gpu)
@@ -174,7 +177,7 @@ int main(int argc, char **argv)
     struct body *expected = host[0], *expected_next = host[1];
     struct gpu gpu = {0};
     if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: %s nbody.spv [BUILD_FLAGS]\n", argv[0]);
+        fprintf(stderr, "usage: %s nbody.spv|nbody.bin [BUILD_FLAGS]\n", argv[0]);
         return 2;
     }
     open_gpu(&gpu);

@@ -59,9 +59,9 @@ def jobs():
             for variant, where in MORE.get(name, {}).items():
                 if device in where:
                     yield name, device, variant, source, more + ' ' + VARIANTS[variant]
-    source = os.path.join(TESTS, 'unit', 'correlate', 'kernels', 'kernels.cl')
-    for device in DEVICES:
-        yield 'debug', device, 'default', source, '-g -I.'
+    for name, source in (('debug', 'tests/unit/correlate/kernels/kernels.cl'), ('nbody', 'examples/nbody/nbody.cl')):
+        for device in DEVICES:
+            yield name, device, 'default', os.path.join(TESTS, '..', source), '-g -I.'
 
 
 def called(job):
@@ -71,7 +71,7 @@ def called(job):
 def key_of(job, compiler):
     digest = hashlib.sha256(repr((job[1], job[4], compiler)).encode())
     folder = os.path.dirname(job[3])
-    for name in sorted(os.listdir(folder)) if job[0] == 'debug' else [os.path.basename(job[3])]:
+    for name in sorted(os.listdir(folder)) if '-I.' in job[4] else [os.path.basename(job[3])]:
         with open(os.path.join(folder, name), 'rb') as f:
             digest.update(f.read())
     return digest.hexdigest()
