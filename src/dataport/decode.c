@@ -80,34 +80,51 @@ static uint32_t data_registers(const struct zs_message_form *f)
     return f->is_transposed ? registers : registers * f->elements;
 }
 
-#define RULE_OF(name, condition)                                                                   \
-    static bool rule_##name(const struct zs_message_form *f)                                       \
-    {                                                                                              \
-        return (condition);                                                                        \
-    }
-#define RULE(name, error, condition, text)      RULE_OF(name, condition)
-#define LSC_RULE(name, error, condition, text)  RULE_OF(name, f->is_lsc && (condition))
-#define PORT_RULE(name, error, condition, text) RULE_OF(name, !f->is_lsc && (condition))
-#include "dataport/message_rule.def"
-
 static const struct rule {
-    bool (*holds)(const struct zs_message_form *f);
     int error;
     const char *text;
 } rules[] = {
-#define RULE(name, error, condition, text) {rule_##name, -(error), text},
+#define RULE(name, error, condition, text) {-(error), text},
 #define LSC_RULE                           RULE
 #define PORT_RULE                          RULE
 #include "dataport/message_rule.def"
 };
 
+enum {
+#define RULE(name, error, condition, text) RULE_##name,
+#define LSC_RULE                           RULE
+#define PORT_RULE                          RULE
+#include "dataport/message_rule.def"
+};
+
+/* Messages of threads whose descriptors are in registers are decoded while these run. */
+static const struct rule *find_lsc_rule(const struct zs_message_form *f)
+{
+#define RULE(name, error, condition, text)                                                         \
+    if (condition)                                                                                 \
+        return &rules[RULE_##name];
+#define LSC_RULE RULE
+#define PORT_RULE(name, error, condition, text)
+#include "dataport/message_rule.def"
+    return NULL;
+}
+
+static const struct rule *find_port_rule(const struct zs_message_form *f)
+{
+#define RULE(name, error, condition, text)                                                         \
+    if (condition)                                                                                 \
+        return &rules[RULE_##name];
+#define LSC_RULE(name, error, condition, text)
+#define PORT_RULE RULE
+#include "dataport/message_rule.def"
+    return NULL;
+}
+
 static const struct rule *find_rule(const struct zs_message_form *f)
 {
-    for (size_t i = 0; i < ZS_ARRAY_LEN(rules) && f->kind != ZS_MSG_FENCE; i++) {
-        if (rules[i].holds(f))
-            return &rules[i];
-    }
-    return NULL;
+    if (f->kind == ZS_MSG_FENCE)
+        return NULL;
+    return f->is_lsc ? find_lsc_rule(f) : find_port_rule(f);
 }
 
 /* ---- rows --------------------------------------------------------------------------------------
