@@ -116,12 +116,8 @@ static void reach_block(const struct zs_port *port, const struct zs_port_message
     struct zs_port_area area;
     if (!area_of(port, m, m->bytes_written != 0, &area))
         return;
-    uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift;
-    if (m->bti == BTI_SLM)
-        offset &= SLM_OFFSET_MASK;
-    else if (m->bti >= BTI_SCRATCH)
-        offset += zs_port_load32(header + 20) & ~0x3ffu;
-    add_in_area(r, port, &area, offset - area.bias, m->block_B, ZS_PORT_NO_LANE);
+    add_in_area(r, port, &area, zs_port_block_offset(m, &area, header), m->block_B,
+                ZS_PORT_NO_LANE);
 }
 
 /* Scratch blocks of channels are dwords of lanes. */
@@ -131,8 +127,7 @@ static void reach_scratch(const struct zs_port *port, const struct zs_port_messa
     struct zs_port_area area;
     if (!area_of(port, m, m->op, &area))
         return;
-    uint64_t offset =
-        (uint64_t)(zs_port_load32(header + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
+    uint64_t offset = zs_port_block_offset(m, &area, header);
     if (!m->masked) {
         add_in_area(r, port, &area, offset, m->block_B, ZS_PORT_NO_LANE);
         return;
@@ -157,26 +152,16 @@ static void reach_block2d(const struct zs_port *port, const struct zs_port_messa
 /* ---- images ------------------------------------------------------------------------------------
  */
 
-static const struct zs_port_surface *image_of(const struct zs_port *port,
-                                              const struct zs_port_message *m)
-{
-    bool is_image =
-        m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_PORT_SURFACE_IMAGE;
-    return is_image ? &port->surfaces[m->bti] : NULL;
-}
-
 static void reach_typed(const struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *src0, uint32_t mask, struct zs_port_accesses *r)
 {
-    const struct zs_port_surface *s = image_of(port, m);
-    const uint8_t *at = src0 + m->header_grf * GRF_B;
+    const struct zs_port_surface *s = zs_port_image(port, m);
     if (!s)
         return;
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        int64_t coordinate[3] = {0};
-        for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
-            coordinate[i] = (int32_t)zs_port_load32(at + i * zs_port_typed_B(m) + lane * 4);
+        int64_t coordinate[3];
+        zs_port_coordinates(m, src0, lane, coordinate);
         const uint8_t *texel = zs_port_surface_texel(s, coordinate);
         if (texel)
             add(r, texel, s->format->texel_B, lane, port);
@@ -222,7 +207,7 @@ static struct media_runs media_runs(const struct zs_port_surface *s, int64_t x_B
 static void reach_media(const struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *header, struct zs_port_accesses *r)
 {
-    const struct zs_port_surface *s = image_of(port, m);
+    const struct zs_port_surface *s = zs_port_image(port, m);
     if (!s)
         return;
     struct zs_port_media block = zs_port_media(m, header);
@@ -248,7 +233,6 @@ static void reach_lsc(const struct zs_port *port, const struct zs_port_message *
                       const uint8_t *src0, uint32_t mask, struct zs_port_accesses *r)
 {
     struct zs_port_plain plain;
-    struct zs_port_area area;
     if (zs_port_lsc_is_special(m)) {
         zs_port_lsc_plain(m, src0, &plain);
         mask &= ~plain.far;
@@ -262,9 +246,8 @@ static void reach_lsc(const struct zs_port *port, const struct zs_port_message *
         reach_lanes(port, m, &a, mask, r);
     } else if (m->address_B == 8) {
         add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_NO_LANE, port);
-    } else if (area_of(port, m, m->bytes_written != 0, &area)) {
-        add_in_area(r, port, &area, (zs_port_load32(src0) & area.mask) - area.bias, m->block_B,
-                    ZS_PORT_NO_LANE);
+    } else {
+        reach_block(port, m, src0, r);
     }
 }
 

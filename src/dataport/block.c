@@ -9,16 +9,21 @@
 /* ---- by binding table -------------------------------------------------------------------------
  */
 
-/* Where the block starts, relative to the area. Stateless: from the thread's scratch base that
- * the header carries in DW5. */
-static uint64_t block_offset(const struct zs_port_message *m, const struct zs_port_area *area,
-                             const uint8_t *header)
+/* Of headers: stateless ones count from the thread's scratch base, which is in DW5. Of load/store
+ * cache messages the payload is an offset. */
+uint64_t zs_port_block_offset(const struct zs_port_message *m, const struct zs_port_area *area,
+                              const uint8_t *header)
 {
+    if (m->shape == ZS_PORT_SHAPE_LSC)
+        return (zs_port_load32(header) & area->mask) - area->bias;
+    uint64_t scratch = zs_port_load32(header + 20) & ~0x3ffu;
+    if (m->shape == ZS_PORT_SHAPE_SCRATCH)
+        return scratch + m->block_offset_B - area->bias;
     uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift;
     if (m->bti == BTI_SLM)
         offset &= SLM_OFFSET_MASK;
     else if (m->bti >= BTI_SCRATCH)
-        offset += zs_port_load32(header + 20) & ~0x3ffu;
+        offset += scratch;
     return offset - area->bias;
 }
 
@@ -72,7 +77,7 @@ bool zs_port_run_block_read(struct zs_port *port, const struct zs_port_message *
 {
     struct zs_port_area area;
     return zs_port_area(port, m, false, &area) &&
-           block_in(port, m, &area, block_offset(m, &area, src0), dst);
+           block_in(port, m, &area, zs_port_block_offset(m, &area, src0), dst);
 }
 
 bool zs_port_run_block_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
@@ -80,7 +85,8 @@ bool zs_port_run_block_write(struct zs_port *port, const struct zs_port_message 
 {
     struct zs_port_area area;
     return zs_port_area(port, m, true, &area) &&
-           block_out(port, m, &area, block_offset(m, &area, src0), zs_port_data(m, src0, src1, 0));
+           block_out(port, m, &area, zs_port_block_offset(m, &area, src0),
+                     zs_port_data(m, src0, src1, 0));
 }
 
 /* Even registers have the dwords of lanes 0 to 7, odd ones those of 8 to 15. */
@@ -105,8 +111,7 @@ bool zs_port_run_scratch(struct zs_port *port, const struct zs_port_message *m, 
     struct zs_port_area area;
     if (!zs_port_area(port, m, m->op, &area))
         return false;
-    uint64_t offset =
-        (uint64_t)(zs_port_load32(src0 + 20) & ~0x3ffu) + m->block_offset_B - area.bias;
+    uint64_t offset = zs_port_block_offset(m, &area, src0);
     const uint8_t *data = m->op ? zs_port_data(m, src0, src1, 0) : NULL;
     if (m->masked && mask != 0xffff && !(mask == 0xff && m->block_B == GRF_B))
         return block_out_masked(port, m, &area, offset, data, mask);
@@ -185,10 +190,9 @@ static bool media_setup(struct zs_port *port, const struct zs_port_message *m,
     struct zs_port_area area; /* for its checks */
     if (!zs_port_area(port, m, is_write, &area))
         return false;
-    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_IMAGE)
-        return true;
-    ret->surface = &port->surfaces[m->bti];
-    ret->texel_B = ret->surface->format->texel_B;
+    ret->surface = zs_port_image(port, m);
+    if (ret->surface)
+        ret->texel_B = ret->surface->format->texel_B;
     return true;
 }
 

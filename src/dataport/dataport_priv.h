@@ -65,6 +65,15 @@ const struct zs_port_range *zs_port_range(struct zs_port *port,
                                           const struct zs_port_message *message, uint64_t gpu_va,
                                           uint64_t size_B, int lane, bool is_write);
 
+/* Of a message whose surface is an image; else NULL. */
+static inline const struct zs_port_surface *zs_port_image(const struct zs_port *port,
+                                                          const struct zs_port_message *message)
+{
+    bool is_image = message->bti < port->surface_count &&
+                    port->surfaces[message->bti].kind == ZS_PORT_SURFACE_IMAGE;
+    return is_image ? &port->surfaces[message->bti] : NULL;
+}
+
 /* Where the host has what a range has at gpu_va. */
 static inline uint8_t *zs_port_host(const struct zs_port_range *range, uint64_t gpu_va)
 {
@@ -237,6 +246,28 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof(v));
 }
+
+/* A parameter of a lane; 0: there are fewer. */
+static inline uint32_t zs_port_parameter(const struct zs_port_message *message, const uint8_t *src0,
+                                         uint32_t index, uint32_t lane)
+{
+    const uint8_t *at = src0 + (size_t)message->header_grf * GRF_B;
+    return index < message->coordinates
+               ? zs_port_load32(at + (size_t)index * zs_port_typed_B(message) + lane * 4)
+               : 0;
+}
+/* Of its texel: u, v, r; of one that the sampler loads the level may stand behind the first. */
+static inline void zs_port_coordinates(const struct zs_port_message *message, const uint8_t *src0,
+                                       uint32_t lane, int64_t ret[3])
+{
+    uint32_t level = message->shape == ZS_PORT_SHAPE_TEXEL && message->returns;
+    for (uint32_t i = 0; i < 3; i++)
+        ret[i] = (int32_t)zs_port_parameter(message, src0, i ? i + level : 0, lane);
+}
+
+/* block.c: where a block starts in its area. header: the payload. */
+uint64_t zs_port_block_offset(const struct zs_port_message *message,
+                              const struct zs_port_area *area, const uint8_t *header);
 
 /* What the payload of a media block says. In load/store cache messages (which have address_B) it
  * stands where blocks of memory have it. Source: lscBuildTypedBlock2DPayload() of IGC. */

@@ -385,6 +385,39 @@ static void touch_addresses(const struct zs_port *port, const struct zs_port_mes
     touch_lanes(port, m, address, mask, t);
 }
 
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+/* The bytes that are told to debuggers: those of scratch memory and of the payload from their own
+ * start on. */
+static void touch_block(const struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
+{
+    struct zs_port_accesses r;
+    uint64_t start = 0;
+    if (m->space == ZS_PORT_SPACE_SLM) {
+        t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
+        return;
+    }
+    if (is_relative(m))
+        start = (uint64_t)(uintptr_t)(m->space == ZS_PORT_SPACE_PAYLOAD && port->payload
+                                          ? port->payload
+                                          : port->scratch + port->scratch_start);
+    zs_port_accesses(port, m, src0, mask, &r);
+    for (uint32_t i = 0; i < r.count; i++)
+        add_bytes(t, r.pieces[i].address - start, r.pieces[i].size_B);
+}
+
+/* Prefetches, too. */
+static void touch_block2d(const struct zs_port_message *m, const uint8_t *src0,
+                          struct zs_port_footprint *t)
+{
+    uint64_t gpu_va;
+    uint32_t size_B;
+    for (uint32_t i = 0; zs_port_block2d_row(m, src0, i, &gpu_va, &size_B); i++)
+        add_bytes(t, gpu_va, size_B);
+}
+
 /* Vectors by lane, or one of them at one place. */
 static void touch_lsc(const struct zs_port *port, const struct zs_port_message *m,
                       const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
@@ -405,51 +438,7 @@ static void touch_lsc(const struct zs_port *port, const struct zs_port_message *
             touch_offsets(port, m, src0, mask, t);
         return;
     }
-    uint64_t size_B, base = base_of(port, m, &size_B);
-    uint64_t at = has_addresses(m) ? zs_port_load64(src0) : zs_port_load32(src0);
-    if (m->space == ZS_PORT_SPACE_SLM) {
-        t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
-        return;
-    }
-    if (at < size_B)
-        add_bytes(t, base + at, m->block_B);
-}
-
-/* ---- blocks ------------------------------------------------------------------------------------
- */
-
-static void touch_block(const struct zs_port *port, const struct zs_port_message *m,
-                        const uint8_t *header, struct zs_port_footprint *t)
-{
-    uint64_t offset = (uint64_t)zs_port_load32(header + 8) << m->block_shift, size_B;
-    if (m->space == ZS_PORT_SPACE_SLM) {
-        t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
-        return;
-    }
-    if (is_relative(m)) {
-        offset += zs_port_load32(header + 20) & ~0x3ffu;
-        add_bytes(t, offset - scratch_bias(port, m), m->block_B);
-        return;
-    }
-    uint64_t base = base_of(port, m, &size_B);
-    if (offset < size_B)
-        add_bytes(t, base + offset, m->block_B);
-}
-
-static void touch_scratch(const struct zs_port *port, const struct zs_port_message *m,
-                          const uint8_t *header, struct zs_port_footprint *t)
-{
-    uint64_t offset = (uint64_t)(zs_port_load32(header + 20) & ~0x3ffu) + m->block_offset_B;
-    add_bytes(t, offset - port->scratch_start, m->block_B);
-}
-
-static void touch_block2d(const struct zs_port_message *m, const uint8_t *src0,
-                          struct zs_port_footprint *t)
-{
-    uint64_t gpu_va;
-    uint32_t size_B;
-    for (uint32_t i = 0; zs_port_block2d_row(m, src0, i, &gpu_va, &size_B); i++)
-        add_bytes(t, gpu_va, size_B);
+    touch_block(port, m, src0, mask, t);
 }
 
 /* ---- images ------------------------------------------------------------------------------------
@@ -474,31 +463,13 @@ static void add_texel(const struct zs_port_surface *s, const int64_t coordinate[
     add_line(t, (start + slice_B + tile * ZS_PORT_LINE_B) >> LINE_SHIFT);
 }
 
-static const struct zs_port_surface *image_of(const struct zs_port *port,
-                                              const struct zs_port_message *m)
-{
-    bool is_image =
-        m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_PORT_SURFACE_IMAGE;
-    return is_image ? &port->surfaces[m->bti] : NULL;
-}
-
-static uint32_t parameter(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
-                          uint32_t lane)
-{
-    if (index >= m->coordinates)
-        return 0;
-    return zs_port_load32(src0 + m->header_grf * GRF_B + (index * m->lanes + lane) * 4);
-}
-
 static void touch_texels(const struct zs_port_surface *s, const struct zs_port_message *m,
                          const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
-    bool has_level = m->shape == ZS_PORT_SHAPE_TEXEL && m->returns;
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        int64_t coordinate[3] = {0};
-        for (uint32_t i = 0; i < 3; i++)
-            coordinate[i] = (int32_t)parameter(m, src0, has_level && i > 0 ? i + 1 : i, lane);
+        int64_t coordinate[3];
+        zs_port_coordinates(m, src0, lane, coordinate);
         add_texel(s, coordinate, t);
     }
 }
@@ -550,7 +521,7 @@ static void touch_samples(const struct zs_port *port, const struct zs_port_surfa
     {
         int64_t first[3] = {0};
         for (uint32_t i = 0; i < ZS_MIN(s->dimensions + (s->is_array ? 1u : 0u), 3u); i++) {
-            uint32_t bits = parameter(m, src0, m->channels + i * (1u + m->returns), lane);
+            uint32_t bits = zs_port_parameter(m, src0, m->channels + i * (1u + m->returns), lane);
             float u;
             memcpy(&u, &bits, sizeof(u));
             bool layer = i >= s->dimensions;
@@ -574,7 +545,7 @@ static void touch_samples(const struct zs_port *port, const struct zs_port_surfa
 static void touch_image(const struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
-    const struct zs_port_surface *s = image_of(port, m);
+    const struct zs_port_surface *s = zs_port_image(port, m);
     if (!s)
         return;
     if (m->shape == ZS_PORT_SHAPE_MEDIA)
@@ -617,13 +588,9 @@ void zs_port_footprint(const struct zs_port *port, const struct zs_port_message 
         touch_block2d(m, src0, t);
         break;
     case ZS_PORT_SHAPE_BLOCK:
-        touch_block(port, m, src0, t);
-        break;
     case ZS_PORT_SHAPE_SCRATCH:
-        touch_scratch(port, m, src0, t);
-        break;
     case ZS_PORT_SHAPE_A64_BLOCK:
-        add_bytes(t, zs_port_load64(src0), m->block_B);
+        touch_block(port, m, src0, mask, t);
         break;
     case ZS_PORT_SHAPE_TYPED:
     case ZS_PORT_SHAPE_MEDIA:

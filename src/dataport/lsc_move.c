@@ -417,7 +417,7 @@ static bool block_place(struct zs_port *port, const struct zs_port_message *m, c
     struct zs_port_area area;
     if (!zs_port_area(port, m, is_write, &area))
         return false;
-    uint64_t offset = (zs_port_load32(src0) & area.mask) - area.bias;
+    uint64_t offset = zs_port_block_offset(m, &area, src0);
     uint64_t inside_B = offset < area.size_B ? area.size_B - offset : 0;
     if (inside_B < m->block_B) {
         bool widened = inside_B && !is_write &&

@@ -36,9 +36,7 @@ static bool find_surface(struct zs_port *port, const struct zs_port_message *m,
     struct zs_port_area area; /* for its checks */
     if (!zs_port_area(port, m, false, &area))
         return false;
-    *ret = m->bti < port->surface_count && port->surfaces[m->bti].kind == ZS_PORT_SURFACE_IMAGE
-               ? &port->surfaces[m->bti]
-               : NULL;
+    *ret = zs_port_image(port, m);
     return true;
 }
 
@@ -142,18 +140,10 @@ static uint32_t disabled_channels(const struct zs_port_message *m, const uint8_t
     return m->header_grf ? zs_port_bits(zs_port_load32(src0 + 8), 15, 12) : 0;
 }
 
-static uint32_t parameter(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
-                          uint32_t lane)
-{
-    if (index >= m->coordinates)
-        return 0;
-    return zs_port_load32(src0 + m->header_grf * GRF_B + (index * m->lanes + lane) * 4);
-}
-
 static float parameter_float(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
                              uint32_t lane)
 {
-    uint32_t bits = parameter(m, src0, index, lane);
+    uint32_t bits = zs_port_parameter(m, src0, index, lane);
     float value;
     memcpy(&value, &bits, sizeof(value));
     return value;
@@ -174,11 +164,8 @@ static bool sample_ld(struct zs_port *port, const struct zs_port_message *m, uin
     ZS_PORT_FOR_LANES(lane, mask)
     {
         int64_t coordinate[3];
-        for (uint32_t i = 0; i < 3; i++) {
-            uint32_t index = m->returns && i > 0 ? i + 1 : i;
-            coordinate[i] = (int32_t)parameter(m, src0, index, lane);
-        }
-        bool level_0 = !m->returns || parameter(m, src0, 1, lane) == 0;
+        zs_port_coordinates(m, src0, lane, coordinate);
+        bool level_0 = !m->returns || zs_port_parameter(m, src0, 1, lane) == 0;
         const uint8_t *texel = s && level_0 ? zs_port_surface_texel(s, coordinate) : NULL;
         memset(rgba[lane], 0, sizeof(rgba[lane]));
         if (texel) {
@@ -367,7 +354,7 @@ bool zs_port_run_resinfo(struct zs_port *port, const struct zs_port_message *m, 
     ZS_PORT_FOR_LANES(lane, mask)
     {
         memset(rgba[lane], 0, sizeof(rgba[lane]));
-        if (!s || parameter(m, src0, 0, lane) != 0)
+        if (!s || zs_port_parameter(m, src0, 0, lane) != 0)
             continue;
         uint32_t size[4] = {s->width, s->dimensions > 1 ? s->height : 0,
                             s->dimensions > 2 ? s->depth : 0, 1};

@@ -44,29 +44,20 @@ uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int6
     return tiled_texel(surface, coordinate, offset);
 }
 
-static const struct zs_port_surface *image(struct zs_port *port, const struct zs_port_message *m)
-{
-    if (m->bti >= port->surface_count || port->surfaces[m->bti].kind != ZS_PORT_SURFACE_IMAGE)
-        return NULL;
-    return &port->surfaces[m->bti];
-}
-
 bool zs_port_lanes_typed(struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
                          uint32_t mask, bool is_write, struct zs_port_lanes *ret)
 {
     struct zs_port_area area; /* for its checks */
     if (!zs_port_area(port, m, is_write, &area))
         return false;
-    const struct zs_port_surface *surface = image(port, m);
+    const struct zs_port_surface *surface = zs_port_image(port, m);
     bool is_buffer = m->bti < port->surface_count &&
                      port->surfaces[m->bti].kind == ZS_PORT_SURFACE_BUFFER; /* it has no texels */
-    const uint8_t *at = src0 + m->header_grf * GRF_B;
     ret->valid = ret->outside = 0;
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        int64_t coordinate[3] = {0};
-        for (uint32_t i = 0; i < ZS_MIN(m->coordinates, 3u); i++)
-            coordinate[i] = (int32_t)zs_port_load32(at + i * zs_port_typed_B(m) + lane * 4);
+        int64_t coordinate[3];
+        zs_port_coordinates(m, src0, lane, coordinate);
         ret->pointer[lane] = surface ? zs_port_surface_texel(surface, coordinate) : NULL;
         if (ret->pointer[lane])
             ret->valid |= 1u << lane;

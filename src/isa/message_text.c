@@ -44,7 +44,7 @@ static void put_channels(struct text *t, uint32_t enabled)
 /* Lanes of a message of full width: IGA's default, not that of the instruction. */
 static uint32_t full_lanes(const struct text *t)
 {
-    return t->platform >= ZS_ISA_XE_HPC ? 32 : 16;
+    return 2u * t->f.generation->payload_lanes;
 }
 
 static void set_coordinates(struct text *t, uint32_t lanes)
@@ -83,7 +83,7 @@ static void tail_OWORDS(struct text *t, const char *words)
 /* From XeHPG on, bit 13 makes it a block of whole registers. */
 static void tail_ALIGNED(struct text *t, const char *words)
 {
-    if (t->platform < ZS_ISA_XE_HPG || !bits(t, 13, 1)) {
+    if (!t->f.generation->has_lsc || !bits(t, 13, 1)) {
         tail_OWORDS(t, words);
         return;
     }
@@ -174,9 +174,8 @@ static void tail_TYPED_ATOMIC16(struct text *t, const char *words)
 
 static void tail_COUNTER(struct text *t, const char *words)
 {
-    uint32_t lanes = bits(t, 12, 1) ? 8 : 16;
     tail_ATOMIC(t, words);
-    set_coordinates(t, t->platform >= ZS_ISA_XE_HPC ? lanes * 2 : lanes);
+    set_coordinates(t, full_lanes(t) / (bits(t, 12, 1) ? 2 : 1));
 }
 
 static void tail_FLOAT(struct text *t, const char *words)
@@ -633,7 +632,7 @@ static void put_thread(struct text *t)
 
 static void put_urb(struct text *t)
 {
-    if (t->platform >= ZS_ISA_XE2) {
+    if (t->f.generation->urb_is_lsc) {
         put_lsc(t);
         return;
     }
@@ -714,7 +713,7 @@ static void put_function_name(struct text *t)
 static void put_coordinates(struct text *t)
 {
     static const char *const words[5] = {"", "; u", "; u,v", "; u,v,r", "; u,v,r,lod"};
-    uint32_t register_bits = t->platform >= ZS_ISA_XE_HPC ? 512 : 256;
+    uint32_t register_bits = t->f.generation->grf_B * 8u;
     uint32_t registers = ZS_MAX(t->coordinate_lanes * t->coordinate_bits / register_bits, 1u);
     if (t->coordinate_lanes && t->mlen > 0 && (uint32_t)t->mlen / registers <= 4)
         zs_out_text(&t->out, words[(uint32_t)t->mlen / registers]);
