@@ -91,9 +91,15 @@ static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emi
     LINE("ret i8* %%v%u", at);
 }
 
+/* By one way for all: what was written is stored, whoever wants it. */
 void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op)
 {
-    leave_with(e, op, NULL);
+    bool again = zs_eu_emit_segment_at(e, op) != UINT32_MAX;
+    unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                        (unsigned long long)op * sizeof(struct zs_eu_op));
+
+    LINE("store i8* %%v%u, i8** %%next", at);
+    LINE("br label %%%s", again ? "again" : "leave");
 }
 
 void zs_eu_emit_stop(struct zs_eu_emit *e)
@@ -185,6 +191,20 @@ static unsigned block_count(struct zs_eu_emit *e, unsigned i)
     return VALUE("load i64, i64* %%v%u", at);
 }
 
+/* At a segment's start, with what is live there; or by one way for all. */
+static void stop_for_budget(struct zs_eu_emit *e)
+{
+    const struct zs_eu_emit_segment *s = &e->segments[e->segment];
+
+    if (s->loops) {
+        LINE("br label %%z%u", e->segment);
+        e->exits[e->segment] |= e->dry ? 0 : EXIT_BUDGET;
+        return;
+    }
+    zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
+    LINE("br label %%pause");
+}
+
 /* out_of_budget() and count_block() of control.c */
 static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
@@ -195,9 +215,7 @@ static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
     unsigned budget = VALUE("load i64, i64* %%budget");
     zs_eu_emit_branch(e, VALUE("icmp sle i64 %%v%u, 0", budget), stop, go_on, UNLIKELY);
     zs_eu_emit_put_label(e, stop);
-    LINE("br label %%z%u", e->segment);
-    if (!e->dry)
-        e->exits[e->segment] |= EXIT_BUDGET;
+    stop_for_budget(e);
     zs_eu_emit_put_label(e, go_on);
     LINE("store i64 %%v%u, i64* %%budget", VALUE("sub i64 %%v%u, %u", budget, op->aux));
     if (!op->arg)
@@ -251,8 +269,8 @@ static void pass(struct zs_eu_emit *e, uint32_t block)
         LINE("  i32 %u, label %%s%u", to[i], segment_of(e, to[i], false));
     LINE("]");
     zs_eu_emit_put_label(e, none);
-    give_up(e, NULL);
-    LINE("ret i8* %%v%u", op);
+    LINE("store i8* %%v%u, i8** %%next", op);
+    LINE("br label %%leave");
 }
 
 static void go_unless_passed(struct zs_eu_emit *e, uint32_t block)
@@ -643,6 +661,17 @@ static void emit_exits(struct zs_eu_emit *e)
     else
         zs_eu_emit_store_budget(e);
     LINE("ret i8* null");
+    zs_buf_puts(&e->body, "pause:\n");
+    give_up(e, NULL);
+    LINE("ret i8* null");
+    zs_buf_puts(&e->body, "leave:\n");
+    give_up(e, NULL);
+    LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
+    zs_buf_puts(&e->body, "again:\n");
+    give_up(e, NULL);
+    unsigned original = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
+    unsigned op = VALUE("load i8*, i8** %%next");
+    LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", original, op));
     zs_buf_puts(&e->body, "bail:\n");
     unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%op) #3", fn));
@@ -711,6 +740,7 @@ static void emit_head(struct zs_eu_emit *e)
     e->next = UINT32_C(1) << 24; /* names apart from the body's */
     zs_buf_printf(&e->body, "define i8* @e%u(i8* %%t, i8* %%op) #2 {\nentry:\n", e->number);
     LINE("%%budget = alloca i64");
+    LINE("%%next = alloca i8*");
     LINE("%%ce = alloca i32");
     LINE("%%merge = alloca i32");
     zs_eu_emit_variables(e);

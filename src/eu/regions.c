@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    FUNCTION_OPS = 6000, /* of both versions */
+    FUNCTION_OPS = 3000, /* of both versions */
     MODULE_OPS = 24000,  /* of all functions together */
     BOTH_OPS = 600, /* threads with some lanes are interpreted where no lanes part, behind it */
 };
@@ -209,6 +209,22 @@ static void put_read(struct plan *plan)
     }
 }
 
+/* Segments of loops, or all of a short program. */
+static void mark_loops(struct plan *plan)
+{
+    enum { SHORT = 40 };
+    struct zs_eu_emit *e = plan->e;
+    uint32_t half = e->segment_count / 2;
+
+    for (uint32_t i = 0; i < half; i++) {
+        uint32_t end = plan->head[i] ? loop_end(plan, i) : 0;
+        for (uint32_t k = i; k < half; k++)
+            e->segments[k].loops |= half <= SHORT || (end && e->segments[k].block <= end);
+    }
+    for (uint32_t i = 0; i < half; i++)
+        e->segments[half + i].loops = e->segments[i].loops;
+}
+
 static int plan_all(struct plan *plan, uint8_t *in)
 {
     struct zs_eu_emit *e = plan->e;
@@ -216,6 +232,7 @@ static int plan_all(struct plan *plan, uint8_t *in)
     bool both = parts(e) || e->options.keeps_state || e->p->op_count <= BOTH_OPS;
 
     find_heads(plan);
+    mark_loops(plan);
     mark_reached(plan, start, 0, UINT32_MAX, in);
     if (!add_function(plan, in, both))
         add_loops(plan, both, in);
