@@ -1,6 +1,6 @@
 """Kernels on the software GPU, on Oclgrind and on PoCL.
 
-usage: bench/gpu.py BUILD_FOLDER [KERNEL...]
+usage: bench/gpu.py BUILD_FOLDER [--checks] [KERNEL...]
 
 Every measured number is process CPU time (user and system, all threads), the least of RUNS runs
 that are interleaved over the implementations. "A launch" is the difference between 1 + N launches
@@ -12,6 +12,7 @@ whole process with two launches, from fork to wait4().
 Before anything is measured each implementation's outputs are compared with plain C.
 """
 import json
+import math
 import os
 import subprocess
 import sys
@@ -112,6 +113,23 @@ def parts(runners, kernels):
     print()
 
 
+def checks(ours, kernels):
+    """What kinds of `zescope run --check` cost, in times the launch without."""
+    kinds = ['memory', 'init', 'swsb', 'race', 'sync']
+    runners = [ours] + [Runner(k, ours.command, env=dict(ours.env, ZESCOPE_CHECK=k)) for k in kinds]
+    logs = {k: 0.0 for k in kinds}
+    print(f'| kernel | ms | {" | ".join(kinds)} |\n|---|---|{"---|" * len(kinds)}')
+    for kernel in kernels:
+        best = least_launch(runners, kernel, 3)
+        plain = best[ours.name][0]
+        ratios = [best[k][0] / plain for k in kinds]
+        for k, ratio in zip(kinds, ratios):
+            logs[k] += math.log(ratio)
+        print(f'| {kernel} | {ms(plain)} | {" | ".join(f"{r:.2f}" for r in ratios)} |', flush=True)
+    means = [math.exp(logs[k] / len(kernels)) for k in kinds]
+    print(f'| geometric mean | | {" | ".join(f"{m:.2f}" for m in means)} |')
+
+
 def empty_launches(ours, peers):
     print('Launches of an empty kernel, CPU microseconds each (all threads of the process)\n')
     print('| implementation | 10,000 in one submission | 10,000 handed over one by one '
@@ -137,7 +155,7 @@ def start_up(ours, native):
 def main():
     build = os.path.abspath(sys.argv[1])
     here = os.path.dirname(os.path.abspath(__file__))
-    wanted = sys.argv[2:]
+    wanted = [a for a in sys.argv[2:] if a != '--checks']
     kernels = [k for k in KERNELS if not wanted or k in wanted]
     source = os.path.join(here, 'gpu', 'kernels.cl')
     bench = os.path.join(build, 'bench')
@@ -153,6 +171,9 @@ def main():
               'ZESCOPE_LOG': 'error'}
         ours = Runner('zescope', [f'{bench}/gpu_ze', spirv], env=ze)
         native = Runner('native binary', [f'{bench}/gpu_ze', binary], env=ze)
+        if '--checks' in sys.argv:
+            checks(native, kernels)
+            return
         peers = [Runner('Oclgrind', [f'{bench}/gpu_cl', source], env={'OCL_ICD_VENDORS': icd}),
                  Runner('PoCL', [f'{bench}/gpu_cl', source],
                         env={'OCL_ICD_VENDORS': 'pocl.icd', 'POCL_CACHE_DIR': work})]

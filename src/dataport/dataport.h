@@ -73,7 +73,8 @@ enum {
     ZS_PORT_CHECK_SURFACES = 1u << 0, /* accesses outside a surface are faults */
     ZS_PORT_TRACK_WRITES = 1u << 1,   /* some range has a `written` bitmap */
     ZS_PORT_CHECK_UNWRITTEN = 1u << 2,
-    ZS_PORT_STRICT = 1u << 3, /* as CHECK_UNWRITTEN does, too: see straddled() */
+    ZS_PORT_LOCAL_UNDEFINED = 1u << 4, /* local memory that nobody wrote is no fault */
+    ZS_PORT_STRICT = 1u << 3,          /* as CHECK_UNWRITTEN does, too: see straddled() */
 };
 
 enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };

@@ -58,7 +58,8 @@ bool zs_port_check_local(struct zs_port *port, const struct zs_port_message_row 
                          const struct zs_port_message *m, const uint8_t *src0, uint32_t mask)
 {
     /* of one that stores, what it returns is rarely wanted */
-    bool reads = port->flags & ZS_PORT_CHECK_UNWRITTEN && m->bytes_read &&
+    bool reads = port->flags & ZS_PORT_CHECK_UNWRITTEN &&
+                 !(port->flags & ZS_PORT_LOCAL_UNDEFINED) && m->bytes_read &&
                  !(row->is_atomic && m->op == ZS_ATOMIC_MOV);
     struct zs_port_accesses r;
     if (m->space != ZS_PORT_SPACE_SLM || !port->slm_written || !(m->bytes_read || m->bytes_written))

@@ -252,8 +252,12 @@ static const char *access_of(const struct zs_gpu_site *site)
 
 static const char *finding_kind(const struct zs_gpu_finding *f)
 {
-    bool race = f->kind == ZS_GPU_FINDING_RACE || f->kind == ZS_GPU_FINDING_LOST;
-    return race ? "race" : "sync";
+    static const char *const kinds[] = {[ZS_GPU_FINDING_RACE] = "race",
+                                        [ZS_GPU_FINDING_DIVERGENT] = "sync",
+                                        [ZS_GPU_FINDING_DIFFERENT] = "sync",
+                                        [ZS_GPU_FINDING_UNDEFINED] = "init",
+                                        [ZS_GPU_FINDING_LOST] = "race"};
+    return kinds[f->kind];
 }
 
 static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint32_t i,
@@ -263,6 +267,8 @@ static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint3
     zs_buf_puts(out, "\n  ");
     if (f->kind == ZS_GPU_FINDING_RACE)
         zs_buf_printf(out, "%s of %u bytes", access_of(s), s->size_B);
+    else if (f->kind == ZS_GPU_FINDING_UNDEFINED)
+        zs_buf_puts(out, i == 1 ? "read" : s->is_write ? "stored" : "used");
     else
         zs_buf_puts(out, i == 0                                ? "barrier"
                          : f->kind == ZS_GPU_FINDING_DIVERGENT ? "not reached"
@@ -291,6 +297,7 @@ static void print_finding(struct zs_buf *out, const struct zs_gpu_finding *f,
         [ZS_GPU_FINDING_RACE] = "race",
         [ZS_GPU_FINDING_DIVERGENT] = "barrier that not all work-items reach",
         [ZS_GPU_FINDING_DIFFERENT] = "work-items of a group at different barriers",
+        [ZS_GPU_FINDING_UNDEFINED] = "undefined value",
         [ZS_GPU_FINDING_LOST] = "not all was checked",
     };
     static const char *const notes[] = {

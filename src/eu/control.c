@@ -617,7 +617,6 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     return slot;
 }
 
-/* The message that an operation sends; NULL after a fault. */
 static inline const struct zs_eu_send *send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     const struct zs_eu_program_send *from = op->send;
@@ -626,6 +625,11 @@ static inline const struct zs_eu_send *send_of(struct zs_eu_thread *t, const str
     if (ZS_UNLIKELY(from->desc_is_reg || from->ex_desc_is_reg))
         return dynamic_send(t, from);
     return &from->send;
+}
+
+const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return send_of(t, op);
 }
 
 static inline enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs_eu_send *send,
@@ -768,6 +772,7 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
 {
     for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++)
         t->send_cache[i].exec = NULL;
+    t->shadow = NULL;
     /* temporaries are written before they are read */
     memcpy(t->constant, program->constant, program->constant_B);
     memset(t->grf, 0, zs_eu_file_B(program) + ZS_EU_GUARD_B);

@@ -58,6 +58,7 @@ struct zs_eu_program;
 struct zs_eu_thread;
 struct zs_eu_send;
 struct zs_eu_op;
+struct zs_eu_shadow;
 
 enum zs_eu_status {
     ZS_EU_OK = 0,  /* go on: only handlers of sends return it, zs_eu_run() never does */
@@ -208,6 +209,8 @@ enum {
     ZS_EU_LOWER_HANDLES = 1u << 9,
     /* env is a struct zs_port that checks local memory, where it says so */
     ZS_EU_LOWER_LOCAL = 1u << 11,
+    /* t->shadow, where it is not NULL, says which bits are defined: eu/shadow.h */
+    ZS_EU_LOWER_DEFINED = 1u << 12,
     /* hooks look at no registers but the payloads of messages: threads begin as they do without */
     ZS_EU_LOWER_HOOKS_BLIND = 1u << 10,
 };
@@ -380,6 +383,7 @@ struct zs_eu_thread {
     _Alignas(16) uint8_t mme[8][16][16]; /* of mme operands, by channel: general.c */
     uint32_t return_ip_B[ZS_EU_DEPTHS];  /* by the depth's part of a key: where its call returns */
     struct zs_eu_scoreboard scoreboard;  /* of programs that were lowered with it */
+    struct zs_eu_shadow *shadow; /* the environment's: NULL, or of one that was lowered with it */
 };
 
 /*

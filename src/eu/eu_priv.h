@@ -259,6 +259,8 @@ _Static_assert(ZS_EU_ACC_SLOTS_MAX % ZS_EU_ACC_RUN == 0 && ZS_EU_ACC_SLOTS_MAX /
 struct zs_eu_program {
     struct zs_eu_op *ops;
     size_t op_count, op_capacity;
+    zs_eu_op_fn *
+        *plain;       /* handlers of all operations without their shadows; NULL: they have none */
     uint32_t full_ce; /* 0: there is one version */
     struct zs_eu_registers regs;
     /* what a new thread must find zero: with any lanes, with all */
@@ -390,6 +392,13 @@ extern zs_eu_op_fn zs_eu_op_send_indexed;
 zs_eu_op_fn *zs_eu_compare_uniform(enum zs_eu_row row);
 zs_eu_op_fn *zs_eu_compare_and_jump(enum zs_eu_row row);
 extern zs_eu_op_fn zs_eu_op_moves;
+
+/* control.c: the message that an operation sends; NULL after a fault */
+const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op);
+/* general.c: where channel c's element is; base UINT32_MAX: by address registers, which wrap at the
+ * end of the register file */
+uint32_t zs_eu_region_element(const struct zs_eu_thread *t, const struct zs_eu_region *region,
+                              uint32_t base, unsigned c);
 
 /* lower_flow.c: lengths from the descriptors; -EINVAL: registers out of range */
 int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *send);

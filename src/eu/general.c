@@ -65,9 +65,8 @@ const struct zs_eu_op *zs_eu_op_flag_ones(struct zs_eu_thread *t, const struct z
 
 /* ---- any region ---- */
 
-/* Where channel c's element is. Indirect addresses wrap at the end of the register file. */
-static uint32_t element(const struct zs_eu_thread *t, const struct zs_eu_region *region,
-                        uint32_t base, unsigned c)
+uint32_t zs_eu_region_element(const struct zs_eu_thread *t, const struct zs_eu_region *region,
+                              uint32_t base, unsigned c)
 {
     if (base != UINT32_MAX)
         return base + region->offset_B[c];
@@ -85,7 +84,7 @@ const struct zs_eu_op *zs_eu_op_gather_region(struct zs_eu_thread *t, const stru
 
     for (uint32_t m = active; m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        memcpy(&value[c], AT(t, element(t, region, op->src[0], c)), size_B);
+        memcpy(&value[c], AT(t, zs_eu_region_element(t, region, op->src[0], c)), size_B);
     }
     for (uint32_t m = active; m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
@@ -104,7 +103,7 @@ const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const str
     memcpy(value, AT(t, op->src[0]), (size_t)op->count << op->arg);
     for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        memcpy(AT(t, element(t, region, op->dst, c)), value + c * size_B, size_B);
+        memcpy(AT(t, zs_eu_region_element(t, region, op->dst, c)), value + c * size_B, size_B);
     }
     ZS_EU_NEXT(t, op);
 }

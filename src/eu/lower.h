@@ -134,7 +134,7 @@ uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 static inline bool zs_eu_stands_anywhere(const struct zs_eu_lowering *l)
 {
     const uint32_t flags = ZS_EU_LOWER_GENERAL | ZS_EU_LOWER_HOOK_STEPS | ZS_EU_LOWER_SCOREBOARD |
-                           ZS_EU_LOWER_PLACES | ZS_EU_LOWER_LOCAL;
+                           ZS_EU_LOWER_PLACES | ZS_EU_LOWER_LOCAL | ZS_EU_LOWER_DEFINED;
 
     return l->params->flags & flags || l->params->stop_count;
 }
@@ -155,6 +155,10 @@ void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
 /* ---- lower_select.c ---- */
 /* The program's operations in their final form; false: no memory. */
 bool zs_eu_select(struct zs_eu_lowering *l);
+
+/* ---- shadow.c ---- */
+/* Operations (count of them) get handlers that keep t->shadow; false: no memory. */
+bool zs_eu_shadow_program(struct zs_eu_lowering *l, size_t count);
 
 /* ---- lower_row.c, lower_place.c, lower_source.c, lower_store.c ---- */
 unsigned zs_eu_type_B(unsigned type); /* size of an element */

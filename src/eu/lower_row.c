@@ -123,15 +123,18 @@ static struct zs_eu_op *emit_uniform(struct zs_eu_lowering *l, enum zs_eu_row ro
     return zs_eu_emit_row(l, move_row_of_size(zs_eu_row_infos[row].dst_B), dst, &one, 1, masked);
 }
 
-/* One element to two channels, whatever the mask: each by itself. (A vector under a mask would be
- * loaded, from stores that hosts cannot join: `mov (2|M0) r4.10:ub r0.11<0>:ub` in a barrier's
- * payload.) */
-static bool is_pair_of_one(const struct zs_eu_lowering *l, enum zs_eu_row row,
+/* One element to two channels, whatever the mask, that the first does not overwrite: each by
+ * itself. (A vector under a mask would be loaded, from stores that hosts cannot join: `mov (2|M0)
+ * r4.10:ub r0.11<0>:ub` in a barrier's payload.) */
+static bool is_pair_of_one(const struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                            const struct zs_eu_loc *src, unsigned count)
 {
-    return l->n == 2 && l->inst && l->inst->exec_size == 2 && l->inst->flags & ZS_INST_NOMASK &&
-           !l->inst->pred && l->lanes == UINT32_MAX && count == 1 && src->scalar &&
-           zs_eu_row_infos[row].form == ZS_EU_FORM_PLAIN && !zs_eu_is_general(l);
+    const struct zs_eu_row_info *info = &zs_eu_row_infos[row];
+    bool is_kept = src->at >= dst + info->dst_B || src->at + info->src_B[0] <= dst;
+
+    return is_kept && l->n == 2 && l->inst && l->inst->exec_size == 2 &&
+           l->inst->flags & ZS_INST_NOMASK && !l->inst->pred && l->lanes == UINT32_MAX &&
+           count == 1 && src->scalar && info->form == ZS_EU_FORM_PLAIN && !zs_eu_is_general(l);
 }
 
 static struct zs_eu_op *emit_pair(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
@@ -150,7 +153,7 @@ static struct zs_eu_op *emit_pair(struct zs_eu_lowering *l, enum zs_eu_row row, 
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                                 const struct zs_eu_loc *src, unsigned count, bool masked)
 {
-    if (masked && is_pair_of_one(l, row, src, count))
+    if (masked && is_pair_of_one(l, row, dst, src, count))
         return emit_pair(l, row, dst, src);
     struct zs_eu_loc in[3] = {{0}};
     unsigned scalars = 0;

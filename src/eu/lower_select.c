@@ -320,5 +320,7 @@ bool zs_eu_select(struct zs_eu_lowering *l)
     select_version(l, ops, 0);
     if (!one)
         select_version(l, ops + p->op_count, p->full_ce);
+    if (l->params->flags & ZS_EU_LOWER_DEFINED)
+        return zs_eu_shadow_program(l, versions * p->op_count);
     return true;
 }

@@ -56,19 +56,25 @@ void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread
                             launch->global_offset[i];
 }
 
-void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f)
+void zs_check_print(const struct zs_gpu_run *run, struct zs_gpu_finding *f)
 {
     struct zs_gpu_allocation nearest[2];
-    if (c->found_count++ >= FOUND_MAX || !c->run->launch->found)
+    if (!run->launch->found)
         return;
-    snprintf(f->kernel, sizeof(f->kernel), "%s", c->run->kernel->module->name);
-    if (f->kind == ZS_GPU_FINDING_RACE && !f->is_local &&
-        zs_gpu_memory_nearest(c->run->launch->memory, f->gpu_va, nearest) &&
+    snprintf(f->kernel, sizeof(f->kernel), "%s", run->kernel->module->name);
+    if (f->gpu_va && !f->is_local &&
+        zs_gpu_memory_nearest(run->launch->memory, f->gpu_va, nearest) &&
         f->gpu_va - nearest[0].gpu_va < nearest[0].size_B) {
         f->allocation_count = 1;
         f->allocation = nearest[0];
     }
-    c->run->launch->found(c->run->launch->found_context, f);
+    run->launch->found(run->launch->found_context, f);
+}
+
+void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f)
+{
+    if (c->found_count++ < FOUND_MAX)
+        zs_check_print(c->run, f);
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------

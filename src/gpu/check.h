@@ -119,6 +119,18 @@ bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t k
 void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,
                    int lane, struct zs_gpu_site *ret);
 void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f);
+/* Tells it, whatever the number: with the kernel's name, and the allocation when it has an address.
+ */
+void zs_check_print(const struct zs_gpu_run *run, struct zs_gpu_finding *f);
+
+/* undefined.c: shadows of registers and memory, where the kernel tracks_undefined. -ENOMEM */
+int zs_gpu_undefined_begin(struct zs_gpu_run *run);
+void zs_gpu_undefined_end(struct zs_gpu_run *run);
+void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *group);
+/* A thread begins in a slot; its number selects scratch and private memory. */
+void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                             struct zs_eu_thread *t, uint32_t slot, uint32_t number);
+
 /* race.c: a message that reaches memory. */
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                      const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,

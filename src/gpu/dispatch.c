@@ -25,6 +25,8 @@
  */
 #include "gpu/check.h"
 
+#include "eu/shadow.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -145,9 +147,20 @@ static bool grow_threads(struct zs_gpu_worker *w, uint32_t slots)
     return w->thread_capacity > 0;
 }
 
+static bool grow_shadows(struct zs_gpu_worker *w, uint32_t slots)
+{
+    if (w->shadow_capacity >= slots)
+        return true;
+    free(w->shadows);
+    w->shadows = calloc(slots, sizeof(*w->shadows));
+    w->shadow_capacity = w->shadows ? slots : 0;
+    return w->shadow_capacity > 0;
+}
+
 void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
 {
     free(worker->threads);
+    free(worker->shadows);
     free(worker->free_slots);
     free(worker->surfaces);
     free(worker->slm);
@@ -161,7 +174,7 @@ static bool worker_grow(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     /* Threads are the bulk: 12 KB each. Most launches never touch more than one group's. */
     uint32_t slots = w->group_limit * run->threads_per_group;
-    return grow_threads(w, slots) &&
+    return grow_threads(w, slots) && (!run->undefined || grow_shadows(w, slots)) &&
            grow(&w->slm, &w->slm_capacity_B, w->slm_stride_B * w->group_limit, 1, 64) &&
            grow(&w->counters, &w->counter_capacity, run->kernel->counter_count + 1,
                 sizeof(uint64_t), 64) &&
@@ -211,6 +224,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     uint32_t flags = run->launch->flags;
     port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
                   (flags & ZS_GPU_LAUNCH_STRICT ? ZS_PORT_STRICT : 0u) |
+                  (run->undefined ? ZS_PORT_LOCAL_UNDEFINED : 0u) |
                   (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u);
     port->scratch = run->scratch.data;
     if (run->device->model->loads_payload) {
@@ -302,6 +316,9 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     if (debug && w->debug)
         zs_gpu_debug_started(w, t);
     uint32_t number = thread_number(run, group, thread);
+    t->shadow = NULL;
+    if (run->undefined)
+        zs_gpu_undefined_thread(run, w, t, state->slot, number);
     t->sr0[0] |= spread(number, run->device->model->sr0_number);
     fill_payload(run, group, thread, number, t->grf);
 }
@@ -649,6 +666,8 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
     memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
     if (run->slm_B)
         memset(group->slm, 0, w->slm_stride_B);
+    if (run->undefined)
+        zs_gpu_undefined_group(run, group);
     w->group_count++;
 }
 

@@ -341,6 +341,7 @@ enum {
     /* ZS_GPU_LAUNCH_CHECK_RACES and _SYNC need it */
     ZS_GPU_KERNEL_MESSAGES = 1u << 6,
     ZS_GPU_KERNEL_COMPILED = 1u << 7, /* at once, not when it is worth it */
+    ZS_GPU_KERNEL_DEFINED = 1u << 8,  /* launches look for undefined values */
 };
 
 enum zs_gpu_arg_kind {
@@ -458,6 +459,7 @@ enum zs_gpu_finding_kind {
     ZS_GPU_FINDING_RACE,
     ZS_GPU_FINDING_DIVERGENT, /* a barrier that some lanes of a thread do not reach */
     ZS_GPU_FINDING_DIFFERENT, /* threads of a group at different barriers */
+    ZS_GPU_FINDING_UNDEFINED, /* a value that nobody gave decides something */
     ZS_GPU_FINDING_LOST,      /* a limit was met: text says which */
 };
 
@@ -485,7 +487,7 @@ struct zs_gpu_finding {
     char kernel[128];
     uint64_t gpu_va; /* of memory, or the offset */
     uint32_t site_count;
-    struct zs_gpu_site site[2]; /* the later one first */
+    struct zs_gpu_site site[2]; /* the later one first; an undefined value: then where from */
     uint32_t allocation_count;
     struct zs_gpu_allocation allocation; /* that holds gpu_va */
     const char *advice;                  /* a sentence, static */

@@ -95,7 +95,9 @@ struct zs_gpu_claim {
 struct zs_gpu_worker {
     struct zs_gpu_worker *next_free;
     struct zs_eu_thread *threads; /* slots of EU threads */
-    uint32_t *free_slots;         /* a stack: the slot used last is warm */
+    struct zs_eu_shadow *shadows; /* of slots, where the kernel tracks_undefined */
+    uint32_t shadow_capacity;
+    uint32_t *free_slots; /* a stack: the slot used last is warm */
     uint32_t thread_capacity, free_slot_count;
     uint32_t fresh_slot; /* from here on none has run this kernel in this launch */
     uint8_t *slm;        /* slm_stride_B for each resident group */
@@ -210,7 +212,8 @@ struct zs_gpu_kernel {
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
-    bool checks_local; /* ZS_GPU_KERNEL_LOCAL */
+    bool checks_local;     /* ZS_GPU_KERNEL_LOCAL */
+    bool tracks_undefined; /* ZS_GPU_KERNEL_DEFINED */
     struct zs_gpu_local_array *local_arrays;
     uint32_t local_array_count;
     uint32_t slots_max; /* threads with numbers of their own; 0: any */
@@ -380,12 +383,13 @@ struct zs_gpu_run {
     struct zs_gpu_fault fault;
     uint64_t *sums;
     uint64_t threads_run, groups_run;
-    struct zs_timing_trace *trace;  /* NULL: the formula gives the time */
-    atomic_bool was_debugged;       /* what was recorded is not all */
-    struct zs_gpu_checks *checks;   /* NULL: none of check.h */
-    struct zs_gpu_history *history; /* NULL: it is not recorded */
-    uint64_t number;                /* since debuggers are attached to the card; 0: none is */
-    struct zs_gpu_run *next;        /* of the card's that have a number */
+    struct zs_timing_trace *trace;      /* NULL: the formula gives the time */
+    atomic_bool was_debugged;           /* what was recorded is not all */
+    struct zs_gpu_checks *checks;       /* NULL: none of check.h */
+    struct zs_gpu_undefined *undefined; /* NULL: not tracked */
+    struct zs_gpu_history *history;     /* NULL: it is not recorded */
+    uint64_t number;                    /* since debuggers are attached to the card; 0: none is */
+    struct zs_gpu_run *next;            /* of the card's that have a number */
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);

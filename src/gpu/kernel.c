@@ -196,6 +196,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .flags = (desc->flags & ZS_GPU_KERNEL_UNCOUNTED ? 0u : ZS_EU_LOWER_COUNTS) |
                  (desc->flags & ZS_GPU_KERNEL_SCOREBOARD ? ZS_EU_LOWER_SCOREBOARD : 0u) |
                  (desc->flags & ZS_GPU_KERNEL_LOCAL ? ZS_EU_LOWER_LOCAL : 0u) |
+                 (desc->flags & ZS_GPU_KERNEL_DEFINED ? ZS_EU_LOWER_DEFINED : 0u) |
                  (kernel->device->model->long_integers ? ZS_EU_LOWER_LONG_INTEGERS : 0u) |
                  (desc->flags & ZS_GPU_KERNEL_WALKED ? ZS_EU_LOWER_HANDLES : 0u) |
                  (desc->flags & ZS_GPU_KERNEL_MESSAGES
@@ -211,7 +212,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         zs_eu_program_show(kernel->program, params.platform, desc->ret_lowered);
     if (!error && desc->compile && !kernel->device->debug &&
         !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_X86_64_V2 |
-                         ZS_GPU_KERNEL_MESSAGES)))
+                         ZS_GPU_KERNEL_MESSAGES | ZS_GPU_KERNEL_DEFINED)))
         error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))
@@ -312,6 +313,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     for (uint32_t i = 0; i < m->payload_count; i++)
         kernel->uses_private |= m->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE;
     kernel->checks_local = desc->flags & ZS_GPU_KERNEL_LOCAL;
+    kernel->tracks_undefined = desc->flags & ZS_GPU_KERNEL_DEFINED;
     kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
     error = copy_arrays(kernel, desc, diag);
     if (!error)

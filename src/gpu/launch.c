@@ -337,6 +337,8 @@ static int setup(struct zs_gpu_run *run)
         return -ENOMEM;
     memcpy(run->payload, launch->args->cross_thread, m->thread.cross_thread_B);
     error = zs_gpu_checks_begin(run);
+    if (!error)
+        error = zs_gpu_undefined_begin(run);
     if (!error && !run->checks)
         error = zs_gpu_run_trace(run);
     if (error)
@@ -361,6 +363,7 @@ static void teardown(struct zs_gpu_run *run)
     free(run->sums);
     zs_timing_trace_destroy(run->trace);
     zs_gpu_checks_end(run);
+    zs_gpu_undefined_end(run);
 }
 
 void zs_gpu_result_fini(struct zs_gpu_result *result)

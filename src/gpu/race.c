@@ -234,7 +234,10 @@ static enum zs_gpu_finding_note note_of(const struct access *a, uint32_t half)
     if (r->is_write && !r->is_atomic && writes_the_same(a, half))
         return ZS_GPU_NOTE_SAME_VALUE;
     bool one_thread = r->group == now->group && r->thread == now->thread;
-    return one_thread && r->inst != now->inst ? ZS_GPU_NOTE_IN_STEP : ZS_GPU_NOTE_NONE;
+    /* who asks for a width counts on it */
+    bool in_step =
+        one_thread && r->inst != now->inst && a->at->c->run->kernel->module->required_subgroup_size;
+    return in_step ? ZS_GPU_NOTE_IN_STEP : ZS_GPU_NOTE_NONE;
 }
 
 static void hold(struct zs_gpu_checks *c, const struct zs_gpu_finding *f, uint32_t read)

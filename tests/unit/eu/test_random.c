@@ -8,6 +8,7 @@
 #include "assembled.h"
 #include "encode.h"
 #include "eu/eu.h"
+#include "eu/shadow.h"
 #include "ref.h"
 
 #include <math.h>
@@ -660,9 +661,162 @@ static void test_starts(void **state)
     free(t);
 }
 
+/* One element to two channels, the first of which takes its place. */
+static void test_pair_in_place(void **state)
+{
+    static const char text[] = "(W) fbh (2|M0) r9.0<1>:ud r9.0<0;1,0>:d\n";
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct code code = {.platform = ZS_ISA_GEN11, .insts = 1};
+    struct random random = {40000000};
+    struct ref_state before, after;
+    struct zs_isa_asm_error where = {0};
+    struct zs_isa_inst inst;
+    uint8_t *bytes = NULL;
+    size_t size_B = 0;
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(zs_isa_assemble(code.platform, zs_span_make(text, sizeof(text) - 1), &bytes,
+                                     &size_B, &where),
+                     0);
+    assert_int_equal(zs_isa_decode_one(code.platform, zs_span_make(bytes, size_B), &inst), 16);
+    memcpy(code.words, bytes, 16);
+    zs_isa_code_free(bytes);
+    end_thread(&code);
+    random_state(&random, code.platform, &before);
+    after = before;
+    ref_execute(&after, &inst);
+    check_ways(&code, &inst, &before, &after, 0, t);
+    free(t);
+}
+
+/* ---- values that are not defined ---- */
+
+enum { SHADOW_ROUNDS = 3000 };
+
+struct undefined {
+    uint8_t grf[REF_FILE_MAX_B];
+    uint32_t flag[4];
+};
+
+/* Some bits, some elements. */
+static void random_undefined(struct random *r, const struct ref_state *s, struct undefined *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    for (unsigned i = 0; i < 32 * s->grf_B; i++) {
+        uint32_t word = (uint32_t)random_next(r) & (uint32_t)random_next(r),
+                 kind = random_below(r, 8);
+        word = kind == 0 ? UINT32_MAX : kind < 3 ? word : 0;
+        memcpy(ret->grf + i * 4, &word, 4);
+    }
+    for (unsigned i = 0; i < 4 && random_below(r, 2); i++)
+        ret->flag[i] = (uint32_t)random_next(r) & (uint32_t)random_next(r);
+}
+
+/* Bits that are not defined have other values. */
+static void change(struct random *r, struct ref_state *s, const struct undefined *u)
+{
+    for (unsigned i = 0; i < 128 * s->grf_B; i++)
+        s->grf[i] ^= (uint8_t)random_next(r) & u->grf[i];
+    for (unsigned i = 0; i < 4; i++)
+        s->flag[i] ^= (uint32_t)random_next(r) & u->flag[i];
+}
+
+static void run_shadowed(const struct code *code, const struct ref_state *s,
+                         const struct undefined *u, struct zs_eu_thread *t,
+                         struct zs_eu_shadow *shadow)
+{
+    struct zs_eu_program *program = lower(code, ZS_EU_LOWER_DEFINED, ZS_EU_HOST_BEST);
+    zs_eu_thread_init(t, program, UINT32_MAX);
+    zs_eu_thread_set_control(t, s->cr0);
+    memcpy(t->grf, s->grf, 128 * s->grf_B);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(s->acc); i++)
+        zs_eu_acc_set(t, i, (uint64_t)s->acc[i]);
+    memcpy(t->flag, s->flag, sizeof(s->flag));
+    memcpy(t->a0, s->a0, sizeof(t->a0));
+    t->ce = s->ce ? s->ce : 1;
+    zs_eu_shadow_begin(t, shadow, 0);
+    memset(shadow->bits, 0, sizeof(shadow->bits));
+    memcpy(shadow->bits + offsetof(struct zs_eu_thread, grf), u->grf, 128 * s->grf_B);
+    memcpy(shadow->bits + offsetof(struct zs_eu_thread, flag), u->flag, sizeof(u->flag));
+    if (zs_eu_run(t, program, 1000) != ZS_EU_EOT)
+        fail_msg("%s", t->fault.text);
+    zs_eu_program_destroy(program);
+}
+
+/* Bits that are called defined and change with those that are not; NaNs count as alike. */
+static void check_shadow(const struct code *code, const struct zs_isa_inst *inst,
+                         const struct zs_eu_thread *a, struct zs_eu_thread *b,
+                         const struct ref_state *s, const struct zs_eu_shadow *shadow,
+                         unsigned round)
+{
+    const uint8_t *grf = shadow->bits + offsetof(struct zs_eu_thread, grf);
+    static struct ref_state want;
+    uint32_t flag[4];
+    memcpy(flag, shadow->bits + offsetof(struct zs_eu_thread, flag), sizeof(flag));
+    want.grf_B = s->grf_B;
+    memcpy(want.grf, a->grf, sizeof(want.grf));
+    same_nans(inst, b->grf, &want, s->a0);
+    for (unsigned i = 0; i < 128 * s->grf_B; i++)
+        if ((a->grf[i] ^ b->grf[i]) & ~grf[i]) {
+            print_code(code);
+            fail_msg("round %u: r%u, byte %u: %02x, %02x; not defined %02x", round, i / s->grf_B,
+                     i % s->grf_B, a->grf[i], b->grf[i], grf[i]);
+        }
+    for (unsigned i = 0; i < 4; i++)
+        if ((a->flag[i] ^ b->flag[i]) & ~flag[i]) {
+            print_code(code);
+            fail_msg("round %u: f%u: %08x, %08x; not defined %08x", round, i, a->flag[i],
+                     b->flag[i], flag[i]);
+        }
+}
+
+/* With other values where they are not defined, what is called defined comes out the same. */
+static void test_undefined(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9, ZS_ISA_GEN11, ZS_ISA_XE_LP,
+                                                     ZS_ISA_XE_HPG, ZS_ISA_XE_HPC};
+    struct zs_eu_thread *a = aligned_alloc(64, sizeof(*a)), *b = aligned_alloc(64, sizeof(*b));
+    struct zs_eu_shadow *shadow = calloc(1, sizeof(*shadow));
+    const char *more = getenv("ZS_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : SHADOW_ROUNDS;
+    static struct ref_state before, changed;
+    static struct undefined u;
+
+    (void)state;
+    assert_true(a && b && shadow);
+    for (unsigned i = 0; i < rounds; i++) {
+        struct random random = {30000000 + i};
+        struct code code = {.platform = platforms[i % ZS_ARRAY_LEN(platforms)], .insts = 1};
+        bool wide = code.platform == ZS_ISA_GEN9 || code.platform == ZS_ISA_XE_HPC;
+        unsigned what = RANDOM_MASKS | RANDOM_FLOAT | RANDOM_INDIRECT | (wide ? RANDOM_WIDE : 0);
+        struct zs_isa_inst inst;
+        random_state(&random, code.platform, &before);
+        if (code.platform == ZS_ISA_GEN9) {
+            random_inst(&random, what, &inst);
+            encode(&inst, code.words);
+        } else {
+            random_later_inst(&random, code.platform, what, &inst, code.words);
+        }
+        end_thread(&code);
+        random_undefined(&random, &before, &u);
+        run_shadowed(&code, &before, &u, a, shadow);
+        for (unsigned k = 0; k < 4; k++) {
+            changed = before;
+            change(&random, &changed, &u);
+            run(&code, &changed, 0, ZS_EU_HOST_BEST, b);
+            check_shadow(&code, &inst, a, b, &before, shadow, i);
+        }
+    }
+    free(shadow);
+    free(a);
+    free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_undefined),  cmocka_unit_test(test_pair_in_place),
         cmocka_unit_test(test_integers),   cmocka_unit_test(test_integers_masked),
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_floats),
         cmocka_unit_test(test_everything), cmocka_unit_test(test_gen11),

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which bits of a thread's registers are not defined: for programs lowered with
+ * ZS_EU_LOWER_DEFINED, whose operations carry them along as they compute.
+ *
+ * A shadow has the layout of the thread: a set bit says that the bit at its place (of registers,
+ * flags, accumulators, temporaries) has no value that the kernel's code gave it. Bits that decide
+ * something are told to the environment and taken for defined from then on, so that a value is told
+ * once. What messages bring and take is the environment's business. Values beside bits are where an
+ * undefined value came from, for each four bytes.
+ */
+#ifndef ZS_EU_SHADOW_H
+#define ZS_EU_SHADOW_H
+
+#include "eu/eu.h"
+
+enum zs_eu_use {
+    ZS_EU_USE_BRANCH,   /* lanes go where it says */
+    ZS_EU_USE_MASK,     /* ... or take part in a message */
+    ZS_EU_USE_REGISTER, /* it chooses a register */
+    ZS_EU_USE_JUMP,     /* it is where a jump leads */
+    ZS_EU_USE_MESSAGE,  /* a message's descriptor */
+    /* the environment's own */
+    ZS_EU_USE_ADDRESS,
+    ZS_EU_USE_ATOMIC,
+    ZS_EU_USE_STORED,
+    ZS_EU_USE_COUNT
+};
+
+/* An undefined value at work. */
+struct zs_eu_undefined {
+    enum zs_eu_use use;
+    uint32_t inst;
+    int lane;      /* -1: the thread as a whole */
+    uint32_t from; /* 1 + the instruction that it came from; 0: unknown */
+};
+
+enum { ZS_EU_SHADOW_B = offsetof(struct zs_eu_thread, return_ip_B) };
+
+struct zs_eu_shadow {
+    uint8_t bits[ZS_EU_SHADOW_B];
+    uint32_t from[ZS_EU_SHADOW_B / 4]; /* 1 + an instruction; 0: nobody wrote it */
+    bool has_from;
+    void *context;
+    void (*report)(struct zs_eu_thread *t, const struct zs_eu_undefined *undefined);
+    /* Before a message is sent: what it brings into registers and takes from them; lane_mask as for
+     * zs_eu_send_fn, not 0. */
+    void (*message)(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask);
+};
+
+/* A thread begins with it (t->shadow): payload_B bytes of registers are defined. */
+void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *shadow, uint32_t payload_B);
+
+/* ---- inside of src/eu ---- */
+
+/* shadow_rule.c: one channel of a row: values, bits that are not defined. */
+struct zs_eu_shadow_lane {
+    uint64_t value[3], bits[3];
+    unsigned width, from_width; /* bits of the result, of the first source */
+    unsigned param;             /* of the rule */
+    uint32_t aux;               /* of the operation */
+};
+struct zs_eu_shadow_rule {
+    uint64_t (*bits)(const struct zs_eu_shadow_lane *lane);
+    unsigned param;
+};
+/* By row of sem.def; bits NULL: any bit spoils all. */
+extern const struct zs_eu_shadow_rule zs_eu_shadow_rules[];
+
+#endif

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Undefined values of a launch: shadows of its threads' registers (eu/shadow.h), and of memory.
+ *
+ * Scratch and private memory is undefined when a thread begins, local memory where nobody has
+ * written. Other memory is defined (what nobody wrote is refused by the data port) but where
+ * undefined bits were stored: pages of shadow
+ * exist for these alone, keyed by host address, local memory included. What is still undefined in
+ * global memory when the launch ends is told, for then others may read it; so is what decides about
+ * a branch, an address or an atomic. Structures have padding, and are copied with it: what a lane
+ * stores is no finding when some of it is defined.
+ */
+#include "gpu/check.h"
+
+#include "eu/shadow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { PAGE_B = 4096, FOUND_MAX = 64, PAGES_MAX = 1 << 16, UNIT_B = 32 };
+
+/* Who stored a dword that is not defined. */
+struct writer {
+    uint32_t inst, from; /* 1 + instruction, each */
+    uint32_t group;
+    uint16_t thread;
+    uint8_t lane;   /* ZS_PORT_NO_LANE: none in particular */
+    bool is_partly; /* some of what it stored is defined */
+};
+
+struct page {
+    uint8_t bits[PAGE_B];
+    struct writer writer[PAGE_B / 4];
+};
+
+/* Memory of threads: as much for each of them, one after the other. */
+struct area {
+    uint64_t start, size_B, each_B;
+    uint8_t *bits;
+    uint32_t *from;
+};
+
+struct zs_gpu_undefined {
+    struct zs_gpu_run *run;
+    struct area scratch, private_memory;
+    pthread_mutex_t lock; /* of what follows */
+    struct zs_id_map pages;
+    uint64_t told[FOUND_MAX]; /* pairs of instructions */
+    uint32_t told_count;
+    bool lost;
+    atomic_uint page_count;
+};
+
+/* ---- findings ----------------------------------------------------------------------------------
+ */
+
+static const char *const advice[ZS_EU_USE_COUNT] = {
+    [ZS_EU_USE_BRANCH] = "it decides where work-items go",
+    [ZS_EU_USE_MASK] = "it decides which work-items take part in a message",
+    [ZS_EU_USE_REGISTER] = "it is an index into an array in registers",
+    [ZS_EU_USE_JUMP] = "it is where a jump leads",
+    [ZS_EU_USE_MESSAGE] = "it says what a message does",
+    [ZS_EU_USE_ADDRESS] = "it is part of an address",
+    [ZS_EU_USE_ATOMIC] = "it is an operand of an atomic",
+    [ZS_EU_USE_STORED] = "it is in memory when the kernel ends",
+};
+
+/* Once for each pair of instructions. */
+static bool is_new(struct zs_gpu_undefined *d, uint32_t inst, uint32_t from)
+{
+    uint64_t key = (uint64_t)inst << 32 | from;
+    for (uint32_t i = 0; i < d->told_count; i++)
+        if (d->told[i] == key)
+            return false;
+    if (d->told_count == FOUND_MAX) {
+        d->lost = true;
+        return false;
+    }
+    d->told[d->told_count++] = key;
+    return true;
+}
+
+struct user {
+    uint64_t group, gpu_va;
+    uint32_t thread;
+    uint32_t size_B;
+};
+
+static void found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
+                  const struct user *who)
+{
+    const struct zs_gpu_launch *launch = d->run->launch;
+    struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_UNDEFINED,
+                               .gpu_va = who->gpu_va,
+                               .site_count = u->from && u->from - 1 != u->inst ? 2 : 1,
+                               .advice = advice[u->use]};
+    pthread_mutex_lock(&d->lock);
+    bool fresh = launch->found && is_new(d, u->inst, u->from);
+    pthread_mutex_unlock(&d->lock);
+    if (!fresh)
+        return;
+    zs_check_site(d->run, who->group, who->thread, u->inst, u->lane, &f.site[0]);
+    f.site[0].size_B = who->size_B;
+    f.site[0].is_write = u->use == ZS_EU_USE_STORED;
+    f.site[0].is_atomic = u->use == ZS_EU_USE_ATOMIC;
+    if (f.site_count == 2)
+        zs_check_site(d->run, who->group, who->thread, u->from - 1, u->lane, &f.site[1]);
+    pthread_mutex_lock(&d->lock);
+    zs_check_print(d->run, &f);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static struct zs_gpu_worker *worker_of(const struct zs_eu_thread *t)
+{
+    return (struct zs_gpu_worker *)(void *)((char *)t->env - offsetof(struct zs_gpu_worker, port));
+}
+
+static void report(struct zs_eu_thread *t, const struct zs_eu_undefined *u)
+{
+    const struct zs_gpu_worker *w = worker_of(t);
+    const struct user who = {.group = w->checked->index, .thread = w->port.thread};
+    found(t->shadow->context, u, &who);
+}
+
+/* ---- shadows of memory -------------------------------------------------------------------------
+ */
+
+static struct page *page_of(struct zs_gpu_undefined *d, uint64_t host, bool make)
+{
+    if (!make && !atomic_load_explicit(&d->page_count, memory_order_relaxed))
+        return NULL;
+    pthread_mutex_lock(&d->lock);
+    struct page *page = zs_id_map_get(&d->pages, host / PAGE_B, 0);
+    if (!page && make && d->pages.count < PAGES_MAX && (page = calloc(1, sizeof(*page)))) {
+        if (zs_id_map_put(&d->pages, host / PAGE_B, 0, page)) {
+            free(page);
+            page = NULL;
+        } else {
+            atomic_fetch_add(&d->page_count, 1);
+        }
+    }
+    d->lost |= make && !page;
+    pthread_mutex_unlock(&d->lock);
+    return page;
+}
+
+static const struct area *area_of(const struct zs_gpu_undefined *d, uint64_t host)
+{
+    if (host - d->scratch.start < d->scratch.size_B)
+        return &d->scratch;
+    return host - d->private_memory.start < d->private_memory.size_B ? &d->private_memory : NULL;
+}
+
+static bool is_unwritten(const struct zs_port *port, uint64_t host)
+{
+    uint64_t at = host - (uint64_t)(uintptr_t)port->slm;
+    return port->slm_written && at < port->slm_B && !(port->slm_written[at / 64] >> at % 64 & 1);
+}
+
+/* One byte's bits that are not defined, and where from; 0: from here. */
+static uint8_t load(struct zs_gpu_undefined *d, const struct zs_port *port, uint64_t host,
+                    uint32_t *ret_from)
+{
+    const struct area *area = area_of(d, host);
+    *ret_from = 0;
+    if (is_unwritten(port, host))
+        return 0xff;
+    if (area) {
+        uint8_t bits = area->bits[host - area->start];
+        *ret_from = bits ? area->from[(host - area->start) / 4] : 0;
+        return bits;
+    }
+    const struct page *page = page_of(d, host, false);
+    uint8_t bits = page ? page->bits[host % PAGE_B] : 0;
+    *ret_from = bits ? page->writer[host % PAGE_B / 4].inst : 0;
+    return bits;
+}
+
+static void store(struct zs_gpu_undefined *d, uint64_t host, uint8_t bits, const struct writer *w)
+{
+    const struct area *area = area_of(d, host);
+    if (area) {
+        area->bits[host - area->start] = bits;
+        if (bits)
+            area->from[(host - area->start) / 4] = w->from;
+        return;
+    }
+    struct page *page = page_of(d, host, bits != 0);
+    if (page) {
+        page->bits[host % PAGE_B] = bits;
+        page->writer[host % PAGE_B / 4] = *w;
+    }
+}
+
+/* ---- payloads ----------------------------------------------------------------------------------
+ */
+
+struct message {
+    struct zs_gpu_undefined *d;
+    struct zs_eu_thread *t;
+    const struct zs_eu_send *send;
+    const struct zs_port_message *m;
+    uint32_t mask;
+    uint32_t partly; /* lanes some of whose data is defined */
+};
+
+/* Offset in the thread of a byte of the payload, or of a byte of src1. */
+static uint32_t payload_at(const struct message *g, uint32_t at_B)
+{
+    uint32_t src0_B = g->m->mlen * (uint32_t)UNIT_B,
+             grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
+    if (g->m->gather && at_B >= src0_B)
+        return grf + g->send->d.src1_B + at_B - src0_B;
+    return grf + g->send->d.src0_B + at_B;
+}
+
+static bool any_bits(const uint8_t *bits, uint32_t size_B)
+{
+    uint64_t all = 0, part;
+    for (; size_B >= sizeof(part); bits += sizeof(part), size_B -= (uint32_t)sizeof(part)) {
+        memcpy(&part, bits, sizeof(part));
+        all |= part;
+    }
+    for (uint32_t i = 0; i < size_B; i++)
+        all |= bits[i];
+    return all != 0;
+}
+
+/* These bytes of the payload decide where it goes. */
+static void check_bytes(const struct message *g, uint32_t at_B, uint32_t size_B, int lane)
+{
+    uint32_t at = payload_at(g, at_B);
+    struct zs_eu_shadow *s = g->t->shadow;
+    if (!any_bits(s->bits + at, size_B))
+        return;
+    const struct zs_eu_undefined u = {
+        .use = ZS_EU_USE_ADDRESS, .inst = g->send->d.inst, .lane = lane, .from = s->from[at / 4]};
+    report(g->t, &u);
+    memset(s->bits + at, 0, size_B);
+}
+
+/* How many bytes of an address a lane has in a slot of its own; 0: another shape. */
+static uint32_t address_B(const struct zs_port_message *m)
+{
+    switch ((enum zs_port_shape)m->shape) {
+    case ZS_PORT_SHAPE_OFFSETS:
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+        return 4;
+    case ZS_PORT_SHAPE_ADDRESSES:
+        return 8;
+    case ZS_PORT_SHAPE_LSC:
+        return m->strided || !m->lanes ? 0 : m->address_B;
+    default:
+        return 0;
+    }
+}
+
+/* Bytes of headers that say where: of shapes without addresses by lanes. */
+static const struct {
+    uint8_t at_B, size_B;
+} headers[] = {
+    [ZS_PORT_SHAPE_BLOCK] = {8, 4},
+    [ZS_PORT_SHAPE_A64_BLOCK] = {0, 8},
+    [ZS_PORT_SHAPE_MEDIA] = {0, 8},
+    [ZS_PORT_SHAPE_BLOCK2D] = {0, 8},
+};
+
+static void check_addresses(const struct message *g)
+{
+    const struct zs_port_message *m = g->m;
+    uint32_t size_B = address_B(m), first_B = m->header_grf * (uint32_t)UNIT_B;
+    int offset = g->send->d.no_mask ? -1 : g->send->d.chan_offset;
+    if (m->shape == ZS_PORT_SHAPE_LSC)
+        first_B = 0;
+    bool looks = size_B && (m->gather || any_bits(g->t->shadow->bits + payload_at(g, first_B),
+                                                  size_B * m->lanes));
+    for (uint32_t rest = looks ? g->mask : 0; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        check_bytes(g, first_B + lane * size_B, size_B, offset < 0 ? -1 : offset + (int)lane);
+    }
+    if (m->shape == ZS_PORT_SHAPE_LSC && !size_B)
+        check_bytes(g, 0, m->address_B, -1);
+    else if (m->shape < ZS_ARRAY_LEN(headers) && headers[m->shape].size_B)
+        check_bytes(g, headers[m->shape].at_B, headers[m->shape].size_B, -1);
+}
+
+/* ---- data --------------------------------------------------------------------------------------
+ */
+
+/* Where lanes' elements stand in registers. */
+struct layout {
+    bool known, by_lanes;
+    uint32_t at;                   /* in the thread */
+    uint32_t slot_B, component_B;  /* of a lane, of an element of all lanes */
+    uint32_t element_B, in_slot_B; /* the element's first byte in its slot */
+};
+
+static struct layout layout_of(const struct message *g, bool is_load)
+{
+    const struct zs_port_message *m = g->m;
+    uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
+    struct layout l = {.known = true,
+                       .by_lanes = m->lanes && !(m->shape == ZS_PORT_SHAPE_SCRATCH),
+                       .at = grf + (is_load ? g->send->d.dst_B : g->send->d.src1_B),
+                       .element_B = m->element_B,
+                       .slot_B = m->element_B == 8 ? 8 : 4};
+    l.component_B = m->lanes * l.slot_B;
+    if (m->shape == ZS_PORT_SHAPE_LSC) {
+        l.slot_B = m->slot_B;
+        l.component_B = m->component_B;
+        l.in_slot_B = m->upper ? 2 : 0;
+        return l;
+    }
+    uint32_t behind_B = m->header_grf * (uint32_t)UNIT_B + m->lanes * address_B(m);
+    if (!l.by_lanes)
+        behind_B = UNIT_B;
+    if (!is_load && !m->data_in_src1)
+        l.at = payload_at(g, behind_B);
+    l.known = m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ||
+              m->shape == ZS_PORT_SHAPE_ADDRESSES || m->shape == ZS_PORT_SHAPE_BLOCK ||
+              m->shape == ZS_PORT_SHAPE_A64_BLOCK || m->shape == ZS_PORT_SHAPE_SCRATCH;
+    l.known = l.known && !(m->shape == ZS_PORT_SHAPE_BLOCK && m->block_upper);
+    return l;
+}
+
+/* All that a load may write has a value. */
+static void define_response(const struct message *g, const struct layout *l)
+{
+    struct zs_eu_shadow *s = g->t->shadow;
+    const struct zs_port_message *m = g->m;
+    uint32_t at = (uint32_t)offsetof(struct zs_eu_thread, grf) + g->send->d.dst_B;
+    uint32_t all = m->lanes ? UINT32_MAX >> (32 - m->lanes) : 0;
+    if (!g->send->d.has_dst)
+        return;
+    if (!l->known || !l->by_lanes || (g->mask & all) == all) {
+        memset(s->bits + at, 0, m->rlen * (size_t)UNIT_B);
+        return;
+    }
+    for (uint32_t e = 0; (e + 1) * l->component_B <= m->rlen * (uint32_t)UNIT_B; e++)
+        for (uint32_t rest = g->mask; rest; rest &= rest - 1)
+            memset(s->bits + at + e * l->component_B + (size_t)__builtin_ctz(rest) * l->slot_B, 0,
+                   l->slot_B);
+}
+
+typedef void byte_fn(struct message *g, uint64_t host, uint32_t at, const struct writer *w);
+
+static void load_byte(struct message *g, uint64_t host, uint32_t at, const struct writer *w)
+{
+    struct zs_eu_shadow *s = g->t->shadow;
+    uint32_t from;
+    uint8_t bits = load(g->d, &worker_of(g->t)->port, host, &from);
+    if (!bits)
+        return;
+    s->bits[at] = bits;
+    s->from[at / 4] = from ? from : w->inst;
+    s->has_from = true;
+}
+
+static void note_defined(struct message *g, uint64_t host, uint32_t at, const struct writer *w)
+{
+    (void)host;
+    if (w->lane < 32 && g->t->shadow->bits[at] != 0xff)
+        g->partly |= 1u << w->lane;
+}
+
+/* An atomic reads what is there. */
+static void check_memory(struct message *g, uint64_t host, uint32_t at, const struct writer *w)
+{
+    uint32_t from;
+    (void)at;
+    if (g->partly || !load(g->d, &worker_of(g->t)->port, host, &from))
+        return;
+    const struct zs_eu_undefined u = {.use = ZS_EU_USE_ATOMIC,
+                                      .inst = g->send->d.inst,
+                                      .lane = w->lane == ZS_PORT_NO_LANE ? -1 : w->lane,
+                                      .from = from};
+    report(g->t, &u);
+    g->partly = 1; /* told */
+}
+
+static void store_byte(struct message *g, uint64_t host, uint32_t at, const struct writer *w)
+{
+    struct writer by = *w;
+    const struct zs_eu_shadow *s = g->t->shadow;
+    if (s->bits[at])
+        by.from = s->from[at / 4];
+    by.is_partly = w->lane < 32 && g->partly >> w->lane & 1;
+    store(g->d, host, s->bits[at], &by);
+}
+
+/* Every byte of memory with its byte in the registers. */
+static void for_bytes(struct message *g, const struct layout *l, byte_fn *fn)
+{
+    struct zs_gpu_worker *w = worker_of(g->t);
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
+    struct zs_port_accesses pieces;
+    struct writer by = {.inst = g->send->d.inst + 1,
+                        .group = (uint32_t)w->checked->index,
+                        .thread = (uint16_t)w->port.thread};
+    uint32_t lane_before = UINT32_MAX, element = 0;
+    zs_port_accesses(&w->port, g->m, zs_eu_send_payload(g->t, g->send, g->m, joined), g->mask,
+                     &pieces);
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        const struct zs_port_access *p = &pieces.pieces[i];
+        uint64_t host = p->is_slm ? (uint64_t)(uintptr_t)w->port.slm + p->address : p->address;
+        if (p->lane != lane_before && l->by_lanes)
+            element = 0;
+        lane_before = p->lane;
+        by.lane = p->lane == ZS_PORT_NO_LANE || g->send->d.no_mask
+                      ? ZS_PORT_NO_LANE
+                      : (uint8_t)(p->lane + g->send->d.chan_offset);
+        for (uint32_t k = 0; k < p->size_B; k++) {
+            uint32_t e = l->by_lanes ? element + k / l->element_B : 0;
+            uint32_t at = l->by_lanes ? l->at + e * l->component_B + p->lane * l->slot_B +
+                                            l->in_slot_B + k % l->element_B
+                                      : l->at + element + k;
+            if (at < offsetof(struct zs_eu_thread, grf) + ZS_EU_GRF_FILE_MAX_B)
+                fn(g, host + k, at, &by);
+        }
+        element += l->by_lanes ? p->size_B / l->element_B : p->size_B;
+    }
+}
+
+static bool may_be_undefined(const struct message *g)
+{
+    return g->m->space == ZS_PORT_SPACE_SCRATCH || g->m->space == ZS_PORT_SPACE_SLM ||
+           g->d->private_memory.bits ||
+           atomic_load_explicit(&g->d->page_count, memory_order_relaxed);
+}
+
+static bool is_stored_undefined(const struct message *g)
+{
+    const struct zs_eu_shadow *s = g->t->shadow;
+    uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
+    return any_bits(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
+           any_bits(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B);
+}
+
+static void check_atomic(const struct message *g, const struct layout *l)
+{
+    struct zs_eu_shadow *s = g->t->shadow;
+    uint32_t count = l->known && l->by_lanes ? g->m->elements : 0;
+    bool in_src1 = g->m->shape == ZS_PORT_SHAPE_LSC || g->m->data_in_src1;
+    uint32_t data_B = in_src1 ? g->m->xlen * (uint32_t)UNIT_B
+                              : g->m->mlen * (uint32_t)UNIT_B - (l->at - payload_at(g, 0));
+    for (uint32_t e = 0; e < ZS_MAX(count, 2u) && (e + 1) * l->component_B <= data_B; e++)
+        for (uint32_t rest = g->mask; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            uint32_t at = l->at + e * l->component_B + lane * l->slot_B + l->in_slot_B;
+            if (!any_bits(s->bits + at, l->element_B))
+                continue;
+            const struct zs_eu_undefined u = {.use = ZS_EU_USE_ATOMIC,
+                                              .inst = g->send->d.inst,
+                                              .lane = (int)lane + g->send->d.chan_offset,
+                                              .from = s->from[at / 4]};
+            report(g->t, &u);
+            memset(s->bits + at, 0, l->element_B);
+        }
+}
+
+static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
+{
+    const struct zs_port_message_row *row = NULL;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    if (!m || !row || row->is_fence || m->space == ZS_PORT_SPACE_GATEWAY)
+        return;
+    struct message g = {.d = t->shadow->context,
+                        .t = t,
+                        .send = send,
+                        .m = m,
+                        .mask = m->lanes ? lane_mask & UINT32_MAX >> (32 - m->lanes) : lane_mask};
+    check_addresses(&g);
+    if (row->is_atomic) {
+        struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
+        check_atomic(&g, &operands);
+        if (operands.known && m->bytes_read && m->op != ZS_ATOMIC_MOV && may_be_undefined(&g))
+            for_bytes(&g, &operands, check_memory);
+        define_response(&g, &old);
+    } else if (m->bytes_written || (m->shape == ZS_PORT_SHAPE_SCRATCH && m->op)) {
+        struct layout data = layout_of(&g, false);
+        bool is_undefined = data.known && is_stored_undefined(&g);
+        if (is_undefined)
+            for_bytes(&g, &data, note_defined);
+        bool is_local = m->space == ZS_PORT_SPACE_SLM && !atomic_load(&g.d->page_count);
+        if (is_undefined || (data.known && may_be_undefined(&g) && !is_local))
+            for_bytes(&g, &data, store_byte);
+    } else {
+        struct layout data = layout_of(&g, true);
+        define_response(&g, &data);
+        if (data.known && g.send->d.has_dst && may_be_undefined(&g))
+            for_bytes(&g, &data, load_byte);
+    }
+}
+
+/* ---- threads and launches ----------------------------------------------------------------------
+ */
+
+static void forget(const struct area *area, uint32_t number)
+{
+    uint64_t at = number * area->each_B;
+    if (area->bits && at + area->each_B <= area->size_B) {
+        memset(area->bits + at, 0xff, area->each_B);
+        memset(area->from + at / 4, 0, area->each_B);
+    }
+}
+
+void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                             struct zs_eu_thread *t, uint32_t slot, uint32_t number)
+{
+    struct zs_eu_shadow *s = &w->shadows[slot];
+    forget(&run->undefined->scratch, number + 1);
+    forget(&run->undefined->private_memory, number);
+    s->context = run->undefined;
+    s->report = report;
+    s->message = on_message;
+    uint32_t grf_B = run->kernel->module->grf_B;
+    zs_eu_shadow_begin(t, s,
+                       grf_B + run->kernel->per_thread_B +
+                           (uint32_t)zs_align_up(run->kernel->inline_B, grf_B));
+}
+
+/* A group begins: its local memory has nothing of another's. */
+void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *group)
+{
+    uint64_t at = (uint64_t)(uintptr_t)group->slm, end = at + run->slm_B;
+    while (at < end && atomic_load_explicit(&run->undefined->page_count, memory_order_relaxed)) {
+        uint64_t to = ZS_MIN(end, (at & ~(uint64_t)(PAGE_B - 1)) + PAGE_B);
+        struct page *page = page_of(run->undefined, at, false);
+        if (page)
+            memset(page->bits + at % PAGE_B, 0, to - at);
+        at = to;
+    }
+}
+
+static bool make_area(struct area *area, const struct zs_gpu_block *block, uint64_t size_B,
+                      uint64_t each_B)
+{
+    if (!each_B || !block->data)
+        return true;
+    *area = (struct area){.start = (uint64_t)(uintptr_t)block->data,
+                          .size_B = size_B,
+                          .each_B = each_B,
+                          .bits = malloc(size_B),
+                          .from = malloc(size_B + 4)};
+    return area->bits && area->from;
+}
+
+int zs_gpu_undefined_begin(struct zs_gpu_run *run)
+{
+    if (!run->kernel->tracks_undefined || run->debug)
+        return 0;
+    struct zs_gpu_undefined *d = calloc(1, sizeof(*d));
+    if (!d)
+        return -ENOMEM;
+    run->undefined = d;
+    d->run = run;
+    pthread_mutex_init(&d->lock, NULL);
+    uint64_t private_B =
+        run->private_memory.data ? run->kernel->module->private_per_hw_thread_B : 0;
+    bool made =
+        make_area(&d->scratch, &run->scratch, run->scratch_B * (run->slots + 1ull),
+                  run->scratch_B) &&
+        make_area(&d->private_memory, &run->private_memory, private_B * run->slots, private_B);
+    return made ? 0 : -ENOMEM;
+}
+
+static uint32_t dword_of(const struct page *page, uint32_t at)
+{
+    uint32_t bits;
+    memcpy(&bits, page->bits + at, sizeof(bits));
+    return bits;
+}
+
+/* The work-item that stored it has stored something defined beside it. */
+static bool is_padding(const struct page *page, uint32_t at)
+{
+    const struct writer *by = &page->writer[at / 4];
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t beside = i ? at + 4 : at - 4;
+        const struct writer *other = &page->writer[beside % PAGE_B / 4];
+        if (beside < PAGE_B && other->inst && other->group == by->group &&
+            other->thread == by->thread && other->lane == by->lane &&
+            dword_of(page, beside) != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* A dword that is not defined at all, in memory that outlives the launch. */
+static void tell_page(struct zs_gpu_undefined *d, uint64_t host, const struct page *page)
+{
+    for (uint32_t at = 0; at < PAGE_B; at += 4) {
+        const struct writer *by = &page->writer[at / 4];
+        if (!dword_of(page, at) || by->is_partly || is_padding(page, at))
+            continue;
+        const struct zs_eu_undefined u = {.use = ZS_EU_USE_STORED,
+                                          .inst = by->inst - 1,
+                                          .lane = by->lane == ZS_PORT_NO_LANE ? -1 : by->lane,
+                                          .from = by->from};
+        const struct user who = {
+            .group = by->group, .thread = by->thread, .gpu_va = host + at, .size_B = 4};
+        found(d, &u, &who);
+    }
+}
+
+static bool is_allocated(const struct zs_gpu_run *run, uint64_t host)
+{
+    struct zs_gpu_allocation nearest[2];
+    return zs_gpu_memory_nearest(run->launch->memory, host, nearest) &&
+           host - nearest[0].gpu_va < nearest[0].size_B;
+}
+
+void zs_gpu_undefined_end(struct zs_gpu_run *run)
+{
+    struct zs_gpu_undefined *d = run->undefined;
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->pages.capacity; i++) {
+        struct page *page = d->pages.slots[i].value;
+        uint64_t host = d->pages.slots[i].a * PAGE_B;
+        if (page && (is_allocated(run, host) || is_allocated(run, host + PAGE_B - 1)))
+            tell_page(d, host, page);
+        free(page);
+    }
+    if (d->lost) {
+        struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
+                                   .advice = "more than 64 undefined values in one launch, or too "
+                                             "many of them in memory: the rest is not shown"};
+        zs_check_print(run, &f);
+    }
+    zs_id_map_fini(&d->pages);
+    free(d->scratch.bits);
+    free(d->scratch.from);
+    free(d->private_memory.bits);
+    free(d->private_memory.from);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+    run->undefined = NULL;
+}

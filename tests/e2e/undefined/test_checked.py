@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""zescope run --check=all: a race, an undefined value, a divergent barrier and an overflow are named by their lines;
+kernels without a defect are not."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZESCOPE, PROGRAM, DEVICE, SOURCE, PLANTED, FINE = sys.argv[1:7]
+
+
+def marked(word):
+    with open(SOURCE) as f:
+        return {number for number, line in enumerate(f, 1) if line.rstrip().endswith('// ' + word)}
+
+
+class Checked(unittest.TestCase):
+    def check(self, spirv, *launches):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'found.json')
+            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=all', '--check-format', 'json', '--check-output', path, '--',
+                                PROGRAM, spirv, *launches], env=kept, text=True, capture_output=True, timeout=400)
+            with open(path) as f:
+                return r, json.load(f)['findings']
+
+    def test_planted(self):
+        r, found = self.check(PLANTED, 'race:1:64', 'undefined:1:64', 'divergent:1:64', 'overflow:1:64')
+        self.assertEqual(r.returncode, 99, r.stderr)
+        lines = {}
+        for f in found:
+            self.assertEqual(f['level'], 'error', f)
+            lines.setdefault((f['kernel'], f['kind']), set()).update(int(s['source'].rsplit(':', 1)[1]) for s in f['sites'])
+        lines.pop(('race', 'init'), None) # who reads too early may find nothing
+        self.assertEqual(set(lines), {('race', 'race'), ('undefined', 'init'), ('divergent', 'sync'), ('overflow', 'memory')}, found)
+        self.assertEqual(lines['race', 'race'], marked('race'))
+        self.assertEqual(lines['undefined', 'init'], marked('undefined'))
+        self.assertLessEqual(marked('barrier'), lines['divergent', 'sync'])
+        self.assertEqual(lines['overflow', 'memory'], marked('overflow'))
+        self.assertIn('the start of overflow.first', next(f['text'] for f in found if f['kind'] == 'memory'))
+
+    def test_fine(self):
+        r, found = self.check(FINE, 'gemm:4:256', 'reduction:8:256', 'histogram:4:128', 'scan:4:256', 'transpose:4:256', 'nbody:2:64',
+                              'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96')
+        self.assertEqual((r.returncode, found), (0, []), r.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
