@@ -259,8 +259,6 @@ _Static_assert(ZS_EU_ACC_SLOTS_MAX % ZS_EU_ACC_RUN == 0 && ZS_EU_ACC_SLOTS_MAX /
 struct zs_eu_program {
     struct zs_eu_op *ops;
     size_t op_count, op_capacity;
-    zs_eu_op_fn *
-        *plain;       /* handlers of all operations without their shadows; NULL: they have none */
     uint32_t full_ce; /* 0: there is one version */
     struct zs_eu_registers regs;
     /* what a new thread must find zero: with any lanes, with all */
@@ -310,6 +308,8 @@ struct zs_eu_program {
     zs_eu_send_lower_fn *send_lower;
     bool has_handles;        /* messages name surfaces by handles of somebody else */
     struct zs_eu_tier *tier; /* compiled code (tier.c); NULL: none */
+    /* handlers of all operations without their shadows; NULL: they have none */
+    zs_eu_op_fn **plain;
 };
 
 void zs_eu_tier_destroy(struct zs_eu_tier *tier); /* NULL is fine */
