@@ -458,6 +458,18 @@ ze_result_t ZE_APICALL zePhysicalMemDestroy(ze_context_handle_t hContext,
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t ZE_APICALL zePhysicalMemGetProperties(ze_context_handle_t hContext,
+                                                  ze_physical_mem_handle_t hPhysicalMem,
+                                                  ze_physical_mem_properties_t *pMemProperties)
+{
+    ZS_OBJECT(context, context, hContext);
+    ZS_OBJECT(physical, physical, hPhysicalMem);
+    ZS_CHECK_POINTER(pMemProperties);
+    pMemProperties->id = (uintptr_t)hPhysicalMem;
+    pMemProperties->size = physical->size_B;
+    return ZE_RESULT_SUCCESS;
+}
+
 /* ---- Mappings ----------------------------------------------------------------------------------
  */
 

@@ -547,6 +547,21 @@ ze_result_t ZE_APICALL zeKernelSchedulingHintExp(ze_kernel_handle_t hKernel,
 /* ---- Properties --------------------------------------------------------------------------------
  */
 
+/* Its instructions as the module has them, padding included, as Intel's driver. */
+ze_result_t ZE_APICALL zeKernelGetBinaryExp(ze_kernel_handle_t hKernel, size_t *pSize,
+                                            uint8_t *pKernelBinary)
+{
+    ZS_OBJECT(kernel, kernel, hKernel);
+    ZS_CHECK_POINTER(pSize);
+    struct zs_span code = kernel->kernel->heap;
+    ZS_CHECK(!pKernelBinary || *pSize >= code.size_B, ZE_RESULT_ERROR_INVALID_SIZE,
+             "%zu bytes are too few for a kernel of %zu", *pSize, code.size_B);
+    if (pKernelBinary)
+        memcpy(pKernelBinary, code.data, code.size_B);
+    *pSize = code.size_B;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t hKernel,
                                              ze_kernel_properties_t *pKernelProperties)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches with all that they need in one call. */
+/* Launches with all that they need in one call; copies with what extends them, of which nothing is
+ * defined. */
 #include "driver/module/module.h"
 #include "driver/queue/list.h"
 
@@ -57,4 +58,24 @@ ze_result_t ZE_APICALL zeCommandListAppendLaunchKernelWithArguments(
         return result;
     return zeCommandListAppendLaunchKernelWithParameters(hCommandList, hKernel, &groupCounts, pNext,
                                                          hSignalEvent, numWaitEvents, phWaitEvents);
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyWithParameters(
+    ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
+    const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    (void)pNext;
+    return zeCommandListAppendMemoryCopy(hCommandList, dstptr, srcptr, size, hSignalEvent,
+                                         numWaitEvents, phWaitEvents);
+}
+
+ze_result_t ZE_APICALL zeCommandListAppendMemoryFillWithParameters(
+    ze_command_list_handle_t hCommandList, void *ptr, const void *pattern, size_t pattern_size,
+    size_t size, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    (void)pNext;
+    return zeCommandListAppendMemoryFill(hCommandList, ptr, pattern, pattern_size, size,
+                                         hSignalEvent, numWaitEvents, phWaitEvents);
 }

@@ -99,6 +99,29 @@ static void test_append_lists(void **state)
     OK(zeCommandListDestroy(lists[1]));
 }
 
+/* With parameters as without. */
+static void test_copies_with_parameters(void **state)
+{
+    struct env *e = *state;
+    uint8_t from[64], to[64];
+    const uint16_t pattern = 0x1234;
+    memset(to, 0, sizeof(to));
+    OK(zeEventHostReset(e->events[0]));
+    OK(zeEventHostReset(e->events[1]));
+    OK(zeCommandListAppendMemoryFillWithParameters(e->immediate, from, &pattern, 2, 64, NULL,
+                                                   e->events[0], 0, NULL));
+    OK(zeCommandListAppendMemoryCopyWithParameters(e->immediate, to, from, 62, NULL, e->events[1],
+                                                   1, &e->events[0]));
+    OK(zeEventHostSynchronize(e->events[1], UINT64_MAX));
+    assert_int_equal(to[0] | to[61] << 8, 0x1234);
+    assert_int_equal(to[62], 0);
+    assert_int_equal(
+        zeCommandListAppendMemoryCopyWithParameters(NULL, to, from, 1, NULL, NULL, 0, NULL),
+        ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    OK(zeEventHostReset(e->events[0]));
+    OK(zeEventHostReset(e->events[1]));
+}
+
 /* Both clocks, between two readings of them. */
 static void test_mapped_timestamps(void **state)
 {
@@ -190,6 +213,12 @@ static void test_handle_of_physical_memory(void **state)
     ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = 2 * page};
     ze_physical_mem_handle_t physical;
     OK(zePhysicalMemCreate(e->context, e->device, &desc, &physical));
+    ze_physical_mem_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
+    OK(zePhysicalMemGetProperties(e->context, physical, &properties));
+    assert_int_equal(properties.size, 2 * page);
+    assert_int_not_equal(properties.id, 0);
+    assert_int_equal(zePhysicalMemGetProperties(e->context, physical, NULL),
+                     ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     ze_ipc_mem_handle_t handle;
     char *opened, *mapped;
     OK(zeMemGetIpcHandleWithProperties(e->context, physical, NULL, &handle));
@@ -287,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append_lists),
+        cmocka_unit_test(test_copies_with_parameters),
         cmocka_unit_test(test_mapped_timestamps),
         cmocka_unit_test(test_mapped_timestamps_everywhere),
         cmocka_unit_test(test_handle_of_physical_memory),

@@ -151,6 +151,30 @@ static void test_arguments(void **state)
     OK(zeModuleDestroy(module));
 }
 
+/* The kernel's instructions, as they stand in the module. */
+static void test_kernel_binary(void **state)
+{
+    struct env *e = *state;
+    static uint8_t file[1 << 20], code[1 << 16];
+    ze_module_handle_t module = open_module(e, zeDriverGetDefaultContext(e->driver));
+    ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "writes"};
+    ze_kernel_handle_t kernel;
+    size_t size_B = 0, all_B = sizeof(code), file_B;
+    FILE *f = fopen(MODULE, "rb");
+    file_B = fread(file, 1, sizeof(file), f);
+    fclose(f);
+    OK(zeKernelCreate(module, &desc, &kernel));
+    OK(zeKernelGetBinaryExp(kernel, &size_B, NULL));
+    assert_in_range(size_B, 16, sizeof(code));
+    OK(zeKernelGetBinaryExp(kernel, &all_B, code));
+    assert_int_equal(all_B, size_B);
+    assert_non_null(memmem(file, file_B, code, size_B));
+    all_B = size_B - 1;
+    assert_int_equal(zeKernelGetBinaryExp(kernel, &all_B, code), ZE_RESULT_ERROR_INVALID_SIZE);
+    OK(zeKernelDestroy(kernel));
+    OK(zeModuleDestroy(module));
+}
+
 #define SLOTS 64
 /* A loader gets what its version has and nothing behind it: its table may end there. */
 static void test_versions(void **state)
@@ -200,7 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_default_context), cmocka_unit_test(test_identifiers),
         cmocka_unit_test(test_queries),         cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_versions),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_kernel_binary),   cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
