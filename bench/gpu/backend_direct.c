@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The software GPU without driver and loader: what a part of it costs. FILE: a native binary.
- * --device=skl --host=x86-64-v2 --no-counts --timing --exact --anew (launches that did the same are
- * replayed, too), --cycles: modelled ones in place of instructions
+ * --device=skl --host=x86-64-v2 --no-counts --timing --exact,
+ * --cycles: modelled ones in place of instructions
  */
 #include "work.h"
 
@@ -118,8 +118,6 @@ void backend_option(const char *option)
         gpu.wants_cycles = true;
     else if (strcmp(option, "--exact") == 0)
         gpu.launch_flags |= ZS_GPU_LAUNCH_TIME_EXACT;
-    else if (strcmp(option, "--anew") == 0)
-        gpu.launch_flags |= ZS_GPU_LAUNCH_TIME_ANEW;
     else if (strcmp(option, "--host=x86-64-v2") == 0)
         gpu.flags |= ZS_GPU_KERNEL_X86_64_V2;
     else
