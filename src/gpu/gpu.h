@@ -576,8 +576,6 @@ enum {
     ZS_GPU_LAUNCH_PIN_ALL = 1u << 3,
     /* The model of time replays much more of a long launch: slow. */
     ZS_GPU_LAUNCH_TIME_EXACT = 1u << 4,
-    /* It replays a launch that did what one of the kernel's did before, too: the same numbers. */
-    ZS_GPU_LAUNCH_TIME_ANEW = 1u << 5,
     /* It replays the launch again without each of what may hold it up: slow. */
     ZS_GPU_LAUNCH_TIME_GAINS = 1u << 6,
     /* Of kernels with ZS_GPU_KERNEL_MESSAGES: findings go to zs_gpu_launch.found. */

@@ -62,7 +62,6 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         .exact = run->launch->flags & ZS_GPU_LAUNCH_TIME_EXACT,
         .gains = run->launch->flags & ZS_GPU_LAUNCH_TIME_GAINS,
         .without = ZS_TIMING_GAINS,
-        .anew = run->launch->flags & ZS_GPU_LAUNCH_TIME_ANEW,
         .private_va = (uint64_t)(uintptr_t)run->private_memory.data,
         .private_B =
             run->private_memory.data ? (uint64_t)m->private_per_hw_thread_B * run->slots : 0,

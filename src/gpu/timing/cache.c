@@ -80,11 +80,8 @@ static inline uint32_t oldest(const struct four *of, uint32_t ways)
 static uint32_t take_way(struct zs_timing_cache *c, struct zs_timing_set *set,
                          uint64_t *ret_written)
 {
-    c->had_room = set->count < c->ways;
-    if (c->had_room) {
-        c->line_count++;
+    if (set->count < c->ways)
         return set->count++;
-    }
     const struct four *of = ways_of(c, set);
     uint32_t way = oldest(of, c->ways);
     if (set->written >> way & 1)
@@ -97,8 +94,10 @@ bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, 
                           bool write, uint64_t *ret_written)
 {
     uint16_t mark = mark_of(line);
-    if (set->launch != c->launch)
+    if (set->launch != c->launch) {
         *set = (struct zs_timing_set){.launch = c->launch};
+        c->used[c->used_count++] = (uint32_t)(((uint8_t *)set - c->sets) / c->set_B);
+    }
     struct four *of = ways_of(c, set);
     uint64_t left = marked(marks_of(set), c->ways, mark) & ((UINT64_C(1) << set->count) - 1);
     uint32_t way = 0;
@@ -121,10 +120,11 @@ bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, 
 
 bool zs_timing_cache_next(const struct zs_timing_cache *c, struct zs_timing_walk *walk)
 {
-    for (; walk->set < c->set_count; walk->set++, walk->way = 0) {
+    for (; walk->used < c->used_count; walk->used++, walk->way = 0) {
+        walk->set = c->used[walk->used];
         struct zs_timing_set *set =
             (struct zs_timing_set *)(void *)(c->sets + (size_t)walk->set * c->set_B);
-        if (set->launch != c->launch || walk->way == set->count)
+        if (walk->way == set->count)
             continue;
         uint32_t way = walk->way++;
         walk->line = ways_of(c, set)[way / FOUR].lines[way % FOUR];
@@ -151,7 +151,8 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
     c->ways_B = (uint32_t)zs_align_up(marks_B, HOST_LINE_B);
     c->set_B = (uint32_t)zs_align_up(c->ways_B + ways / FOUR * sizeof(struct four), HOST_LINE_B);
     c->memory = calloc(1, zs_timing_cache_size_B(c));
-    if (!c->memory)
+    c->used = calloc(c->set_count, sizeof(*c->used));
+    if (!c->memory || !c->used)
         return -ENOMEM;
     c->sets = (uint8_t *)(uintptr_t)zs_align_up((uintptr_t)c->memory, HOST_LINE_B);
     c->launch = 1;
@@ -161,6 +162,7 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
 void zs_timing_cache_fini(struct zs_timing_cache *c)
 {
     free(c->memory);
+    free(c->used);
 }
 
 size_t zs_timing_cache_size_B(const struct zs_timing_cache *c)
@@ -176,5 +178,5 @@ void zs_timing_cache_clear(struct zs_timing_cache *c)
         memset(c->memory, 0, zs_timing_cache_size_B(c));
     c->launch = ZS_MAX(c->launch, 1u);
     c->now = 0;
-    c->line_count = 0;
+    c->used_count = 0;
 }

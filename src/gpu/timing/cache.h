@@ -30,9 +30,9 @@ struct zs_timing_cache {
     uint32_t ways_B, set_B;   /* from a set's begin to its ways, to the next one */
     uint8_t *sets;
     uint32_t launch, now; /* now: uses so far */
-    uint64_t line_count;  /* that were taken in where there was room */
-    bool had_room;        /* for the last line that was not there */
-    void *memory;         /* of the sets */
+    uint32_t *used;       /* numbers of the sets that have lines of this launch */
+    uint32_t used_count;
+    void *memory; /* of the sets */
 };
 
 /* ways: a multiple of 16, up to 48. size_B or ways 0: there is none. */
@@ -48,7 +48,7 @@ bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, 
 
 /* What it holds, a line each time; false: no more. Zeros to begin with. */
 struct zs_timing_walk {
-    uint32_t set, way; /* of the next one */
+    uint32_t used, set, way; /* of the next one; set: of the last one */
     uint64_t line;
     bool written;
 };

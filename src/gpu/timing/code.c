@@ -196,6 +196,13 @@ static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
                                                            : ZS_TIMING_KIND_PLAIN;
 }
 
+/* A double from something else, or something else from one: without doubles it is not there. */
+static bool converts_doubles(const struct zs_isa_inst *inst)
+{
+    bool to = inst->dst.type == ZS_TYPE_DF, from = inst->src[0].type == ZS_TYPE_DF;
+    return inst->op == ZS_OP_MOV && to != from;
+}
+
 static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa_inst *inst,
                            struct zs_timing_op *op)
 {
@@ -220,6 +227,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         set_pipe(p, inst, &c, op);
         set_totals(p, inst, op, is_math);
         op->kind = (uint8_t)kind_of(inst, is_math);
+        op->converts = converts_doubles(inst);
     }
     return c;
 }
@@ -307,7 +315,7 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
  * place of the scoreboard is enough for them. What nobody waits for needs none.
  */
 
-enum { NOBODY = UINT16_MAX, SLOT_NONE = 0 };
+enum { NOBODY = UINT16_MAX, SLOT_NONE = 0, LANES_MOST = 32 };
 
 /* A place's history: which instructions use it, and how. */
 static void find_histories(const struct zs_timing_code *code, uint64_t history[ZS_TIMING_SLOTS],
@@ -403,6 +411,54 @@ static void bring_near(struct zs_timing_code *code)
     }
 }
 
+/* ---- events ------------------------------------------------------------------------------------
+ * Between two of them a thread has only the pipes of its EU to do with.
+ */
+
+static bool is_event(const struct zs_timing_op *op)
+{
+    return op->unit == ZS_TIMING_UNIT_SEND || op->unit == ZS_TIMING_UNIT_WAIT;
+}
+
+/* A response is waited for by its bit: of the message that wrote a register. Where there are more
+ * messages than bits, one far away has the same. */
+static void find_responses(struct zs_timing_code *code)
+{
+    uint64_t *bits = code->waits, of_slot[ZS_TIMING_SLOTS] = {0};
+    for (uint32_t i = 0, number = 0; i < code->op_count; i++) {
+        const struct zs_timing_op *op = &code->ops[i];
+        if (op->unit != ZS_TIMING_UNIT_SEND || !op->write_count)
+            continue;
+        code->sent[i] = UINT64_C(1) << number++ % ZS_TIMING_RESPONSES;
+        for (uint32_t k = 0; k < op->write_count; k++)
+            of_slot[code->slots[op->slots + op->dep_count + k]] |= code->sent[i];
+    }
+    of_slot[SLOT_NONE] = 0;
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        const struct zs_timing_op *op = &code->ops[i];
+        for (uint32_t k = 0; k < op->dep_count; k++)
+            bits[i] |= of_slot[code->slots[op->slots + k]];
+    }
+}
+
+static void find_events(struct zs_timing_code *code)
+{
+    uint32_t next = code->op_count;
+    uint8_t grain = LANES_MOST;
+    code->next_event[code->op_count] = next;
+    for (uint32_t i = code->op_count; i-- > 0;) {
+        const struct zs_timing_op *op = &code->ops[i];
+        bool event = is_event(op);
+        next = event ? i : next;
+        grain = event ? LANES_MOST : grain;
+        if (op->lane_mask && op->chunk_lanes)
+            grain = ZS_MIN(grain, op->chunk_lanes);
+        code->next_event[i] = next;
+        code->grain[i] = grain;
+    }
+    find_responses(code);
+}
+
 /* ---- create ------------------------------------------------------------------------------------
  */
 
@@ -452,11 +508,8 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         merge_slots(code);
         bring_near(code);
     }
-    uint32_t wait = code->op_count;
-    for (uint32_t i = code->op_count + 1; i-- > 0 && !error;) {
-        wait = i < code->op_count && code->ops[i].unit == ZS_TIMING_UNIT_WAIT ? i : wait;
-        code->next_wait[i] = wait;
-    }
+    if (!error)
+        find_events(code);
     return error;
 }
 
@@ -492,11 +545,14 @@ int zs_timing_code_create(const struct zs_timing_params *params,
         if (code->ops)
             memset(code->ops, 0, ops_B);
         code->offset_B = calloc(code->op_count + 1u, sizeof(*code->offset_B));
-        code->next_wait = calloc(code->op_count + 1u, sizeof(*code->next_wait));
-        error = code->ops && code->offset_B && code->next_wait ? fill(code, isa) : -ENOMEM;
+        code->next_event = calloc(code->op_count + 1u, sizeof(*code->next_event));
+        code->grain = calloc(code->op_count + 1u, sizeof(*code->grain));
+        code->sent = calloc(code->op_count + 1u, sizeof(*code->sent));
+        code->waits = calloc(code->op_count + 1u, sizeof(*code->waits));
+        bool ok = code->ops && code->offset_B && code->next_event && code->grain && code->sent &&
+                  code->waits;
+        error = ok ? fill(code, isa) : -ENOMEM;
     }
-    if (!error)
-        error = zs_timing_memo_create(&code->memo);
     zs_isa_kernel_close(isa);
     if (error) {
         zs_timing_code_destroy(code);
@@ -514,7 +570,9 @@ void zs_timing_code_destroy(struct zs_timing_code *code)
     free(code->offset_B);
     free(code->slots);
     free(code->slot_latency);
-    free(code->next_wait);
-    zs_timing_memo_destroy(code->memo);
+    free(code->next_event);
+    free(code->grain);
+    free(code->sent);
+    free(code->waits);
     free(code);
 }

@@ -63,6 +63,8 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
         slots = ZS_MAX(slots, (size_t)op->slots + op->dep_count + op->write_count);
         if (gain == ZS_TIMING_GAIN_dependencies)
             memset(op->latency, 0, sizeof(op->latency));
+        else if (op->kind == kinds[gain] && op->converts)
+            op->unit = ZS_TIMING_UNIT_GONE;
         else if (op->kind == kinds[gain])
             make_plain(code->params, op);
     }
@@ -114,9 +116,19 @@ static bool has_kind(const struct zs_timing_code *code, const uint64_t *executio
     return false;
 }
 
+static bool has_lanes_off(const struct zs_timing_code *code, const uint64_t *executions,
+                          const uint64_t *lanes)
+{
+    for (uint32_t i = 0; i < code->op_count && executions && lanes; i++)
+        if (executions[i] * (uint32_t)__builtin_popcount(code->ops[i].lane_mask) > lanes[i])
+            return true;
+    return false;
+}
+
 /* Whether the launch has what the gain is about; did: what its messages did. */
 static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *trace,
-                     const uint64_t *executions, const struct zs_gpu_timing *t)
+                     const uint64_t *executions, const uint64_t *lanes,
+                     const struct zs_gpu_timing *t)
 {
     const struct zs_timing_code *code = trace->launch.code;
     switch (gain) {
@@ -145,6 +157,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_dispatch:
         return true;
     case ZS_TIMING_GAIN_divergence:
+        return has_lanes_off(code, executions, lanes);
     case ZS_TIMING_GAIN_idle:
     case ZS_TIMING_GAINS:
         break;
@@ -155,32 +168,22 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
 /* ---- gains -------------------------------------------------------------------------------------
  */
 
-/* Of the launch's cycles as much as threads spend at instructions with lanes off, times these. */
-static uint64_t divergence(const struct zs_timing_code *code, const uint64_t *executions,
-                           const uint64_t *lanes, const struct zs_gpu_timing *t)
-{
-    double off = 0, all = 0;
-    for (uint32_t s = 0, i = 0; s < t->stall_count; s++) {
-        double cycles = 0;
-        for (uint32_t r = 0; r < ZS_GPU_STALL_REASONS; r++)
-            cycles += (double)t->stalls[s].cycles[r];
-        all += cycles;
-        while (i < code->op_count && code->offset_B[i] < t->stalls[s].offset_B)
-            i++;
-        if (i == code->op_count || code->offset_B[i] != t->stalls[s].offset_B)
-            continue;
-        double could = (double)executions[i] * __builtin_popcount(code->ops[i].lane_mask);
-        if (could > (double)lanes[i])
-            off += cycles * (1 - (double)lanes[i] / could);
-    }
-    return all > 0 ? (uint64_t)((double)t->cycles * off / all) : 0;
-}
-
 static uint64_t idle(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t)
 {
     uint64_t loaded = t->eu_loaded / ZS_MAX(zs_gpu_model_eus(trace->launch.model), 1u);
     uint64_t before = trace->launch.params->launch_cycles;
     return t->cycles > before + loaded ? t->cycles - before - loaded : 0;
+}
+
+/* Threads that work longer than others of their group hold it up without barriers, too. Where the
+ * work is spread evenly each takes the mean; yet EUs have as much to do as before. */
+static uint64_t balanced(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t,
+                         double balance)
+{
+    uint64_t before = trace->launch.params->launch_cycles;
+    uint64_t busy = t->eu_active / ZS_MAX(zs_gpu_model_eus(trace->launch.model), 1u);
+    double spread = balance * (double)(t->cycles - ZS_MIN(before, t->cycles));
+    return ZS_MIN(t->cycles, before + ZS_MAX((uint64_t)spread, busy));
 }
 
 /* 0, too, where it could not be found out: no memory. */
@@ -201,13 +204,16 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     trace->launch.params = &params;
     trace->launch.code = &code;
     trace->launch.without = gain;
-    int error = zs_timing_replay_once(trace, instructions, executions, &without);
+    double balance;
+    int error = zs_timing_replay_once(trace, instructions, executions, &without, &balance);
     trace->launch = launch;
     if (recoded)
         free(code.ops);
     if (code.slot_latency != launch.code->slot_latency)
         free(code.slot_latency);
     free(error ? NULL : without.stalls);
+    if (!error && gain == ZS_TIMING_GAIN_barriers)
+        without.cycles = balanced(trace, &without, balance);
     return !error && without.cycles < cycles ? cycles - without.cycles : 0;
 }
 
@@ -221,10 +227,8 @@ void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
 #undef ZS_TIMING_GAIN
     };
     for (uint32_t g = 0; g < ZS_TIMING_GAINS; g++)
-        if (may_gain((enum zs_timing_gain)g, trace, executions, timing))
+        if (may_gain((enum zs_timing_gain)g, trace, executions, lanes, timing))
             *zs_timing_total_at(timing, at[g]) = replayed_gain(
                 (enum zs_timing_gain)g, trace, instructions, executions, timing->cycles);
-    if (executions && lanes)
-        timing->gain_divergence = divergence(trace->launch.code, executions, lanes, timing);
     timing->gain_idle = idle(trace, timing);
 }

@@ -26,42 +26,18 @@ static uint32_t cost_of_line(uint64_t B_per_cycle)
     return (uint32_t)(ZS_PORT_LINE_B * FRACTION / ZS_MAX(B_per_cycle, UINT64_C(1)));
 }
 
-static double lines_of(const struct zs_timing_cache *c)
-{
-    return (double)c->set_count * c->ways;
-}
-
-/* ... yet of what was not recorded, but for groups close by. */
-static int know_nothing(struct zs_timing_hierarchy *h)
-{
-    size_t runs = h->reuse ? ZS_TIMING_RUNS : 1, classes = h->reuse ? ZS_TIMING_CLASSES : 1;
-    h->l3_odds = calloc(runs, sizeof(*h->l3_odds));
-    h->llc_odds = calloc(runs, sizeof(*h->llc_odds));
-    h->l3_near = calloc(classes, sizeof(*h->l3_near));
-    h->llc_near = calloc(classes, sizeof(*h->llc_near));
-    if (!h->l3_odds || !h->llc_odds || !h->l3_near || !h->llc_near)
-        return -ENOMEM;
-    if (!h->reuse)
-        return 0;
-    zs_timing_reuse_near(h->reuse, zs_timing_hierarchy_l3_lines(h), h->l3_near);
-    zs_timing_reuse_near(h->reuse, zs_timing_hierarchy_llc_lines(h), h->llc_near);
-    return 0;
-}
-
 int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
-                             const struct zs_timing_reuse *reuse, struct zs_gpu_timing *totals)
+                             struct zs_gpu_timing *totals)
 {
     const struct zs_gpu_model *model = launch->model;
     const struct zs_timing_params *p = launch->params;
-    *h = (struct zs_timing_hierarchy){
-        .params = p, .totals = totals, .slices = model->slices, .reuse = reuse};
+    *h = (struct zs_timing_hierarchy){.params = p, .totals = totals, .slices = model->slices};
     h->subslices = model->slices * model->subslices_per_slice;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
     h->bank_free = calloc((size_t)h->slices * p->l3_banks, sizeof(*h->bank_free));
     int error = h->subslice && h->bank_free ? 0 : -ENOMEM;
     if (!error)
         error = zs_timing_caches_get(launch->store, &h->caches);
-    error = error ? error : know_nothing(h);
     /* bytes per core clock, in 1/1000 */
     uint64_t memory_mB = (uint64_t)model->memory_clock_MHz * model->memory_bus_bits / 8 * 1000 /
                          model->core_clock_MHz * p->memory_percent / 100;
@@ -85,52 +61,6 @@ void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_st
     zs_timing_caches_put(store, h->caches);
     free(h->subslice);
     free(h->bank_free);
-    free(h->l3_odds);
-    free(h->llc_odds);
-    free(h->l3_near);
-    free(h->llc_near);
-}
-
-/* ---- what was not recorded ---------------------------------------------------------------------
- */
-
-static double room_in(const struct zs_timing_cache *c)
-{
-    return lines_of(c) - (double)c->line_count;
-}
-
-static __attribute__((noinline)) void know_runs(struct zs_timing_hierarchy *h, uint32_t until)
-{
-    double room = 0;
-    for (uint32_t i = 0; i < h->slices; i++)
-        room += room_in(&h->caches->l3[i]);
-    for (; h->runs_known <= until; h->runs_known++) {
-        zs_timing_reuse_odds(h->reuse, h->runs_known, room, h->l3_odds[h->runs_known]);
-        zs_timing_reuse_odds(h->reuse, h->runs_known, room_in(&h->caches->llc),
-                             h->llc_odds[h->runs_known]);
-    }
-}
-
-/* The cache, which did not find the line, has it: what was not recorded brought it. */
-static inline bool was_brought(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
-                               const struct zs_timing_cache *c, uint64_t line, bool write)
-{
-    if (!h->reuse)
-        return false;
-    bool llc = c == &h->caches->llc;
-    const uint32_t *odds = NULL, (*near)[ZS_TIMING_STEPS] = llc ? h->llc_near : h->l3_near;
-    if (c->had_room) {
-        if (r->run >= h->runs_known)
-            know_runs(h, r->run);
-        odds = (llc ? h->llc_odds : h->l3_odds)[r->run];
-    }
-    bool brought =
-        (odds || r->run) && zs_timing_reuse_says(odds, r->run ? near : NULL, r->step, line);
-    uint32_t class = zs_timing_class_of(line);
-    h->supposed += brought;
-    h->supposed_in[llc ? ZS_TIMING_SUPPOSED_LLC : ZS_TIMING_SUPPOSED_L3][class] += brought;
-    h->supposed_in[ZS_TIMING_SUPPOSED_L3_READS][class] += brought && !llc && !write;
-    return brought;
 }
 
 /* ---- beyond L3 ---------------------------------------------------------------------------------
@@ -144,61 +74,51 @@ static uint32_t bank_of(const struct zs_timing_hierarchy *h, uint64_t line)
 /* Something that serves one line at a time; when this one is through. Its queue is as long as what
  * messages until now left of work: one whose port is behind does not keep others waiting. */
 static uint64_t serve(const struct zs_timing_hierarchy *h, uint64_t *free_at, uint64_t cycle,
-                      uint32_t cost, uint64_t *busy, bool warm)
+                      uint32_t cost)
 {
-    *busy += cost;
-    if (warm)
-        return cycle;
     *free_at = ZS_MAX(*free_at, h->now * FRACTION) + cost;
     return ZS_MAX(*free_at, cycle * FRACTION + cost) / FRACTION;
 }
 
-static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle, bool warm)
+static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle)
 {
     h->totals->memory_write_sectors++;
-    (void)serve(h, &h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm);
+    (void)serve(h, &h->memory_free, cycle, h->memory_cost);
 }
 
 /* A line that L3 gives up. */
-static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cycle, bool warm)
+static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cycle)
 {
     uint64_t written;
     h->writes[bank_of(h, line) % ZS_TIMING_BANKS]++;
-    h->written_back++;
-    cycle = serve(h, &h->gti_write_free, cycle, h->gti_write_cost,
-                  &h->busy[ZS_TIMING_BUSY_GTI_WRITE], warm);
+    cycle = serve(h, &h->gti_write_free, cycle, h->gti_write_cost);
     if (!h->caches->llc.set_count) {
-        memory_write(h, cycle, warm);
+        memory_write(h, cycle);
         return;
     }
-    h->llc_new += !zs_timing_cache_touch(&h->caches->llc, line, true, &written);
+    (void)zs_timing_cache_touch(&h->caches->llc, line, true, &written);
     if (written)
-        memory_write(h, cycle, warm);
+        memory_write(h, cycle);
 }
 
 /* L3 reads a line; when it has it, before L3's own latency. */
 static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                       uint64_t line, uint64_t cycle)
 {
-    bool warm = r->warm;
     uint64_t written = 0;
     h->reads[bank_of(h, line) % ZS_TIMING_BANKS]++;
-    cycle = serve(h, &h->gti_read_free, cycle, h->gti_read_cost, &h->busy[ZS_TIMING_BUSY_GTI_READ],
-                  warm) +
-            h->beyond_latency;
+    cycle = serve(h, &h->gti_read_free, cycle, h->gti_read_cost) + h->beyond_latency;
     bool hit = zs_timing_cache_touch(&h->caches->llc, line, false, &written);
     if (h->caches->llc.set_count) {
-        hit = hit || was_brought(h, r, &h->caches->llc, line, false);
         r->accesses[ZS_GPU_ACCESS_llc_hits] += hit;
         r->accesses[ZS_GPU_ACCESS_llc_misses] += !hit;
     }
     if (written)
-        memory_write(h, cycle, warm);
+        memory_write(h, cycle);
     if (hit)
         return cycle;
     r->accesses[ZS_GPU_ACCESS_memory_read_sectors]++;
-    return serve(h, &h->memory_free, cycle, h->memory_cost, &h->busy[ZS_TIMING_BUSY_MEMORY], warm) +
-           h->memory_latency;
+    return serve(h, &h->memory_free, cycle, h->memory_cost) + h->memory_latency;
 }
 
 /* ---- L3 ----------------------------------------------------------------------------------------
@@ -215,155 +135,55 @@ static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
  * *hits when L3 has it. */
 static inline __attribute__((always_inline)) uint64_t
 look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64_t line, bool write,
-        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits, bool is_warm)
+        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits)
 {
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
-    uint64_t written;
+    uint64_t written, *free_at = &h->bank_free[slice * h->params->l3_banks + bank];
     h->bank_lookups[bank % ZS_TIMING_BANKS]++;
-    if (!is_warm) {
-        uint64_t *free_at = &h->bank_free[slice * h->params->l3_banks + bank];
-        *free_at = ZS_MAX(*free_at, h->now) + busy;
-        cycle = ZS_MAX(cycle, *free_at - busy);
-        *ret_bank_free = *free_at;
-    }
-    struct zs_timing_cache *l3 = &h->caches->l3[slice];
-    bool hit =
-        zs_timing_cache_touch(l3, line, write, &written) || was_brought(h, r, l3, line, write);
+    *free_at = ZS_MAX(*free_at, h->now) + busy;
+    cycle = ZS_MAX(cycle, *free_at - busy);
+    *ret_bank_free = *free_at;
+    bool hit = zs_timing_cache_touch(&h->caches->l3[slice], line, write, &written);
     *hits += hit;
     if (written)
-        write_back(h, written - 1, cycle, r->warm);
+        write_back(h, written - 1, cycle);
     return hit || write ? cycle + busy - 1 : fetch(h, r, line, cycle);
 }
 
 /* So many lookups of a message. */
 static inline void count_lookups(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
-                                 uint32_t lookups, uint32_t hits, bool write, uint32_t busy)
+                                 uint32_t lookups, uint32_t hits, bool write)
 {
     h->lookups[write] += lookups;
-    h->busy[ZS_TIMING_BUSY_BANKS] += (uint64_t)lookups * busy;
     r->accesses[ZS_GPU_ACCESS_l3_hits] += hits;
     r->accesses[ZS_GPU_ACCESS_l3_misses] += lookups - hits;
 }
 
-double zs_timing_hierarchy_l3_lines(const struct zs_timing_hierarchy *h)
+uint64_t zs_timing_hierarchy_flush(struct zs_timing_hierarchy *h)
 {
-    return h->slices * lines_of(&h->caches->l3[0]);
-}
-
-double zs_timing_hierarchy_llc_lines(const struct zs_timing_hierarchy *h)
-{
-    return lines_of(&h->caches->llc);
-}
-
-/* Lines that L3 has and that were written, by bank, as the launch has them; it gives them up where
- * it is flushed. How many it were without `times`. */
-static double written_lines(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES],
-                            double ret_lines[ZS_TIMING_BANKS])
-{
-    double count = 0;
+    uint64_t count = 0;
     for (uint32_t s = 0; s < h->slices; s++) {
         struct zs_timing_walk at = {0};
         while (zs_timing_cache_next(&h->caches->l3[s], &at)) {
-            if (!at.written)
-                continue;
-            ret_lines[bank_of(h, at.line) % ZS_TIMING_BANKS] +=
-                times ? times[zs_timing_class_of(at.line)] : 1;
-            if (h->params->l3_flushed)
-                write_back(h, at.line, 0, true);
-            count++;
+            count += at.written;
+            if (at.written && h->params->l3_flushed)
+                write_back(h, at.line, 0);
         }
     }
+    zs_timing_hierarchy_settle(h);
     return count;
 }
 
-static double sum_of(const double values[ZS_TIMING_BANKS])
+static uint64_t lines_of(const struct zs_timing_cache *c)
 {
-    return values[0] + values[1] + values[2] + values[3];
+    return (uint64_t)c->set_count * c->ways;
 }
 
-/* Of so many lines that the launch writes, those that are still in a cache as it ends, where all
- * that it takes in is so many; now: that it holds, and whether it has no more room. */
-static double written_kept(double lines, double taken_in, double room, double now, bool full)
+uint64_t zs_timing_hierarchy_keeps(const struct zs_timing_hierarchy *h)
 {
-    if (full)
-        return ZS_MIN(now, lines);
-    return taken_in > room ? lines * room / taken_in : lines;
-}
-
-static bool is_full(const struct zs_timing_cache *c)
-{
-    return room_in(c) < 1;
-}
-
-/* What the LLC writes to memory follows from what came to it; given_up: in the replay. */
-static void end_llc(const struct zs_timing_hierarchy *h, double from_l3, double given_up)
-{
-    const struct zs_timing_cache *llc = &h->caches->llc;
-    struct zs_gpu_timing *t = h->totals;
-    double grown = h->written_back ? from_l3 / (double)h->written_back : 1;
-    double taken_in = (double)t->memory_read_sectors + grown * (double)h->llc_new, now = 0;
-    if (taken_in <= lines_of(llc) && given_up <= 0)
-        return;
-    struct zs_timing_walk at = {0};
-    while (zs_timing_cache_next(llc, &at))
-        now += at.written;
-    double lines = grown * (now + given_up);
-    double kept = written_kept(lines, taken_in, lines_of(llc), now, is_full(llc));
-    t->memory_write_sectors = (uint64_t)(ZS_MAX(lines - kept, given_up) + 0.5);
-}
-
-/* Of an L3 that is not flushed, by bank: lines of the launch that were written and had to leave it
- * besides those that are counted. */
-static void end_l3(struct zs_timing_hierarchy *h, double now, double lines[ZS_TIMING_BANKS])
-{
-    double before = (double)h->totals->memory_write_sectors, there = sum_of(lines);
-    double room = zs_timing_hierarchy_l3_lines(h);
-    bool full = true;
-    for (uint32_t i = 0; i < h->slices; i++)
-        full = full && is_full(&h->caches->l3[i]);
-    double taken_in = (double)h->totals->memory_read_sectors + before + there;
-    double kept = written_kept(before + there, taken_in, room, now, full);
-    double left = ZS_MAX(before + there - kept, before) - before;
-    for (uint32_t i = 0; i < ZS_TIMING_BANKS; i++)
-        lines[i] *= there > 0 ? left / there : 0;
-}
-
-void zs_timing_hierarchy_end(struct zs_timing_hierarchy *h, const double times[ZS_TIMING_CLASSES],
-                             uint64_t given_up)
-{
-    struct zs_gpu_timing *t = h->totals;
-    uint64_t *const totals[] = {&t->gti_write_bank0, &t->gti_write_bank1, &t->gti_write_bank2,
-                                &t->gti_write_bank3};
-    double lines[ZS_TIMING_BANKS] = {0}, from_l3 = 0;
-    bool has_llc = h->caches->llc.set_count, flushed = h->params->l3_flushed;
-    uint64_t before = t->memory_write_sectors;
-    if (!flushed && !times)
-        return; /* all was counted */
-    /* as rarely as it matters: such caches are large */
-    if (!flushed &&
-        (double)(t->memory_read_sectors + t->l3_writes) <= zs_timing_hierarchy_l3_lines(h))
-        return;
-    double now = written_lines(h, times, lines);
-    if (!flushed)
-        end_l3(h, now, lines);
-    for (uint32_t i = 0; i < ZS_TIMING_BANKS; i++) {
-        *totals[i] += (uint64_t)(lines[i] + 0.5);
-        from_l3 += (double)*totals[i];
-        h->writes[i] = 0; /* they are counted */
-    }
-    if (!has_llc)
-        t->memory_write_sectors = before + (uint64_t)(sum_of(lines) + 0.5);
-    else if (times)
-        end_llc(h, from_l3, (double)(given_up + t->memory_write_sectors - before));
-}
-
-void zs_timing_hierarchy_busy(const struct zs_timing_hierarchy *h,
-                              double ret_cycles[ZS_TIMING_BUSY])
-{
-    const double units[ZS_TIMING_BUSY] = {h->subslices, (double)h->slices * h->params->l3_banks,
-                                          FRACTION, FRACTION, FRACTION};
-    for (uint32_t i = 0; i < ZS_TIMING_BUSY; i++)
-        ret_cycles[i] = (double)h->busy[i] / units[i];
+    if (h->caches->llc.set_count)
+        return lines_of(&h->caches->llc);
+    return h->params->l3_flushed ? 0 : h->slices * lines_of(&h->caches->l3[0]);
 }
 
 static void add_banks(uint64_t counts[ZS_TIMING_BANKS], uint64_t *const totals[ZS_TIMING_BANKS])
@@ -388,11 +208,6 @@ void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h)
     t->l3_reads += h->lookups[0];
     t->l3_writes += h->lookups[1];
     h->lookups[0] = h->lookups[1] = 0;
-}
-
-double zs_timing_hierarchy_read_cost(const struct zs_timing_hierarchy *h)
-{
-    return (double)h->memory_cost / FRACTION;
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
@@ -421,13 +236,6 @@ static inline uint32_t count_slm(struct zs_timing_hierarchy *h, uint32_t event, 
     return busy;
 }
 
-void zs_timing_hierarchy_warm_slm(struct zs_timing_hierarchy *h, uint32_t event,
-                                  uint32_t response_grf, uint64_t *accesses)
-{
-    uint32_t busy = count_slm(h, event, accesses);
-    h->busy[ZS_TIMING_BUSY_PORTS] += busy_with(h, response_grf, busy);
-}
-
 static uint64_t less(uint64_t cycle, uint64_t by)
 {
     return cycle > by ? cycle - by : 0;
@@ -447,7 +255,6 @@ static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_r
 {
     uint32_t busy = count_slm(h, r->event, r->accesses);
     uint32_t port_busy = busy_with(h, r->response_grf, busy);
-    h->busy[ZS_TIMING_BUSY_PORTS] += port_busy;
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     uint64_t start = ZS_MAX(cycle, ss->port_free);
     ss->port_free = start + port_busy;
@@ -463,14 +270,13 @@ static uint32_t port_cycles(const struct zs_timing_hierarchy *h, uint32_t lines)
 }
 
 /* Lines one after the other through the data port to L3. */
-static inline __attribute__((always_inline)) uint64_t send_lines(struct zs_timing_hierarchy *h,
-                                                                 const struct zs_timing_request *r,
-                                                                 uint64_t cycle, bool is_warm)
+static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                           uint64_t cycle)
 {
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     bool atomic = r->event & ZS_TIMING_EVENT_ATOMIC, write = r->event & ZS_TIMING_EVENT_WRITE;
     uint32_t busy = atomic ? ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u) : 1;
-    uint64_t done = cycle, start = is_warm ? cycle : ZS_MAX(cycle, ss->port_free), behind = 0;
+    uint64_t done = cycle, start = ZS_MAX(cycle, ss->port_free), behind = 0;
     struct zs_timing_cache *l1 = &h->caches->l1[r->subslice];
     bool in_l1 = l1->set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
     uint32_t missed = r->line_count, hits = 0;
@@ -481,21 +287,17 @@ static inline __attribute__((always_inline)) uint64_t send_lines(struct zs_timin
             missed--;
             continue;
         }
-        uint64_t at =
-            look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits, is_warm);
+        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
     }
-    count_lookups(h, r, missed, hits, write || atomic, busy);
+    count_lookups(h, r, missed, hits, write || atomic);
     if (in_l1 && !write && !atomic) {
         r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
         r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
     }
     uint32_t lines = port_cycles(h, r->line_count),
              port_busy = busy_with(h, r->response_grf, lines);
-    h->busy[ZS_TIMING_BUSY_PORTS] += port_busy;
-    if (is_warm)
-        return cycle;
     uint64_t through = start + port_busy, room = backlog(h, behind);
     ss->port_free = ZS_MAX(through, room);
     uint64_t *const stalled[] = {&h->totals->port_stalled0, &h->totals->port_stalled1,
@@ -514,7 +316,7 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     uint32_t texels = ZS_MAX(r->event >> ZS_TIMING_EVENT_TEXELS & 255, 1u);
     uint32_t busy = (texels + h->params->sampler_texels - 1) / h->params->sampler_texels;
-    uint64_t start = r->warm ? cycle : ZS_MAX(cycle, ss->sampler_free), done = start, written;
+    uint64_t start = ZS_MAX(cycle, ss->sampler_free), done = start, written;
     r->accesses[ZS_GPU_ACCESS_sampler_sectors] += r->line_count;
     h->totals->sampler_busy += busy;
     uint64_t *const busy_of[] = {&h->totals->sampler_busy0, &h->totals->sampler_busy1,
@@ -528,15 +330,13 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
         if (hit)
             continue;
         uint64_t bank_free;
-        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits, r->warm);
+        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits);
         misses++;
         done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
     }
     r->accesses[ZS_GPU_ACCESS_sampler_hits] += r->line_count - misses;
     r->accesses[ZS_GPU_ACCESS_sampler_misses] += misses;
-    count_lookups(h, r, misses, hits, false, 1);
-    if (r->warm)
-        return cycle;
+    count_lookups(h, r, misses, hits, false);
     ss->sampler_free = start + busy_with(h, r->response_grf, busy);
     return ZS_MAX(done, start + busy - 1) + h->params->sampler_latency;
 }
@@ -558,7 +358,7 @@ uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs
                 : space == ZS_PORT_SPACE_PAYLOAD ? ZS_GPU_ACCESS_argument_sectors
                 : space == ZS_PORT_SPACE_TYPED   ? ZS_GPU_ACCESS_typed_sectors
                                                  : ZS_GPU_ACCESS_global_sectors] += r->line_count;
-    return r->warm ? send_lines(h, r, cycle, true) : send_lines(h, r, cycle, false);
+    return send_lines(h, r, cycle);
 }
 
 uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times of the scoreboard have 30 bits. Replays end long before; one that does not is cut here. */
-static const uint64_t CYCLES_MOST = UINT64_C(1) << 29;
+static const uint64_t BUDGET = 1000000; /* instructions that are replayed of any launch */
+enum {
+    BUDGET_SHARE = 16, /* ... of longer ones one in so many */
+    WAVES_LEAST = 3,   /* of groups */
+};
 
 /* ---- names of memory ---------------------------------------------------------------------------
  * Where an allocation lies is the host's affair: in the replay they are numbered as the streams
@@ -67,48 +70,80 @@ int zs_timing_name_ranges(struct zs_timing_trace *trace)
 
 static bool allocate(struct zs_timing_machine *m)
 {
+    size_t ops = (size_t)m->code->op_count + 1;
+    size_t threads_B = (size_t)m->eu_count * m->threads_per_eu * sizeof(*m->threads);
     m->eus = calloc(m->eu_count, sizeof(*m->eus));
-    m->keys = calloc(m->eu_count, sizeof(*m->keys));
-    m->least = calloc(m->subslice_count, sizeof(*m->least));
-    size_t threads_B = (size_t)m->thread_count * sizeof(*m->threads);
+    m->keys = calloc(2 * (size_t)m->leaves, sizeof(*m->keys));
     m->threads = aligned_alloc(_Alignof(struct zs_timing_thread), threads_B);
-    if (m->threads)
-        memset(m->threads, 0, threads_B);
-    m->slots = calloc((size_t)m->eu_count * m->threads_per_eu, sizeof(*m->slots));
     m->groups = calloc(m->group_count + 1, sizeof(*m->groups));
     m->members =
         calloc(m->group_count * m->threads_per_group + 1, sizeof(struct zs_timing_thread *));
     m->places = calloc(m->subslice_count, sizeof(*m->places));
     m->dispatch_free = calloc(m->subslice_count, sizeof(*m->dispatch_free));
-    m->ready = calloc((size_t)m->thread_count * m->code->slot_count, sizeof(*m->ready));
-    m->tallies = calloc((size_t)m->code->op_count + 1, sizeof(*m->tallies));
-    m->accesses = calloc(((size_t)m->code->op_count + 1) * ZS_GPU_ACCESSES, sizeof(*m->accesses));
-    m->stores = calloc((size_t)m->code->op_count + 1, sizeof(*m->stores));
-    m->left_out = calloc((size_t)m->code->op_count + 1, sizeof(*m->left_out));
-    m->unheard_of = calloc((size_t)m->code->op_count + 1, sizeof(*m->unheard_of));
-    return m->ready && m->unheard_of && m->tallies && m->accesses && m->left_out && m->eus &&
-           m->keys && m->least && m->threads && m->slots && m->groups && m->members && m->places &&
-           m->dispatch_free && m->stores;
+    m->stores = calloc(ops, sizeof(*m->stores));
+    bool phases = m->stores != NULL;
+    for (uint32_t i = 0; i < (m->in_part ? ZS_TIMING_PHASES : 1); i++) {
+        m->phases[i].tallies = calloc(ops, sizeof(*m->phases[i].tallies));
+        m->phases[i].accesses = calloc(ops * ZS_GPU_ACCESSES, sizeof(*m->phases[i].accesses));
+        phases = phases && m->phases[i].tallies && m->phases[i].accesses;
+    }
+    return phases && m->eus && m->keys && m->threads && m->groups && m->members && m->places &&
+           m->dispatch_free;
 }
 
-/* Windows that any thread of the group gave up. */
-static uint32_t stride_of(const struct zs_timing_machine *m, uint64_t group)
+static void set_up(struct zs_timing_machine *m)
 {
-    uint32_t stride = 1; /* powers of two */
-    for (uint32_t i = 0; i < m->threads_per_group; i++)
-        stride = ZS_MAX(stride, m->streams[group * m->threads_per_group + i].stride);
-    return stride;
+    for (uint32_t i = 0; i < m->eu_count; i++) {
+        struct zs_timing_eu *eu = &m->eus[i];
+        *eu = (struct zs_timing_eu){.number = i, .subslice = i / m->eus_per_subslice};
+        for (uint32_t k = 0; k < ZS_TIMING_PLACES; k++)
+            eu->when[k] = ZS_TIMING_NEVER;
+    }
+    for (uint32_t i = 0; i < m->subslice_count; i++)
+        m->places[i].free = m->eus_per_subslice * m->threads_per_eu;
+    memset(m->keys, 0xff, 2 * (size_t)m->leaves * sizeof(*m->keys));
 }
 
-int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace,
-                           const struct zs_timing_reuse *reuse, struct zs_gpu_timing *totals)
+/* Where more was recorded than there is a budget for, whole waves of groups are left out: the last
+ * ones of the launch's first groups, so that the cache has what neighbours read. */
+static void choose_skipped(struct zs_timing_machine *m, const struct zs_timing_trace *trace)
+{
+    uint64_t threads = trace->sampled * trace->launch.threads_per_group, recorded = 0;
+    uint64_t wave = trace->resident_groups, last = trace->sampled - trace->first_groups;
+    uint64_t budget = ZS_MAX(BUDGET, trace->instructions / BUDGET_SHARE), skipped = 0;
+    bool full = false;
+    for (uint64_t i = 0; i < threads; i++) {
+        recorded += trace->streams[i].recorded;
+        full = full || trace->streams[i].full;
+    }
+    if (recorded > budget && !trace->launch.exact) {
+        uint64_t most = trace->sampled - ZS_MIN(trace->sampled, wave * WAVES_LEAST + last);
+        double part = 1 - (double)budget / (double)recorded;
+        uint64_t wanted = (uint64_t)((double)trace->sampled * part);
+        skipped = ZS_MIN(wanted, most) / wave * wave;
+    }
+    for (uint64_t i = 0; i < threads; i++) /* the first word says which lanes are on */
+        if (trace->streams[i].count > 1 && trace->streams[i].words[0] >> 30 == ZS_TIMING_WORD_MASK)
+            m->lanes = ZS_MAX(m->lanes, (uint32_t)__builtin_popcount(trace->streams[i].words[1]));
+    m->skip_until = trace->first_groups;
+    m->skip_from = trace->first_groups - skipped;
+    m->skips = skipped || trace->sampled < trace->launch.group_count;
+    m->in_part = full || m->skips;
+    m->join_groups = ZS_MAX(wave, last / 2);
+    m->warm_groups = ZS_MAX(wave, m->skip_from / 2);
+    m->one_wave = trace->sampled <= wave;
+    m->slice_length = recorded / (ZS_TIMING_SLICES / 2) + 1;
+    if (skipped)
+        m->slice_length = m->slice_length * (trace->sampled - skipped) / trace->sampled + 1;
+}
+
+int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace)
 {
     const struct zs_timing_launch *l = &trace->launch;
     const struct zs_gpu_model *model = l->model;
     *m = (struct zs_timing_machine){
         .params = l->params,
         .code = l->code,
-        .totals = totals,
         .without = l->without,
         .grf_B = model->grf_B,
         .eu_count = zs_gpu_model_eus(model),
@@ -116,95 +151,100 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .subslice_count = model->slices * model->subslices_per_slice,
         .subslices_per_slice = model->subslices_per_slice,
         .threads_per_eu = l->threads_per_eu,
-        .thread_count = zs_gpu_model_eus(model) * l->threads_per_eu,
         .threads_per_group = l->threads_per_group,
         .slm_B = l->slm_B,
         .has_barriers = l->has_barriers,
         .group_count = trace->sampled,
-        .run_groups = trace->chunk_groups,
-        .reuse_groups = reuse ? zs_timing_reuse_groups(reuse) : trace->chunk_groups,
         .resident_groups = trace->resident_groups,
         .streams = trace->streams,
+        .leaves = 1,
         .dispatch_cost = l->params->dispatch_cycles +
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
-        .window_end = UINT64_MAX,
     };
-    zs_assert(m->eu_count < 1u << ZS_TIMING_EU_BITS);
-    int error = zs_timing_hierarchy_init(&m->hierarchy, l, reuse, totals);
+    zs_assert(m->eu_count < 1u << ZS_TIMING_EU_BITS && m->threads_per_eu <= ZS_TIMING_PLACES);
+    while (m->leaves < m->eu_count)
+        m->leaves *= 2;
+    m->phase = &m->phases[ZS_TIMING_HEAD];
+    choose_skipped(m, trace);
+    int error = zs_timing_hierarchy_init(&m->hierarchy, l, &m->phase->totals);
+    if (!error)
+        error = zs_timing_bursts_init(&m->bursts, l->code);
     if (!error)
         error = allocate(m) ? 0 : -ENOMEM;
-    for (uint32_t i = 0; i < m->eu_count && !error; i++) {
-        m->eus[i].subslice = i / m->eus_per_subslice;
-        m->keys[i] = UINT64_MAX;
-    }
-    for (uint32_t i = 0; i < m->eu_count * m->threads_per_eu && !error; i++)
-        zs_timing_set_never(&m->slots[i]);
-    for (uint32_t i = 0; i < m->subslice_count && !error; i++)
-        m->least[i] = UINT64_MAX;
-    for (uint64_t i = 0; i < m->group_count && !error; i++)
-        m->groups[i].stride = stride_of(m, i);
+    if (!error)
+        set_up(m);
     return error;
 }
 
 void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store *store)
 {
     zs_timing_hierarchy_fini(&m->hierarchy, store);
+    zs_timing_bursts_fini(&m->bursts);
+    for (uint32_t i = 0; i < ZS_TIMING_PHASES; i++) {
+        free(m->phases[i].tallies);
+        free(m->phases[i].accesses);
+    }
+    free(m->stores);
     free(m->eus);
     free(m->keys);
-    free(m->least);
     free(m->threads);
-    free(m->slots);
     free(m->groups);
     free(m->members);
     free(m->places);
     free(m->dispatch_free);
-    free(m->ready);
-    free(m->tallies);
-    free(m->accesses);
-    free(m->stores);
-    free(m->left_out);
-    free(m->unheard_of);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
+/* ---- streams -----------------------------------------------------------------------------------
  */
-
-static bool next_window(struct zs_timing_machine *m, struct zs_timing_thread *th)
-{
-    const struct zs_timing_stream *s = th->stream;
-    uint32_t stride = m->groups[th->group].stride, own = ZS_MAX(s->stride, 1u);
-    /* those that no thread of the group gave up */
-    th->window = th->window == UINT32_MAX ? s->turn % stride / own : th->window + stride / own;
-    if (th->window >= s->window_count || m->now > CYCLES_MOST)
-        return false;
-    th->at = s->windows[th->window];
-    th->end = th->window + 1 < s->window_count ? s->windows[th->window + 1] : s->count;
-    uint32_t arrived = s->words[th->at] & 0x3fffffff;
-    if (arrived > th->arrived) /* what it waited for lies in what was left out */
-        th->arrived = th->passed = arrived;
-    th->mask = s->words[th->at + 1];
-    th->at += 2;
-    return true;
-}
 
 bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *th)
 {
     while (th->inst >= th->inst_end) {
-        if (th->at >= th->end) {
-            if (!next_window(m, th))
-                return false;
-            continue;
-        }
+        if (th->at >= th->end)
+            return false;
         const uint32_t *words = th->stream->words + th->at;
         uint32_t kind = words[0] >> 30;
         if (kind == ZS_TIMING_WORD_BLOCK) {
-            th->inst = words[0] & 0x3fffffff;
+            th->inst = words[0];
             th->inst_end = ZS_MIN(th->inst + words[1], m->code->op_count);
-            m->seen += words[1];
         } else if (kind == ZS_TIMING_WORD_MASK) {
             th->mask = words[1];
         }
-        th->at += 2 + (kind == ZS_TIMING_WORD_MESSAGE ? 2 * (words[0] >> 20 & 1023) : 0);
+        th->at += kind == ZS_TIMING_WORD_MESSAGE ? zs_timing_message_words(words) : 2;
     }
     return true;
+}
+
+enum { PLACE_SHIFT = 20 };
+
+/* A line's name in a replay: which allocation, and where in it. */
+static inline uint64_t name_line(const struct zs_timing_thread *th, uint32_t place, uint32_t word,
+                                 uint32_t low)
+{
+    uint32_t range = word >> 24, own = low & ((1u << PLACE_SHIFT) - 1);
+    uint64_t first = (uint64_t)range << ZS_TIMING_LINE_BITS;
+    if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST))
+        return th->stream->ranges[range - ZS_TIMING_RANGE_FIRST] << ZS_TIMING_LINE_BITS |
+               (uint64_t)(word & 0xff) << 32 | low;
+    if (word & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
+        return first | own | 1u << (PLACE_SHIFT - 1);
+    return first | (uint64_t)place << PLACE_SHIFT | own;
+}
+
+uint32_t zs_timing_read_lines(const struct zs_timing_thread *th, uint32_t place,
+                              const uint32_t *words, uint64_t lines[ZS_PORT_FOOTPRINT_LINES])
+{
+    uint32_t count = words[0] >> 20 & 1023;
+    const uint32_t *at = words + 2;
+    if (count && at[0] & ZS_TIMING_LINES_EVEN) {
+        for (uint32_t i = 0; i < count; i++)
+            lines[i] = name_line(th, place, at[0], at[1] + i * at[2]);
+    } else if (count && at[0] & ZS_TIMING_LINES_NEAR) {
+        for (uint32_t i = 0; i < count; i++)
+            lines[i] = name_line(th, place, at[0], at[1 + i]);
+    } else {
+        for (uint32_t i = 0; i < count; i++)
+            lines[i] = name_line(th, place, at[2 * i], at[2 * i + 1]);
+    }
+    return count;
 }

@@ -3,18 +3,24 @@
  * Replay: recorded groups run on a model of the device.
  *
  * The walker gives groups in their order to the subslice with the most room, their threads to the
- * EUs with the most free slots. An EU issues, from the threads whose operands are ready, the one
- * that could go first, of equals the one that issued longest ago. Its own pipes are nobody else's,
- * so it runs ahead until it comes to something that others see: a message, a barrier, the end of a
- * thread. These happen in the order of time over all EUs, of equals in the order of EUs. So one
- * launch has one order of events, which its streams and the device's parameters decide.
+ * EUs with the most free places. What a thread issues between two events is a burst (burst.h):
+ * alone on its EU it takes a known time and wants each pipe for a known part of it. Threads of an
+ * EU share its pipes evenly: while bursts together want more of a pipe than there is, all that want
+ * it take as many times longer. So nothing is decided instruction by instruction, and an EU has to
+ * be looked at only when a burst begins or ends.
  *
- * Of long launches phases are replayed. Between them all threads go on without time (forward.c),
- * and what a phase counted stands for what lies around it, too (estimate.c).
+ * An EU's pipes are nobody else's: it runs ahead until it comes to something that others see, a
+ * message or the end of a thread. These happen in the order of time over all EUs, of equals in the
+ * order of EUs. So one launch has one order of events, which its streams and the device's
+ * parameters decide: neither host threads nor addresses have a part in it.
  */
 #include "gpu/timing/replay.h"
 
-#include <string.h>
+enum {
+    RATE = 1 << 16,
+    LONG_WAIT = 32, /* cycles, in which all results of pipes have come */
+    FRACTION = 1 << ZS_TIMING_FRACTION_BITS,
+};
 
 /* ---- accounts ----------------------------------------------------------------------------------
  */
@@ -22,130 +28,359 @@
 static void charge(struct zs_timing_machine *m, uint32_t inst, enum zs_timing_reason reason,
                    uint64_t cycles)
 {
-    m->tallies[inst].stalls[reason] += cycles;
+    m->phase->tallies[inst].stalls[reason] += cycles;
 }
 
-/* Without a branch, as what follows: what threads do next hosts cannot guess. */
-static inline uint64_t less(uint64_t a, uint64_t b)
+static void count_issue(struct zs_timing_machine *m, uint32_t inst)
 {
-    return a > b ? a - b : 0;
+    charge(m, inst, ZS_TIMING_ACTIVE, m->params->send_front);
+    m->phase->tallies[inst].issues++;
+    m->issues++;
 }
 
-static inline void be_active(struct zs_gpu_timing *totals, struct zs_timing_eu *eu, uint64_t at,
-                             uint64_t end)
+/* Pipes have worked as they do now. */
+static inline void account(struct zs_timing_machine *m, struct zs_timing_eu *eu, double at)
 {
-    uint64_t busy_until = eu->busy_until;
-    totals->eu_active += less(end, ZS_MAX(at, busy_until));
-    eu->busy_until = ZS_MAX(end, busy_until);
+    double cycles = at - eu->last;
+    if (cycles <= 0)
+        return;
+    m->phase->active += cycles * eu->busy;
+    m->phase->both += cycles * eu->both;
+    m->phase->with_dpas += cycles * eu->with_dpas;
+    eu->last = at;
 }
 
-/* The pipe of messages, or of systolic multiplications, works from `at` on; issues of an EU come in
- * the order of time. */
-static void occupy(struct zs_timing_machine *m, struct zs_timing_eu *eu, enum zs_timing_unit unit,
-                   uint64_t at, uint64_t cycles)
-{
-    *(unit == ZS_TIMING_UNIT_DPAS ? &m->totals->xmx_active : &m->totals->send_active) += cycles;
-    eu->unit_free[unit] = (at + cycles) << ZS_TIMING_ORDER_BITS;
-    be_active(m->totals, eu, at, at + cycles);
-}
-
-/* pipe: 0 or 1 */
-static inline void occupy_fpu(struct zs_gpu_timing *totals, struct zs_timing_eu *eu, uint32_t pipe,
-                              uint64_t at, uint64_t cycles)
-{
-    uint64_t *unit = eu->unit_free, other_key = unit[ZS_TIMING_UNIT_FPU0 + (pipe ^ 1)];
-    uint64_t end = at + cycles, key = end << ZS_TIMING_ORDER_BITS;
-    totals->fpu_both_active += less(ZS_MIN(other_key >> ZS_TIMING_ORDER_BITS, end), at);
-    unit[ZS_TIMING_UNIT_FPU0 + pipe] = key;
-    unit[ZS_TIMING_UNIT_FPU] = ZS_MIN(key, other_key);
-    be_active(totals, eu, at, end);
-}
-
-/* ---- the next instruction ----------------------------------------------------------------------
+/* ---- pipes of an EU ----------------------------------------------------------------------------
  */
 
-/* The latest of the registers that it reads and writes. */
-static inline uint64_t latest(const struct zs_timing_code *code, const struct zs_timing_thread *th,
-                              const struct zs_timing_op *op)
+static inline double at_least_1(double x)
 {
-    const uint16_t *slot = op->deps;
-    const uint32_t *ready = th->ready;
-    uint32_t dep =
-        ZS_MAX(ZS_MAX(ready[slot[0]], ready[slot[1]]), ZS_MAX(ready[slot[4]], ready[slot[5]]));
-    uint32_t other =
-        ZS_MAX(ZS_MAX(ready[slot[2]], ready[slot[3]]), ZS_MAX(ready[slot[6]], ready[slot[7]]));
-    _Static_assert(ZS_TIMING_DEPS_NEAR == 8, "all of them");
-    for (uint32_t i = ZS_TIMING_DEPS_NEAR; ZS_UNLIKELY(i < op->dep_count); i++)
-        dep = ZS_MAX(dep, ready[code->slots[op->slots + i]]);
-    return ZS_MAX(dep, other);
+    return x > 1 ? x : 1;
 }
 
-static inline void set_next(struct zs_timing_slot *slot, uint32_t unit, uint64_t cycle)
+static inline double at_most_1(double x)
 {
-    cycle = ZS_MIN(cycle, (uint64_t)ZS_TIMING_NEVER - 1);
-    slot->unit = unit;
-    slot->key = cycle << ZS_TIMING_ORDER_BITS | slot->order;
+    return x < 1 ? x : 1;
 }
 
-static bool is_never(const struct zs_timing_slot *slot)
+/* A thread does one thing at a time: of so many, how many others there are for each. */
+static const double others_of[ZS_TIMING_PLACES + 1] = {
+    0,       0,        1 / 2.0,  2 / 3.0,   3 / 4.0,   4 / 5.0,   5 / 6.0,   6 / 7.0,  7 / 8.0,
+    8 / 9.0, 9 / 10.0, 10 / 11., 11 / 12.0, 12 / 13.0, 13 / 14.0, 14 / 15.0, 15 / 16.0};
+
+/* Pipes of which such parts are used are busy together, and any of them is. */
+static inline void use_pipes(struct zs_timing_eu *eu, double fpu0, double fpu1, double dpas,
+                             double control)
 {
-    return slot->key >> ZS_TIMING_ORDER_BITS == ZS_TIMING_NEVER;
+    double others = others_of[__builtin_popcount(eu->running)];
+    eu->both = fpu0 * fpu1 * others;
+    eu->with_dpas = fpu0 * dpas * others;
+    double fpus = fpu0 + fpu1 - eu->both;
+    fpus += dpas - dpas * fpus * others;
+    eu->busy = at_most_1(fpus + control - control * fpus * others);
 }
 
-void zs_timing_prepare(struct zs_timing_machine *m, struct zs_timing_thread *th)
+/* How much of the pipes is wanted; work for either FPU goes where there is more room. False: there
+ * is enough for all. */
+static inline bool share_pipes(struct zs_timing_eu *eu)
 {
-    uint32_t arrived = th->arrived;
-    th->dep = th->start;
-    th->start = 0;
-    bool more = th->inst < th->inst_end || zs_timing_advance(m, th);
-    if (th->arrived > arrived) /* in what was left out */
-        zs_timing_release(m, &m->groups[th->group], m->now);
-    if (!more) {
-        set_next(th->slot, ZS_TIMING_UNIT_END, ZS_MAX(th->eligible, th->dep >> 2));
+    const double unit = 1.0 / RATE;
+    const uint32_t *load = eu->load;
+    uint32_t fpus =
+        load[ZS_TIMING_WORK_EITHER] + load[ZS_TIMING_WORK_FPU0] + load[ZS_TIMING_WORK_FPU1];
+    double dpas = load[ZS_TIMING_WORK_DPAS] * unit, control = load[ZS_TIMING_WORK_CONTROL] * unit;
+    double even = fpus * (unit / 2), first = even, second = even;
+    if (2 * load[ZS_TIMING_WORK_FPU0] > fpus)
+        first = load[ZS_TIMING_WORK_FPU0] * unit;
+    else if (2 * load[ZS_TIMING_WORK_FPU1] > fpus)
+        first = (fpus - load[ZS_TIMING_WORK_FPU1]) * unit;
+    second = 2 * even - first;
+    if (first <= 1 && second <= 1 && dpas <= 1) {
+        use_pipes(eu, first, second, dpas, control);
+        return false;
+    }
+    eu->slow[ZS_TIMING_WORK_EITHER] = at_least_1(first < second ? first : second);
+    eu->slow[ZS_TIMING_WORK_FPU0] = at_least_1(first);
+    eu->slow[ZS_TIMING_WORK_FPU1] = at_least_1(second);
+    eu->slow[ZS_TIMING_WORK_DPAS] = at_least_1(dpas);
+    use_pipes(eu, at_most_1(first), at_most_1(second), at_most_1(dpas), control);
+    return true;
+}
+
+static inline double slow_of(const struct zs_timing_eu *eu, uint32_t uses)
+{
+    double slow = 1;
+    for (uint32_t left = uses; left; left &= left - 1) {
+        double of = eu->slow[__builtin_ctz(left)];
+        slow = of > slow ? of : slow;
+    }
+    return slow;
+}
+
+/* Other threads are at bursts: those that are take longer, or less long, from now on. */
+static inline void change_pace(const struct zs_timing_machine *m, struct zs_timing_eu *eu)
+{
+    struct zs_timing_thread *threads = m->threads + (size_t)eu->number * m->threads_per_eu;
+    bool was_slow = eu->is_slow;
+    eu->changed = false;
+    eu->is_slow = share_pipes(eu);
+    if (!was_slow && !eu->is_slow)
+        return;
+    uint64_t at = (uint64_t)(eu->last * FRACTION);
+    for (uint32_t left = eu->running; left; left &= left - 1) {
+        uint32_t place = (uint32_t)__builtin_ctz(left);
+        struct zs_timing_thread *th = &threads[place];
+        double slow = eu->is_slow ? slow_of(eu, th->uses) : 1;
+        if (slow == th->slow)
+            continue;
+        uint64_t rest = eu->when[place] - ZS_MIN(at, eu->when[place]);
+        eu->when[place] = at + (uint64_t)((double)rest * slow / th->slow);
+        th->slow = slow;
+    }
+}
+
+static void begin_burst(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                        struct zs_timing_thread *th, uint64_t cycle)
+{
+    account(m, eu, (double)cycle);
+    for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++)
+        eu->load[i] += th->rate[i];
+    th->step = ZS_TIMING_STEP_BURST;
+    th->since = cycle;
+    th->slow = 1;
+    eu->when[th->place] = (cycle + th->length) * FRACTION;
+    eu->running |= 1u << th->place;
+    eu->changed = true;
+}
+
+static void end_burst(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                      struct zs_timing_thread *th, uint64_t cycle)
+{
+    account(m, eu, (double)cycle);
+    for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++)
+        eu->load[i] -= th->rate[i];
+    eu->running &= ~(1u << th->place);
+    eu->changed = true;
+    cycle = ZS_MAX(cycle, th->since + th->length); /* fractions were rounded */
+    uint64_t excess = cycle - th->since - th->length, done = 0, given = 0;
+    uint64_t all = ZS_MAX(th->length - th->lead, 1u);
+    for (uint32_t i = 0; i < th->part_count; i++) {
+        struct zs_timing_burst *u = &m->bursts.items[th->parts[i]];
+        done += u->cycles;
+        uint64_t due = excess * done / all;
+        u->count++;
+        u->excess += due - given;
+        given = due;
+        m->issues += (u->stop & ~(uint32_t)ZS_TIMING_BURST_EVENT) - u->inst;
+    }
+}
+
+/* ---- a thread ----------------------------------------------------------------------------------
+ */
+
+static uint64_t latest_of(const struct zs_timing_thread *th, uint64_t responses)
+{
+    uint64_t latest = 0;
+    for (uint64_t left = responses; left; left &= left - 1)
+        latest = ZS_MAX(latest, th->ready[__builtin_ctzll(left)]);
+    return latest;
+}
+
+static struct zs_timing_burst *find_part(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                                         uint32_t stop)
+{
+    bool event = stop < th->inst_end && m->code->next_event[stop] == stop;
+    uint32_t number =
+        zs_timing_burst_find(&m->bursts, th->last, th->state, th->inst, stop, event, th->mask);
+    m->failed = m->failed || number == UINT32_MAX;
+    if (m->failed)
+        return NULL;
+    th->last = number;
+    return &m->bursts.items[number];
+}
+
+/* Without divergence: lanes that are on are those of few threads, which have them all; the others
+ * have nothing to do there. Threads take turns in being one of the few. */
+static bool is_without(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
+{
+    if (ZS_LIKELY(m->without != ZS_TIMING_GAIN_divergence) || !m->lanes)
+        return false;
+    uint64_t number = (uint64_t)th->group * m->threads_per_group + th->member;
+    return number % m->lanes >= (uint32_t)__builtin_popcount(th->mask);
+}
+
+static void add_part(const struct zs_timing_machine *m, struct zs_timing_thread *th,
+                     const struct zs_timing_burst *u, uint32_t work[ZS_TIMING_WORKS])
+{
+    uint32_t times = !is_without(m, th);
+    th->parts[th->part_count++] = th->last;
+    th->length += u->cycles * times;
+    for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++)
+        work[i] += u->work[i] * times;
+    th->state = u->next_state;
+    th->inst = u->stop & ~(uint32_t)ZS_TIMING_BURST_EVENT;
+}
+
+/* As many bursts as there are before something happens, at most PARTS. A response that comes before
+ * the thread could need it is not waited for. */
+static void gather(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at,
+                   uint32_t work[ZS_TIMING_WORKS])
+{
+    const struct zs_timing_code *code = m->code;
+    th->after = ZS_TIMING_AFTER_GO;
+    while (th->part_count < ZS_TIMING_PARTS) {
+        if (th->inst >= th->inst_end && !zs_timing_find_block(m, th)) {
+            th->after = ZS_TIMING_AFTER_END;
+            return;
+        }
+        uint32_t stop = ZS_MIN(code->next_event[th->inst], th->inst_end), before = th->last;
+        const struct zs_timing_burst *u = find_part(m, th, stop);
+        if (u && u->waits & th->pending) {
+            uint32_t first = th->inst;
+            while (!(code->waits[first] & th->pending))
+                first++;
+            uint64_t waits = code->waits[first] & th->pending;
+            bool there = latest_of(th, waits) >> 1 <= at + th->length;
+            th->last = before;
+            if (there) {
+                th->pending &= ~waits;
+                continue;
+            }
+            if (first > th->inst && (u = find_part(m, th, first)))
+                add_part(m, th, u, work);
+            return;
+        }
+        if (!u) {
+            th->after = ZS_TIMING_AFTER_END;
+            return;
+        }
+        add_part(m, th, u, work);
+        if (u->stop & ZS_TIMING_BURST_EVENT) {
+            th->after = ZS_TIMING_AFTER_EVENT;
+            return;
+        }
+    }
+}
+
+static void set_step(struct zs_timing_eu *eu, struct zs_timing_thread *th, enum zs_timing_step step,
+                     uint64_t cycle)
+{
+    th->step = (uint8_t)step;
+    eu->when[th->place] = cycle * FRACTION;
+}
+
+/* From `until` on; what it did before that goes until then. */
+static void go_on(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
+                  uint64_t at, uint64_t until);
+
+/* At a barrier: until all are there. */
+static void reach_barrier(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                          struct zs_timing_thread *th, uint64_t at)
+{
+    const struct zs_timing_group *g = &m->groups[th->group];
+    bool waits = th->passed < th->arrived && m->without != ZS_TIMING_GAIN_barriers;
+    th->since = at;
+    if (waits && th->passed >= g->released) {
+        th->step = ZS_TIMING_STEP_STUCK;
+        eu->when[th->place] = ZS_TIMING_NEVER;
         return;
     }
-    const struct zs_timing_op *op = &m->code->ops[th->inst];
-    const struct zs_timing_group *g = &m->groups[th->group];
-    bool waits = op->unit == ZS_TIMING_UNIT_WAIT && th->passed < th->arrived &&
-                 m->without != ZS_TIMING_GAIN_barriers;
-    th->dep = ZS_MAX(th->dep, latest(m->code, th, op));
-    if (waits)
-        th->dep = ZS_MAX(th->dep, g->release_cycle << 2 | ZS_TIMING_READY_SYNC);
-    set_next(th->slot, op->unit, ZS_MAX(th->eligible, th->dep >> 2));
-    if (waits && th->passed >= g->released)
-        zs_timing_set_never(th->slot);
+    uint64_t until = waits ? ZS_MAX(at, g->release_cycle) : at;
+    charge(m, th->inst, ZS_TIMING_SYNC, until - at);
+    set_step(eu, th, ZS_TIMING_STEP_BARRIER, until);
+}
+
+/* Behind its bursts, when it has what the next instruction waits for. */
+static void follow(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                   struct zs_timing_thread *th, uint64_t at)
+{
+    if (th->after == ZS_TIMING_AFTER_END) {
+        set_step(eu, th, ZS_TIMING_STEP_END, at);
+        return;
+    }
+    uint64_t waits = th->inst < th->inst_end ? m->code->waits[th->inst] & th->pending : 0;
+    if (waits) {
+        uint64_t ready = latest_of(th, waits), cycle = ready >> 1;
+        th->pending &= ~waits;
+        if (cycle > at) {
+            charge(m, th->inst, ready & 1 ? ZS_TIMING_SYNC : ZS_TIMING_SBID, cycle - at);
+            th->state = cycle - at > LONG_WAIT ? ZS_TIMING_STATE_NONE : th->state;
+            set_step(eu, th, ZS_TIMING_STEP_GO, cycle);
+            return;
+        }
+    }
+    if (th->after != ZS_TIMING_AFTER_EVENT) {
+        go_on(m, eu, th, at, at);
+    } else if (m->code->ops[th->inst].unit == ZS_TIMING_UNIT_SEND) {
+        th->since = at;
+        set_step(eu, th, ZS_TIMING_STEP_SEND, ZS_MAX(at, eu->send_free));
+    } else {
+        reach_barrier(m, eu, th, at);
+    }
+}
+
+static void go_on(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
+                  uint64_t at, uint64_t until)
+{
+    uint32_t work[ZS_TIMING_WORKS] = {0};
+    th->after = ZS_TIMING_AFTER_GO;
+    if (until > at + LONG_WAIT) {
+        set_step(eu, th, ZS_TIMING_STEP_GO, until);
+        return;
+    }
+    th->part_count = th->length = th->uses = 0;
+    th->lead = (uint32_t)(until - at);
+    gather(m, th, until, work);
+    if (!th->length) {
+        for (uint32_t i = 0; i < th->part_count; i++) /* nothing but events */
+            m->bursts.items[th->parts[i]].count++;
+        follow(m, eu, th, until);
+        return;
+    }
+    th->length += th->lead;
+    for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++) {
+        th->rate[i] = work[i] * RATE / th->length;
+        th->uses |= (uint8_t)((work[i] && i < ZS_TIMING_WORK_CONTROL) << i);
+    }
+    begin_burst(m, eu, th, at);
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------
  */
 
-/* key: UINT64_MAX: never */
-static inline void set_key(struct zs_timing_machine *m, uint32_t eu, uint64_t key)
-{
-    uint32_t subslice = m->eus[eu].subslice, count = m->eus_per_subslice;
-    const uint64_t *keys = m->keys + (size_t)subslice * count;
-    uint64_t least = UINT64_MAX;
-    m->keys[eu] = key;
-    for (uint32_t i = 0; i < count; i++)
-        least = ZS_MIN(least, keys[i]);
-    m->least[subslice] = least;
-}
-
-static inline uint64_t key_of(uint32_t eu, uint64_t cycle)
+static uint64_t key_of(uint32_t eu, uint64_t cycle)
 {
     return cycle << ZS_TIMING_EU_BITS | eu;
 }
 
-void zs_timing_wake(struct zs_timing_machine *m, uint32_t eu, uint64_t cycle)
+/* key: UINT64_MAX: never */
+static void set_key(struct zs_timing_machine *m, uint32_t eu, uint64_t key)
+{
+    uint32_t at = m->leaves + eu;
+    m->keys[at] = key;
+    for (at /= 2; at; at /= 2) {
+        uint64_t least = ZS_MIN(m->keys[2 * at], m->keys[2 * at + 1]);
+        if (m->keys[at] == least)
+            return;
+        m->keys[at] = least;
+    }
+}
+
+static void wake(struct zs_timing_machine *m, uint32_t eu, uint64_t cycle)
 {
     uint64_t key = key_of(eu, cycle);
-    if (key < m->keys[eu])
+    if (key < m->keys[m->leaves + eu])
         set_key(m, eu, key);
+}
+
+static struct zs_timing_eu *eu_of(struct zs_timing_machine *m, const struct zs_timing_thread *th)
+{
+    return &m->eus[(size_t)(th - m->threads) / m->threads_per_eu];
 }
 
 /* Lets threads go on that wait at barriers which all threads of the group have reached or ended
  * before. */
-void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, uint64_t cycle)
+static void release(struct zs_timing_machine *m, struct zs_timing_group *g, uint64_t cycle)
 {
     uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < m->threads_per_group; i++) {
@@ -155,371 +390,152 @@ void zs_timing_release(struct zs_timing_machine *m, struct zs_timing_group *g, u
     if (least <= g->released)
         return;
     g->released = least;
-    m->releases++;
-    m->window_end = m->by_round ? 0 : m->window_end;
     g->release_cycle = cycle + m->params->barrier_latency;
     for (uint32_t i = 0; i < m->threads_per_group; i++) {
         struct zs_timing_thread *th = g->threads[i];
-        if (!th || !is_never(th->slot) || th->passed >= g->released)
+        if (!th || th->step != ZS_TIMING_STEP_STUCK || th->passed >= g->released)
             continue;
-        zs_timing_prepare(m, th);
-        zs_timing_wake(m, th->eu, g->release_cycle);
+        struct zs_timing_eu *eu = eu_of(m, th);
+        reach_barrier(m, eu, th, th->since);
+        wake(m, eu->number, g->release_cycle);
     }
 }
 
-/* ---- issue -------------------------------------------------------------------------------------
+static void pass_barrier(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                         struct zs_timing_thread *th, uint64_t at)
+{
+    count_issue(m, th->inst);
+    th->passed += th->passed < th->arrived;
+    th->state = ZS_TIMING_STATE_NONE;
+    th->inst++;
+    go_on(m, eu, th, at, at + m->params->send_front);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
  */
 
-static inline uint32_t cycles_of(const struct zs_timing_op *op, uint32_t mask)
-{
-    if ((mask & op->lane_mask) == op->lane_mask)
-        return op->full_cycles;
-    uint32_t lanes = mask >> op->chan_offset;
-    for (uint32_t shift = 1; shift < op->chunk_lanes; shift *= 2)
-        lanes |= lanes >> shift; /* the first lane of a chunk stands for all of them */
-    uint32_t chunks = (uint32_t)__builtin_popcount(lanes & op->chunk_first);
-    return ZS_MAX(chunks * op->chunk_cycles, (uint32_t)op->least); /* those without are skipped */
-}
-
-/* Ready at the same time, or each so long after it. */
-static inline __attribute__((always_inline)) void
-write_slots(const struct zs_timing_code *code, const struct zs_timing_thread *th,
-            const struct zs_timing_op *op, uint64_t cycle, uint32_t kind, bool fixed)
-{
-    uint32_t *ready = th->ready, first = (uint32_t)cycle << 2 | kind;
-    _Static_assert(ZS_TIMING_WRITES_NEAR == 2, "all of them");
-    ready[op->writes[0]] = first + (fixed ? 0u : (uint32_t)op->latency[0] << 2);
-    ready[op->writes[1]] = first + (fixed ? 0u : (uint32_t)op->latency[1] << 2);
-    for (uint32_t i = ZS_TIMING_WRITES_NEAR; ZS_UNLIKELY(i < op->write_count); i++) {
-        uint32_t at = op->slots + op->dep_count + i;
-        ready[code->slots[at]] = first + (fixed ? 0u : (uint32_t)code->slot_latency[at] << 2);
-    }
-}
-
-/* Rows go through one by one; who needs the result waits for a token, as of a message. */
-static void issue_dpas(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                       struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
-{
-    uint64_t fpu0_until = eu->unit_free[ZS_TIMING_UNIT_FPU0] >> ZS_TIMING_ORDER_BITS;
-    occupy(m, eu, ZS_TIMING_UNIT_DPAS, at, op->full_cycles);
-    *zs_timing_total_at(m->totals, op->totals[0]) += op->full_cycles;
-    m->totals->fpu0_xmx_active += less(ZS_MIN(fpu0_until, at + op->full_cycles), at);
-    charge(m, th->inst, ZS_TIMING_ACTIVE, 1);
-    th->eligible = at + 1;
-    write_slots(m->code, th, op, at, ZS_TIMING_READY_SEND, false);
-}
-
-static void issue_control(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                          struct zs_timing_thread *th, uint64_t at, uint32_t front)
-{
-    uint32_t least = m->params->send_front;
-    be_active(m->totals, eu, at, at + least);
-    charge(m, th->inst, ZS_TIMING_ACTIVE, least);
-    charge(m, th->inst, ZS_TIMING_CONTROL, front - least);
-    th->eligible = at + front;
-}
-
-static void issue_send(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                       struct zs_timing_thread *th, const struct zs_timing_op *op, uint64_t at)
-{
-    uint32_t front = m->params->send_front;
-    uint32_t cycles = ZS_MAX(op->payload_grf, front);
-    occupy(m, eu, ZS_TIMING_UNIT_SEND, at, cycles);
-    charge(m, th->inst, ZS_TIMING_ACTIVE, front);
-    th->eligible = at + front;
-    const uint32_t *words = zs_timing_next_message(th);
-    if (!words)
-        return; /* no lane took part, or the end of the thread */
-    uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
-    struct zs_timing_request r = {.subslice = eu->subslice,
-                                  .run = th->run,
-                                  .step = th->step,
-                                  .event = words[1],
-                                  .lines = lines,
-                                  .line_count = zs_timing_read_lines(th, words, lines),
-                                  .payload_grf = op->payload_grf,
-                                  .response_grf = op->response_grf,
-                                  .accesses = m->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
-    if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
-        !zs_timing_change_message(m->without, m->grf_B, &r))
-        return;
-    m->stores[th->inst] = zs_timing_stores(words[1]);
-    uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
-    uint64_t accepts = zs_timing_hierarchy_accepts(&m->hierarchy, &r);
-    bool fence = r.event & ZS_TIMING_EVENT_FENCE;
-    m->drained = ZS_MAX(m->drained, done);
-    if (m->without == ZS_TIMING_GAIN_latency && !fence)
-        done = ZS_MIN(done, at + front);
-    if (accepts > th->eligible) {
-        charge(m, th->inst, ZS_TIMING_SEND, accepts - th->eligible);
-        th->eligible = accepts;
-    }
-    write_slots(m->code, th, op, done, fence ? ZS_TIMING_READY_SYNC : ZS_TIMING_READY_SEND, true);
-    if (r.event & ZS_TIMING_EVENT_BARRIER) {
-        th->arrived++;
-        zs_timing_release(m, &m->groups[th->group], at);
-    }
-}
-
-/* What a thread has waited for since its last instruction, until `at`; `busy` when it could have
- * gone. */
-static inline void account(const struct zs_timing_thread *th, struct zs_timing_tally *tally,
-                           uint64_t at, enum zs_timing_reason busy)
-{
-    _Static_assert((int)ZS_TIMING_DIST + ZS_TIMING_READY_SEND == (int)ZS_TIMING_SBID &&
-                       (int)ZS_TIMING_DIST + ZS_TIMING_READY_SYNC == (int)ZS_TIMING_SYNC &&
-                       (int)ZS_TIMING_DIST + ZS_TIMING_READY_START == (int)ZS_TIMING_OTHER,
-                   "what is waited for, in the order of reasons");
-    uint64_t ready = ZS_MIN(ZS_MAX(th->dep >> 2, th->eligible), at);
-    tally->stalls[ZS_TIMING_DIST + (th->dep & 3)] += ready - th->eligible;
-    tally->stalls[busy] += at - ready;
-}
-
-static enum zs_timing_reason busy_with(enum zs_timing_unit unit)
-{
-    return unit == ZS_TIMING_UNIT_SEND ? ZS_TIMING_SEND : ZS_TIMING_PIPE;
-}
-
-/* The number of its last issue, and its place. */
-static inline void set_order(struct zs_timing_slot *slot, uint64_t issues)
-{
-    uint32_t order = (uint32_t)issues << ZS_TIMING_SLOT_BITS | (slot->order & 15);
-    slot->order = order & ((1u << ZS_TIMING_ORDER_BITS) - 1);
-}
-
-/* An instruction that others see, of a branch or of the systolic pipe. */
-static __attribute__((noinline)) void issue_other(struct zs_timing_machine *m,
-                                                  struct zs_timing_eu *eu,
-                                                  struct zs_timing_thread *th, uint64_t at)
+/* From when on the thread may go on; *ret_done: the response is there. */
+static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                        struct zs_timing_thread *th, const uint32_t *words, uint64_t at,
+                        uint64_t *ret_done)
 {
     const struct zs_timing_op *op = &m->code->ops[th->inst];
-    struct zs_timing_tally *tally = &m->tallies[th->inst];
-    account(th, tally, at, busy_with(op->unit));
-    set_order(th->slot, ++m->issues);
-    m->now = ZS_MAX(m->now, at);
-    if (op->unit == ZS_TIMING_UNIT_SEND) {
-        issue_send(m, eu, th, op, at);
-    } else if (op->unit == ZS_TIMING_UNIT_DPAS) {
-        issue_dpas(m, eu, th, op, at);
-    } else if (op->unit == ZS_TIMING_UNIT_WAIT) {
-        th->passed += th->passed < th->arrived;
-        issue_control(m, eu, th, at, m->params->send_front);
-    } else {
-        m->totals->control_issued++;
-        issue_control(m, eu, th, at, m->params->control_front);
+    uint64_t lines[ZS_PORT_FOOTPRINT_LINES], front = at + m->params->send_front;
+    uint32_t place = eu->number * m->threads_per_eu + th->place;
+    struct zs_timing_request r = {.subslice = eu->subslice,
+                                  .event = words[1],
+                                  .lines = lines,
+                                  .line_count = zs_timing_read_lines(th, place, words, lines),
+                                  .payload_grf = op->payload_grf,
+                                  .response_grf = op->response_grf,
+                                  .accesses =
+                                      m->phase->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
+    *ret_done = front;
+    bool tied = words[1] & (ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE);
+    if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
+        (!zs_timing_change_message(m->without, m->grf_B, &r) || (is_without(m, th) && !tied)))
+        return front;
+    m->stores[th->inst] = zs_timing_stores(words[1]);
+    uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
+    m->drained = ZS_MAX(m->drained, done);
+    bool fence = r.event & ZS_TIMING_EVENT_FENCE;
+    *ret_done = m->without == ZS_TIMING_GAIN_latency && !fence ? ZS_MIN(done, front) : done;
+    return ZS_MAX(front, zs_timing_hierarchy_accepts(&m->hierarchy, &r));
+}
+
+static void send(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
+                 uint64_t at)
+{
+    uint32_t inst = th->inst, front = m->params->send_front;
+    const struct zs_timing_op *op = &m->code->ops[inst];
+    uint32_t cycles = ZS_MAX((uint32_t)op->payload_grf, front);
+    uint64_t next = at + front, done = next;
+    charge(m, inst, ZS_TIMING_SEND, at - th->since);
+    count_issue(m, inst);
+    eu->send_free = at + cycles;
+    m->phase->totals.send_active += cycles;
+    m->phase->active += cycles * (1 - eu->busy);
+    const uint32_t *words = zs_timing_next_message(th); /* NULL: no lane, or the thread's end */
+    if (words)
+        next = deliver(m, eu, th, words, at, &done);
+    charge(m, inst, ZS_TIMING_SEND, next - at - front);
+    uint64_t response = m->code->sent[inst];
+    if (words && response) {
+        uint64_t *ready = &th->ready[__builtin_ctzll(response)];
+        uint64_t now = done << 1 | (words[1] & ZS_TIMING_EVENT_FENCE ? 1 : 0);
+        *ready = th->pending & response ? ZS_MAX(*ready, now) : now;
+        th->pending |= response;
     }
-    tally->issues++;
-    tally->cost += th->eligible - th->since;
-    th->since = th->eligible;
+    bool barrier = words && words[1] & ZS_TIMING_EVENT_BARRIER;
+    th->arrived += barrier;
     th->inst++;
-    zs_timing_prepare(m, th);
-}
-
-/* A phase ends: what was begun belongs to it up to now. */
-void zs_timing_settle(struct zs_timing_machine *m)
-{
-    struct zs_gpu_timing *t = m->totals;
-    uint64_t now = m->frontier;
-    t->fpu0_active = t->fpu0_move + t->fpu0_binary + t->fpu0_ternary + t->half_active +
-                     t->single_active + t->double_active;
-    t->fpu1_active = t->fpu1_move + t->fpu1_binary + t->fpu1_ternary + t->int16_active +
-                     t->int32_active + t->int64_active + t->math_active;
-    for (uint32_t i = 0; i < m->eu_count; i++) {
-        struct zs_timing_eu *eu = &m->eus[i];
-        if (eu->live && eu->loaded_since < now) {
-            m->totals->eu_loaded += now - eu->loaded_since;
-            eu->loaded_since = now;
-        }
-        for (uint32_t left = eu->live; left; left &= left - 1) {
-            struct zs_timing_thread *th = zs_timing_thread_at(m, i, (uint32_t)__builtin_ctz(left));
-            if (th->eligible >= now || th->slot->unit == ZS_TIMING_UNIT_END)
-                continue;
-            if (is_never(th->slot))
-                charge(m, th->inst, ZS_TIMING_SYNC, now - th->eligible);
-            else
-                account(th, &m->tallies[th->inst], now, busy_with(th->slot->unit));
-            th->eligible = now;
-        }
-    }
-}
-
-/* ---- one EU ------------------------------------------------------------------------------------
- */
-
-/* When the next instruction of an EU's `count` threads is issued, and whose: as a slot's key. */
-static inline uint64_t pick(const struct zs_timing_slot *slots, uint32_t count,
-                            const uint64_t *unit_free)
-{
-    uint64_t best = UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) { /* time, then who waits longest */
-        uint64_t key = ZS_MAX(slots[i].key, unit_free[slots[i].unit] | slots[i].order);
-        best = ZS_MIN(best, key);
-    }
-    return best;
-}
-
-/* One for a pipe of arithmetic, which nobody else sees: most are. m->now and m->issues are the
- * caller's affair. False: the next one is not behind it. */
-static inline __attribute__((always_inline)) bool
-issue_pipe(const struct zs_timing_code *code, struct zs_gpu_timing *totals, struct zs_timing_eu *eu,
-           struct zs_timing_thread *th, struct zs_timing_slot *slot, struct zs_timing_tally *tally,
-           uint64_t at, bool has_xmx)
-{
-    const struct zs_timing_op *op = &code->ops[th->inst], *next = op + 1;
-    const uint64_t *free_at = eu->unit_free;
-    uint32_t cycles = cycles_of(op, th->mask);
-    uint32_t freer = free_at[ZS_TIMING_UNIT_FPU1] < free_at[ZS_TIMING_UNIT_FPU0];
-    uint32_t pipe = op->unit == ZS_TIMING_UNIT_FPU ? freer : op->unit - 1u;
-    _Static_assert(ZS_TIMING_UNIT_FPU0 == 1 && ZS_TIMING_UNIT_FPU1 == 2, "the pipe's number");
-    account(th, tally, at, ZS_TIMING_PIPE);
-    *zs_timing_total_at(totals, op->totals[pipe]) += cycles;
-    occupy_fpu(totals, eu, pipe, at, cycles);
-    if (has_xmx && pipe == 0)
-        totals->fpu0_xmx_active +=
-            less(ZS_MIN(free_at[ZS_TIMING_UNIT_DPAS] >> ZS_TIMING_ORDER_BITS, at + cycles), at);
-    uint64_t front = cycles > op->ahead ? cycles - op->ahead : 1, eligible = at + front;
-    tally->stalls[ZS_TIMING_ACTIVE] += front;
-    tally->issues++;
-    tally->cost += eligible - th->since;
-    th->since = th->eligible = eligible;
-    write_slots(code, th, op, at, ZS_TIMING_READY_PIPE, false);
-    if (++th->inst >= th->inst_end || next->unit == ZS_TIMING_UNIT_WAIT)
-        return false;
-    th->dep = latest(code, th, next);
-    set_next(slot, next->unit, ZS_MAX(eligible, th->dep >> 2));
-    return true;
-}
-
-/* Until the EU comes to something that others see and that happens later than `until`, or that
- * others may change: when a barrier lets threads go it takes a while until they can. */
-static inline void run_threads(struct zs_timing_machine *m, uint32_t number, uint64_t until,
-                               uint32_t count, bool has_xmx)
-{
-    struct zs_timing_eu *eu = &m->eus[number];
-    struct zs_timing_slot *slots = m->slots + (size_t)number * m->threads_per_eu;
-    struct zs_timing_thread *threads = m->threads + (size_t)number * m->threads_per_eu;
-    const struct zs_timing_code *code = m->code;
-    struct zs_gpu_timing *totals = m->totals;
-    struct zs_timing_tally *tallies = m->tallies;
-    uint64_t last = until + m->params->barrier_latency, issues = m->issues, now = m->now;
-    uint64_t before = issues;
-    for (;;) {
-        uint64_t key = pick(slots, count, eu->unit_free), at = key >> ZS_TIMING_ORDER_BITS;
-        uint32_t place = key & 15;
-        struct zs_timing_slot *slot = &slots[place];
-        struct zs_timing_thread *th = &threads[place];
-        bool is_pipe = slot->unit <= ZS_TIMING_UNIT_FPU1;
-        if (ZS_LIKELY(is_pipe && at <= last)) {
-            set_order(slot, ++issues);
-            now = ZS_MAX(now, at);
-            if (issue_pipe(code, totals, eu, th, slot, &tallies[th->inst], at, has_xmx))
-                continue;
-            m->now = now;
-            zs_timing_prepare(m, th);
-            now = m->now;
-            continue;
-        }
-        m->issues = issues;
-        m->now = now;
-        bool seen = slot->unit >= ZS_TIMING_UNIT_SEND && slot->unit != ZS_TIMING_UNIT_CONTROL;
-        if (at > last || (seen && at > until)) {
-            set_key(m, number, at >= ZS_TIMING_NEVER ? UINT64_MAX : key_of(number, at));
-            eu->issues += issues - before;
-            return;
-        }
-        if (slot->unit == ZS_TIMING_UNIT_END)
-            zs_timing_end_thread(m, th, at);
-        else
-            issue_other(m, eu, th, at);
-        issues = m->issues;
-        now = m->now;
-    }
-}
-
-/* In versions for how many threads devices have; those with 7 have no systolic pipe. */
-static void run_eu(struct zs_timing_machine *m, uint32_t eu, uint64_t until)
-{
-    if (m->threads_per_eu == 7)
-        run_threads(m, eu, until, 7, false);
-    else if (m->threads_per_eu == 8)
-        run_threads(m, eu, until, 8, true);
-    else
-        run_threads(m, eu, until, m->threads_per_eu, true);
+    go_on(m, eu, th, at, next);
+    if (barrier)
+        release(m, &m->groups[th->group], at);
 }
 
 /* ---- walker ------------------------------------------------------------------------------------
  */
 
-static uint32_t free_slots(const struct zs_timing_machine *m, uint32_t eu)
+static uint32_t free_places(const struct zs_timing_machine *m, uint32_t eu)
 {
     return m->threads_per_eu - (uint32_t)__builtin_popcount(m->eus[eu].live);
 }
 
-static uint32_t room_in(const struct zs_timing_machine *m, uint32_t subslice)
+static uint32_t room_in(const struct zs_timing_machine *m, const struct zs_timing_place *p)
 {
-    const struct zs_timing_place *p = &m->places[subslice];
-    if (p->slm_B + m->slm_B > m->params->slm_B ||
-        (m->has_barriers && p->barriers >= m->params->barriers))
-        return 0;
-    uint32_t room = 0;
-    for (uint32_t i = 0; i < m->eus_per_subslice; i++)
-        room += free_slots(m, subslice * m->eus_per_subslice + i);
-    return room;
+    bool full = p->slm_B + m->slm_B > m->params->slm_B ||
+                (m->has_barriers && p->barriers >= m->params->barriers);
+    return full ? 0 : p->free;
 }
 
-static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t thread)
+static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t member,
+                         uint64_t cycle)
 {
     struct zs_timing_group *g = &m->groups[group];
-    uint32_t first = g->subslice * m->eus_per_subslice, eu = first;
+    uint32_t first = g->subslice * m->eus_per_subslice, number = first;
     for (uint32_t i = 1; i < m->eus_per_subslice; i++)
-        eu = free_slots(m, first + i) > free_slots(m, eu) ? first + i : eu;
-    struct zs_timing_eu *e = &m->eus[eu];
-    uint32_t slot = (uint32_t)__builtin_ctz(~e->live);
+        number = free_places(m, first + i) > free_places(m, number) ? first + i : number;
+    struct zs_timing_eu *eu = &m->eus[number];
+    uint32_t place = (uint32_t)__builtin_ctz(~eu->live);
     uint64_t *dispatch = &m->dispatch_free[g->subslice / m->subslices_per_slice];
-    *dispatch = ZS_MAX(*dispatch, m->now_dispatch);
-    *dispatch += m->dispatch_cost;
-    if (!m->forwarding) {
-        uint64_t *const dispatching[] = {&m->totals->dispatching0, &m->totals->dispatching1,
-                                         &m->totals->dispatching2};
-        if (g->subslice < ZS_ARRAY_LEN(dispatching))
-            *dispatching[g->subslice] += m->dispatch_cost;
-    }
-    struct zs_timing_thread *th = zs_timing_thread_at(m, eu, slot);
-    *th = (struct zs_timing_thread){
-        .slot = &m->slots[(size_t)eu * m->threads_per_eu + slot],
-        .stream = &m->streams[(size_t)group * m->threads_per_group + thread],
-        .window = UINT32_MAX,
-        .group = group,
-        .member = thread,
-        .run = (uint32_t)(group / m->reuse_groups),
-        .step = zs_timing_step_of(m, group),
-        .eu = eu,
-        .place = eu * m->threads_per_eu + slot,
-        .home = th->home,
-        .begin = *dispatch,
-        .eligible = *dispatch,
-        .since = *dispatch,
-        .start = (*dispatch + m->params->start_latency) << 2 | ZS_TIMING_READY_START,
-    };
-    th->ready = m->ready + (size_t)th->place * m->code->slot_count;
-    memset(th->ready, 0, m->code->slot_count * sizeof(*th->ready));
-    *th->slot = (struct zs_timing_slot){.order = slot};
-    if (e->live == 0)
-        e->loaded_since = *dispatch;
-    e->live |= 1u << slot;
-    g->threads[thread] = th;
-    zs_timing_prepare(m, th);
-    zs_timing_wake(m, eu, *dispatch);
+    *dispatch = ZS_MAX(*dispatch, cycle) + m->dispatch_cost;
+    struct zs_gpu_timing *t = &m->phase->totals;
+    uint64_t *const dispatching[] = {&t->dispatching0, &t->dispatching1, &t->dispatching2};
+    if (g->subslice < ZS_ARRAY_LEN(dispatching))
+        *dispatching[g->subslice] += m->dispatch_cost;
+    struct zs_timing_thread *th = &m->threads[(size_t)number * m->threads_per_eu + place];
+    struct zs_timing_stream *s = &m->streams[(size_t)group * m->threads_per_group + member];
+    *th = (struct zs_timing_thread){.stream = s,
+                                    .end = s->count,
+                                    .last = UINT32_MAX,
+                                    .group = group,
+                                    .member = member,
+                                    .place = place,
+                                    .since = *dispatch,
+                                    .begun = *dispatch};
+    if (!eu->live)
+        eu->loaded_since = *dispatch;
+    eu->live |= 1u << place;
+    m->places[g->subslice].free--;
+    g->threads[member] = th;
+    if (zs_timing_find_block(m, th))
+        charge(m, th->inst, ZS_TIMING_OTHER, m->params->start_latency);
+    set_step(eu, th, ZS_TIMING_STEP_GO, *dispatch + m->params->start_latency);
+    wake(m, number, *dispatch + m->params->start_latency);
 }
 
 /* Groups that there is room for, in their order. */
 static void dispatch(struct zs_timing_machine *m, uint64_t cycle)
 {
-    m->now_dispatch = cycle;
     while (m->next_group < m->group_count) {
+        if (m->next_group == m->skip_from)
+            m->next_group = m->skip_until;
+        if (m->next_group == m->group_count)
+            return;
         uint32_t best = 0, best_room = 0;
         for (uint32_t s = 0; s < m->subslice_count; s++) {
-            uint32_t room = room_in(m, s);
+            uint32_t room = room_in(m, &m->places[s]);
             best = room > best_room ? s : best;
             best_room = ZS_MAX(best_room, room);
         }
@@ -531,51 +547,128 @@ static void dispatch(struct zs_timing_machine *m, uint64_t cycle)
         g->threads = m->members + (size_t)m->next_group * m->threads_per_group;
         m->places[best].slm_B += m->slm_B;
         m->places[best].barriers++;
-        m->live_groups++;
         for (uint32_t i = 0; i < m->threads_per_group; i++)
-            start_thread(m, (uint32_t)m->next_group, i);
+            start_thread(m, (uint32_t)m->next_group, i, cycle);
         m->next_group++;
     }
 }
 
 /* Cycles from `at` to when a thread of the EU is there. */
-static uint64_t until_next(const struct zs_timing_machine *m, uint32_t eu, uint64_t at)
+static uint64_t until_next(struct zs_timing_machine *m, const struct zs_timing_eu *eu, uint64_t at)
 {
+    const struct zs_timing_thread *threads = m->threads + (size_t)eu->number * m->threads_per_eu;
     uint64_t next = UINT64_MAX;
-    for (uint32_t left = m->eus[eu].live; left; left &= left - 1)
-        next = ZS_MIN(next, zs_timing_thread_at(m, eu, (uint32_t)__builtin_ctz(left))->begin);
+    for (uint32_t left = eu->live; left; left &= left - 1)
+        next = ZS_MIN(next, threads[__builtin_ctz(left)].since);
     return next > at ? next - at : 0;
 }
 
-void zs_timing_end_thread(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at)
+static void end_thread(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                       struct zs_timing_thread *th, uint64_t at)
 {
-    struct zs_timing_eu *eu = &m->eus[th->eu];
     struct zs_timing_group *g = &m->groups[th->group];
-    m->now = ZS_MAX(m->now, at);
-    zs_timing_set_never(th->slot);
-    eu->live &= ~(1u << (uint32_t)((size_t)(th - m->threads) % m->threads_per_eu));
-    if (eu->live == 0)
-        m->totals->eu_loaded += at - ZS_MIN(at, eu->loaded_since);
+    m->cut = m->cut || th->stream->full;
+    eu->live &= ~(1u << th->place);
+    eu->when[th->place] = ZS_TIMING_NEVER;
+    m->places[eu->subslice].free++;
+    if (!eu->live)
+        m->phase->totals.eu_loaded += at - ZS_MIN(at, eu->loaded_since);
     else
-        eu->loaded_since += until_next(m, th->eu, at); /* those that are left have not begun */
+        eu->loaded_since += until_next(m, eu, at); /* those that are left have not begun */
     g->threads[th->member] = NULL;
+    g->longest = ZS_MAX(g->longest, at - th->begun);
+    m->spent += at - th->begun;
     if (--g->live == 0) {
+        m->spent_most += g->longest * m->threads_per_group;
         m->places[g->subslice].slm_B -= m->slm_B;
         m->places[g->subslice].barriers--;
-        m->live_groups--;
+        m->ended_groups++;
     } else {
-        zs_timing_release(m, g, at);
+        release(m, g, at);
     }
-    dispatch(m, m->forwarding ? m->gap_now : at);
+    dispatch(m, at);
 }
 
-/* When something that others see happens next, of equals the first EU's: as a key. */
-static uint64_t next_key(const struct zs_timing_machine *m)
+/* ---- order -------------------------------------------------------------------------------------
+ */
+
+/* Whose step comes first, of equals the first place's. */
+static inline uint32_t first_of(const struct zs_timing_eu *eu, uint32_t places)
 {
-    uint64_t least = m->least[0];
-    for (uint32_t i = 1; i < m->subslice_count; i++)
-        least = ZS_MIN(least, m->least[i]);
-    return least;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < places; i++) {
+        uint64_t key = (eu->when[i] << 4) | i;
+        least = ZS_MIN(least, eu->when[i] == ZS_TIMING_NEVER ? UINT64_MAX : key);
+    }
+    return least & 15;
+}
+
+/* Until the EU comes to something that others see and that happens later than `until`, or that
+ * others may change: when a barrier lets threads go it takes a while until they can. */
+static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t until)
+{
+    struct zs_timing_thread *threads = m->threads + (size_t)eu->number * m->threads_per_eu;
+    uint64_t last = until + m->params->barrier_latency;
+    for (;;) {
+        if (eu->changed)
+            change_pace(m, eu);
+        uint32_t place = first_of(eu, m->threads_per_eu);
+        if (eu->when[place] == ZS_TIMING_NEVER) {
+            set_key(m, eu->number, UINT64_MAX);
+            return;
+        }
+        struct zs_timing_thread *th = &threads[place];
+        uint64_t at = (eu->when[place] + FRACTION - 2) / FRACTION;
+        if (at > last || (th->step >= ZS_TIMING_STEP_SEND && at > until)) {
+            set_key(m, eu->number, key_of(eu->number, at));
+            return;
+        }
+        if (th->step == ZS_TIMING_STEP_BURST) {
+            end_burst(m, eu, th, at);
+            follow(m, eu, th, at);
+            if (th->step == ZS_TIMING_STEP_SEND && at <= until && eu->send_free <= at)
+                send(m, eu, th, at); /* nothing comes before it */
+        } else if (th->step == ZS_TIMING_STEP_GO) {
+            follow(m, eu, th, at);
+        } else if (th->step == ZS_TIMING_STEP_BARRIER) {
+            pass_barrier(m, eu, th, at);
+        } else if (th->step == ZS_TIMING_STEP_SEND) {
+            if (eu->send_free > at)
+                eu->when[place] = eu->send_free * FRACTION;
+            else
+                send(m, eu, th, at);
+        } else {
+            end_thread(m, eu, th, at);
+        }
+    }
+}
+
+/* Behind what was left out caches do not have what neighbours read: until the device is full with
+ * others this is as the beginning. */
+static uint32_t phase_of(const struct zs_timing_machine *m, uint64_t cycle)
+{
+    uint64_t join = m->skip_until;
+    if (m->one_wave)
+        return m->cut ? ZS_TIMING_TAIL : cycle >= m->filled ? ZS_TIMING_EVEN : ZS_TIMING_HEAD;
+    bool joins = m->skips && m->next_group > join && m->next_group <= join + m->join_groups;
+    return m->next_group >= m->group_count             ? ZS_TIMING_TAIL
+           : m->ended_groups < m->warm_groups || joins ? ZS_TIMING_HEAD
+                                                       : ZS_TIMING_EVEN;
+}
+
+/* Phases and slices: scale.c. */
+static void watch(struct zs_timing_machine *m, uint64_t cycle)
+{
+    uint32_t phase = phase_of(m, cycle);
+    bool first = m->one_wave ? phase == ZS_TIMING_HEAD : m->ended_groups < m->resident_groups;
+    if (m->phase != &m->phases[phase])
+        zs_timing_begin_phase(m, phase, cycle);
+    if (first || phase == ZS_TIMING_TAIL)
+        return;
+    if (!m->next_slice)
+        zs_timing_begin_slice(m, cycle);
+    else if (m->issues >= m->next_slice)
+        zs_timing_end_slice(m, cycle);
 }
 
 void zs_timing_run(struct zs_timing_machine *m)
@@ -583,15 +676,12 @@ void zs_timing_run(struct zs_timing_machine *m)
     dispatch(m, 0);
     for (uint32_t i = 0; i < m->subslice_count; i++)
         m->filled = ZS_MAX(m->filled, m->dispatch_free[i]);
-    for (;;) {
-        uint64_t key = next_key(m), cycle = key >> ZS_TIMING_EU_BITS;
-        if (key == UINT64_MAX)
-            break;
-        m->frontier = ZS_MAX(m->frontier, cycle);
-        if (cycle >= m->window_end)
-            zs_timing_end_window(m);
-        else
-            run_eu(m, (uint32_t)key & ((1u << ZS_TIMING_EU_BITS) - 1), cycle);
+    while (m->keys[1] != UINT64_MAX && !m->failed) {
+        uint64_t cycle = m->keys[1] >> ZS_TIMING_EU_BITS;
+        uint32_t number = (uint32_t)m->keys[1] & ((1u << ZS_TIMING_EU_BITS) - 1);
+        m->now = ZS_MAX(m->now, cycle);
+        if (m->in_part)
+            watch(m, m->now);
+        run_eu(m, &m->eus[number], cycle);
     }
-    m->frontier = ZS_MAX(m->now, m->drained);
 }

@@ -3,14 +3,12 @@
  * Recording: which groups of a launch are sampled, and what their threads did. The words of a
  * stream are described in timing_priv.h.
  *
- * Launches are recorded whole while that is cheap; of others long runs of neighbouring groups are,
- * spread evenly from the first group to the last: neighbours share lines, and what differs along
- * the launch is seen. Which groups these are follows from numbers of the launch alone.
+ * Launches are recorded whole while that is cheap; of others a long run of the first groups is, and
+ * a shorter one of the last: neighbours share lines, and what differs along the launch is seen.
+ * Whole waves are left out, as many groups as the device holds at once. Which these are follows
+ * from numbers of the launch alone.
  *
- * Of a thread that outgrows its room every other window stays, again and again: the same ones in
- * most threads, others in some. Windows of kernels with barriers begin behind barriers, behind the
- * same ones in all threads of a group: what is left out is left out of all of them, and those that
- * wait for each other in what stays did so.
+ * A thread that outgrows its room is recorded up to there.
  */
 #include "gpu/timing/timing_priv.h"
 
@@ -21,20 +19,14 @@
 #include <string.h>
 
 enum {
-    WHOLE_WAVES = 8,   /* launches of so many times what the device holds are recorded whole */
-    BARRIER_WAVES = 3, /* ... with barriers: groups mostly do the same, and records are dear */
-    RUN_WAVES = 2,     /* the least length of a run */
-    SHARE = 4,         /* of the groups, as long as there is room */
+    WHOLE_WAVES = 4, /* launches of so many times what the device holds are recorded whole */
+    WAVES_LEAST = 3,
+    SHARE = 4, /* of longer ones one group in so many, as long as there is room */
     THREADS_MOST = 16 << 10,
-    WORDS_ALL = 8 << 20, /* of all streams */
-    WORDS_LEAST = 256,
-    DENSE = 60,  /* words of 100 instructions: a thread keeps every other window */
-    CHATTY = 12, /* messages of 100 instructions, and at most so many lines each: one of four */
-    FEW_LINES = 2,
-    CHATTY_STRIDE = 4,
-    OTHERS = 4,  /* one thread in so many keeps other windows, */
-    TURNS = 128, /* ... of so many */
-    EXACT = 16,  /* times as many threads, and so many times the words: */
+    WORDS_ALL = 16 << 20, /* of all streams ... */
+    WORDS_TIMES = 4,      /* ... of which one may have so many times its part */
+    WORDS_LEAST = 1024,
+    EXACT = 16, /* times as many threads, and so many times the words: */
     EXACT_WORDS = 8,
     BLOCK_B = 1 << 20, /* of an arena */
     MORE_WORDS = 64,
@@ -57,45 +49,27 @@ static uint32_t resident_groups(const struct zs_timing_launch *l)
     return ZS_MAX(fit, 1u) * subslices;
 }
 
+/* Whole waves are left out: what is recorded ends as the launch does. */
 static void choose_groups(struct zs_timing_trace *t)
 {
     const struct zs_timing_launch *l = &t->launch;
     uint64_t all = l->group_count, wave = t->resident_groups, scale = l->exact ? EXACT : 1;
     uint64_t room = THREADS_MOST * scale / ZS_MAX(l->threads_per_group, 1u);
-    uint64_t whole = wave * (l->has_barriers ? BARRIER_WAVES : WHOLE_WAVES);
-    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, whole);
-    wanted = ZS_MAX(ZS_MIN(wanted, room), wave * RUN_WAVES);
-    t->chunk_groups = t->sampled = all;
-    t->chunk_count = 1;
-    if (all <= wanted || (all <= wanted + wave && all <= room)) /* two runs would cost more */
-        return;
-    t->chunk_count = ZS_MAX(ZS_MIN(wanted / (wave * RUN_WAVES), (uint64_t)ZS_TIMING_RUNS), 2u);
-    t->chunk_groups = wanted / t->chunk_count;
-    t->sampled = t->chunk_count * t->chunk_groups;
-}
-
-static uint64_t chunk_start(const struct zs_timing_trace *t, uint64_t chunk)
-{
-    if (t->chunk_count == 1)
-        return 0;
-    uint64_t last = t->launch.group_count - t->chunk_groups;
-    return (uint64_t)((__uint128_t)last * chunk / (t->chunk_count - 1));
-}
-
-uint64_t zs_timing_trace_group(const struct zs_timing_trace *t, uint64_t sample)
-{
-    return chunk_start(t, sample / t->chunk_groups) + sample % t->chunk_groups;
+    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, wave * WHOLE_WAVES);
+    wanted = ZS_MAX(ZS_MIN(wanted, room), wave * WAVES_LEAST);
+    uint64_t left_out = (all - ZS_MIN(wanted, all)) / wave * wave;
+    t->sampled = t->first_groups = all - left_out;
+    if (left_out)
+        t->first_groups -= ZS_MIN(t->sampled / SHARE, t->sampled - wave * WAVES_LEAST);
 }
 
 /* UINT64_MAX: not sampled. */
 static uint64_t sample_of(const struct zs_timing_trace *t, uint64_t group)
 {
-    for (uint64_t chunk = 0; chunk < t->chunk_count; chunk++) {
-        uint64_t start = chunk_start(t, chunk);
-        if (group >= start && group - start < t->chunk_groups)
-            return chunk * t->chunk_groups + (group - start);
-    }
-    return UINT64_MAX;
+    uint64_t left_out = t->launch.group_count - t->sampled;
+    return group < t->first_groups              ? group
+           : group - t->first_groups < left_out ? UINT64_MAX
+                                                : group - left_out;
 }
 
 bool zs_timing_trace_samples(const struct zs_timing_trace *t, uint64_t group)
@@ -152,7 +126,6 @@ static __attribute__((noinline)) bool grow(struct zs_timing_stream *s, uint32_t 
 static inline uint32_t *room(struct zs_timing_stream *s, uint32_t words)
 {
     if (ZS_UNLIKELY(s->capacity - s->count < words) && !grow(s, words)) {
-        s->recording = false;
         s->full = true;
         return NULL;
     }
@@ -185,143 +158,6 @@ static void place_stream(struct zs_timing_stream *s, struct zs_timing_arena *a, 
     }
 }
 
-/* Instructions in a window's words. */
-static uint64_t instructions_in(const uint32_t *words, uint32_t count)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count;) {
-        uint32_t word = words[i];
-        if (word >> 30 == ZS_TIMING_WORD_BLOCK)
-            sum += words[i + 1];
-        i += 2 + (word >> 30 == ZS_TIMING_WORD_MESSAGE ? 2 * (word >> 20 & 1023) : 0);
-    }
-    return sum;
-}
-
-/* The thread keeps windows whose number is its turn plus or less a multiple of the stride. */
-static bool is_kept(const struct zs_timing_stream *s, uint32_t window)
-{
-    return (window - s->turn) % s->stride == 0; /* a power of two */
-}
-
-/* Of windows that were kept every other one goes: the first, unless it is still the thread's turn.
- */
-static void thin_out(struct zs_timing_stream *s)
-{
-    uint32_t kept = 0, at = 0;
-    s->recorded = 0;
-    for (uint32_t w = (s->turn & s->stride) != 0; w < s->window_count; w += 2) {
-        uint32_t start = s->windows[w];
-        uint32_t end = w + 1 < s->window_count ? s->windows[w + 1] : s->count;
-        memmove(s->words + at, s->words + start, (end - start) * sizeof(*s->words));
-        s->windows[kept++] = at;
-        s->recorded += instructions_in(s->words + at, end - start);
-        at += end - start;
-    }
-    s->count = at;
-    s->window_count = kept;
-    s->stride *= 2;
-    s->messages_from = 0;
-    s->messages_until = at;
-}
-
-static bool add_window(struct zs_timing_stream *s)
-{
-    if (s->window_count == s->window_capacity) {
-        uint32_t wanted = 4 * s->window_capacity, size_B = wanted * (uint32_t)sizeof(*s->windows);
-        bool own = s->windows != s->first_windows;
-        uint32_t *grown = realloc(own ? s->windows : NULL, size_B);
-        if (!grown)
-            return false;
-        if (!own)
-            memcpy(grown, s->windows, sizeof(s->first_windows));
-        s->windows = grown;
-        s->window_capacity = wanted;
-    }
-    s->windows[s->window_count++] = s->count;
-    return true;
-}
-
-/* Barriers tie threads together: which windows they keep is not for each to decide. */
-static bool may_leave_out(const struct zs_timing_trace *t)
-{
-    return !t->launch.exact && !t->launch.has_barriers;
-}
-
-/* By what its first windows say. Where it mostly sends messages that touch next to nothing, few of
- * them tell of the others; those that go here and there fill the caches. */
-static uint32_t stride_for(const struct zs_timing_stream *s)
-{
-    uint64_t instructions = s->recorded, lines = s->lines, messages = s->messages;
-    if (messages * 100 > instructions * CHATTY && lines <= messages * FEW_LINES)
-        return CHATTY_STRIDE;
-    return s->window == 2 && s->count > instructions * DENSE / 100 ? 2 : 1;
-}
-
-/* Of the windows so far this one alone. */
-static void keep_one(struct zs_timing_stream *s, uint32_t window)
-{
-    uint32_t start = s->windows[window];
-    s->count = (window + 1 < s->window_count ? s->windows[window + 1] : s->count) - start;
-    memmove(s->words, s->words + start, s->count * sizeof(*s->words));
-    s->windows[0] = 0;
-    s->window_count = 1;
-    s->recorded = instructions_in(s->words, s->count);
-    s->messages_from = 0;
-    s->messages_until = s->count;
-}
-
-/* Once a thread knows its stride: of its first windows the one whose turn it is stays; until that
- * comes another one does, so that no thread is without any. */
-static void set_stride(struct zs_timing_stream *s, uint32_t stride)
-{
-    uint32_t turn = s->turn % stride;
-    s->stride = stride;
-    s->waits = stride > 1 && turn >= s->window_count;
-    if (stride > 1 && s->window_count)
-        keep_one(s, s->waits ? 0 : turn);
-}
-
-/* Its turn has come. */
-static void start_turn(struct zs_timing_stream *s)
-{
-    s->waits = false;
-    s->count = s->window_count = 0;
-    s->messages_from = s->messages_until = 0;
-    s->recorded = 0;
-}
-
-static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask);
-
-static void begin_window(struct zs_timing_stream *s, uint32_t mask)
-{
-    s->blocks = 0;
-    s->window++;
-    s->window_blocks =
-        s->trace->launch.has_barriers ? UINT32_MAX : (uint32_t)ZS_TIMING_WINDOW_BLOCKS;
-    s->window_barriers = s->barriers + ZS_TIMING_WINDOW_BARRIERS;
-    if (s->window <= 2 && s->stride == 1 && may_leave_out(s->trace))
-        set_stride(s, stride_for(s));
-    if (s->waits && is_kept(s, s->window))
-        start_turn(s);
-    if (s->count > s->trace->words_max && is_kept(s, s->window))
-        thin_out(s);
-    s->recording = !s->full && is_kept(s, s->window);
-    /* barriers are counted always */
-    bool hears = s->recording || s->trace->launch.has_barriers;
-    s->hooks.message = hears ? on_message : NULL;
-    if (!s->recording)
-        return;
-    s->full = !add_window(s);
-    s->window_room = s->count + s->trace->words_max;
-    uint32_t *at = s->full ? NULL : room(s, 2);
-    s->recording = at != NULL;
-    if (!at)
-        return;
-    at[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_WINDOW, s->barriers & 0x3fffffff);
-    at[1] = s->mask = mask;
-}
-
 static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
 {
     return (struct zs_timing_stream *)(uintptr_t)t->hooks;
@@ -330,14 +166,12 @@ static struct zs_timing_stream *stream_of(const struct zs_eu_thread *t)
 static void on_block(struct zs_eu_thread *t, uint32_t first, uint32_t count)
 {
     struct zs_timing_stream *s = stream_of(t);
-    if (ZS_UNLIKELY(s->blocks >= s->window_blocks))
-        begin_window(s, t->ce);
-    s->blocks++;
     s->executed += count;
-    if (!s->recording || count == 0)
+    if (s->full || count == 0)
         return;
-    if (ZS_UNLIKELY(s->count > s->window_room)) { /* one alone outgrows the room */
-        s->recording = false;
+    if (ZS_UNLIKELY(s->count > s->trace->words_max)) {
+        s->full = true;
+        s->hooks.message = NULL;
         return;
     }
     uint32_t changed = t->ce != s->mask ? 2 : 0, *at = room(s, 2 + changed);
@@ -448,37 +282,51 @@ static inline uint32_t event_word(const struct zs_port_message *m,
            ZS_MIN((uint32_t)touch->texels, 255u) << ZS_TIMING_EVENT_TEXELS;
 }
 
+/* Lines that are evenly far apart, or close to each other, take fewer words. How many. */
+static uint32_t join_lines(uint32_t *words, uint32_t lines)
+{
+    uint32_t step = lines > 1 ? words[3] - words[1] : 0;
+    bool near = lines > 1, even = near;
+    for (uint32_t i = 1; i < lines; i++) {
+        near = near && words[2 * i] == words[0];
+        even = even && near && words[2 * i + 1] - words[2 * i - 1] == step;
+    }
+    if (!near)
+        return 2 * lines;
+    if (even) {
+        words[0] |= ZS_TIMING_LINES_EVEN;
+        words[2] = step;
+        return 3;
+    }
+    words[0] |= ZS_TIMING_LINES_NEAR;
+    for (uint32_t i = 1; i < lines; i++)
+        words[1 + i] = words[2 * i + 1];
+    return 1 + lines;
+}
+
 static inline void keep_message(struct zs_timing_stream *s, const struct zs_port *port,
                                 uint32_t inst, const struct zs_port_message *m,
                                 const struct zs_port_message_row *row,
                                 const struct zs_port_footprint *touch)
 {
-    uint32_t *const start = room(s, 2 + 2 * touch->line_count), *at = start;
-    if (!at)
+    bool shared = m->space == ZS_PORT_SPACE_PAYLOAD;
+    bool own = shared || m->space == ZS_PORT_SPACE_SCRATCH;
+    uint32_t *const start = room(s, 3 + 2 * touch->line_count), *at;
+    uint32_t lines = 0;
+    if (!start)
         return;
-    at += 2;
     for (uint32_t i = 0; i < touch->line_count; i++) {
         uint64_t line = touch->lines[i];
-        bool shared = m->space == ZS_PORT_SPACE_PAYLOAD;
-        uint32_t ordinal = shared || m->space == ZS_PORT_SPACE_SCRATCH
-                               ? (uint32_t)ZS_TIMING_RANGE_SCRATCH
-                               : locate(s, port, &line);
-        if (shared)
-            line |= (uint64_t)ZS_TIMING_SHARED << 32;
+        uint32_t ordinal = own ? (uint32_t)ZS_TIMING_RANGE_SCRATCH : locate(s, port, &line);
         if (!ordinal)
             continue;
-        at[0] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xffffff);
+        at = start + 2 + 2 * lines++;
+        at[0] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xff) | (shared ? ZS_TIMING_SHARED : 0);
         at[1] = (uint32_t)line;
-        at += 2;
     }
-    s->count = (uint32_t)(at - s->words);
-    uint32_t lines = (uint32_t)(at - start) / 2 - 1;
-    s->lines += lines;
-    s->messages++;
-    s->messages_from = s->messages_until ? s->messages_from : (uint32_t)(start - s->words);
-    s->messages_until = s->count;
     start[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (inst & 0xfffff));
     start[1] = event_word(m, row, touch);
+    s->count = (uint32_t)(start - s->words) + 2 + join_lines(start + 2, lines);
 }
 
 /* A cold path: it needs room. */
@@ -508,12 +356,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     struct zs_timing_stream *s = stream_of(t);
     const struct zs_port_message_row *row;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
-    if (!m || lane_mask == 0)
-        return;
-    if (m->space == ZS_PORT_SPACE_GATEWAY && ++s->barriers == s->window_barriers &&
-        s->trace->launch.has_barriers)
-        s->window_blocks = 0; /* with the next block another window begins */
-    if (s->recording)
+    if (m && lane_mask && !s->full)
         (m->gather ? record_joined : record_message)(s, t, send, m, row, lane_mask);
 }
 
@@ -532,7 +375,7 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
     uint64_t streams = t->sampled * launch->threads_per_group;
     uint64_t words = WORDS_ALL * (launch->exact ? EXACT_WORDS : UINT64_C(1));
     words = ZS_MAX(words / ZS_MAX(streams, UINT64_C(1)), (uint64_t)WORDS_LEAST);
-    t->words_max = (uint32_t)ZS_MIN(words, (uint64_t)WORDS_ALL);
+    t->words_max = (uint32_t)ZS_MIN(words * WORDS_TIMES, (uint64_t)WORDS_ALL);
     size_t streams_B = (streams + 1) * sizeof(*t->streams);
     t->arenas =
         aligned_alloc(_Alignof(struct zs_timing_arena), launch->workers * sizeof(*t->arenas));
@@ -555,8 +398,6 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
     for (uint64_t i = 0; i < t->sampled * t->launch.threads_per_group; i++) {
         if (t->streams[i].own)
             free(t->streams[i].words);
-        if (t->streams[i].windows != t->streams[i].first_windows)
-            free(t->streams[i].windows);
         if (t->streams[i].ranges != t->streams[i].first_ranges)
             free(t->streams[i].ranges);
     }
@@ -571,18 +412,6 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
     free(t);
 }
 
-/* Most threads keep windows that are multiples of the stride: the same ones, so that it is seen
- * what they share. One of four keeps others: what is left out of most is heard of these. All
- * threads of a group are as one where they wait for each other. */
-static uint32_t turn_of(const struct zs_timing_trace *t, uint64_t sample, uint32_t thread)
-{
-    uint64_t number = sample;
-    if (!t->launch.has_barriers)
-        number = sample * t->launch.threads_per_group + thread;
-    uint32_t mixed = (uint32_t)((number + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-    return mixed % OTHERS ? 0 : 1 + mixed / OTHERS % TURNS;
-}
-
 const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint32_t worker,
                                                  uint64_t group, uint32_t thread)
 {
@@ -592,13 +421,8 @@ const struct zs_eu_hooks *zs_timing_trace_thread(struct zs_timing_trace *t, uint
     struct zs_timing_stream *s = &t->streams[sample * t->launch.threads_per_group + thread];
     s->hooks = (struct zs_eu_hooks){.block = on_block, .message = on_message};
     s->trace = t;
-    s->windows = s->first_windows;
-    s->window_capacity = ZS_ARRAY_LEN(s->first_windows);
     s->ranges = s->first_ranges;
     s->range_capacity = ZS_ARRAY_LEN(s->first_ranges);
-    s->stride = 1;
-    s->turn = turn_of(t, sample, thread);
-    s->window = UINT32_MAX; /* the first block begins window 0 */
     s->arena = &t->arenas[worker];
     place_stream(s, s->arena, thread);
     return &s->hooks;

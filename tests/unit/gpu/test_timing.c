@@ -328,13 +328,12 @@ static void test_long_launches(void **state)
     uint64_t more = run_simple(&lab, "diverge", 4000, 64, 4, 1);
     assert_true(t->replayed > t->instructions / 2);
     assert_true(sampled > more * 3 / 4 && sampled < more * 4 / 3);
-    /* a long thread: stretches of it */
+    /* a long thread */
     lab.flags = 0;
     sampled = run_simple(&lab, "diverge", 1, 16, 100000, 1);
-    assert_true(t->replayed < t->instructions / 4);
+    assert_int_equal(t->replayed, t->instructions);
     lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
-    more = run_simple(&lab, "diverge", 1, 16, 100000, 1);
-    assert_true(sampled > more * 9 / 10 && sampled < more * 11 / 10);
+    assert_int_equal(run_simple(&lab, "diverge", 1, 16, 100000, 1), sampled);
     lab_close(&lab);
 }
 
@@ -382,14 +381,13 @@ static void check_sampled(struct lab *lab, const struct sampled *row)
     uint64_t cycles = lab_run(lab, row->kernel, row->groups, row->size, row->args);
     check_sums(lab);
     check_misses(lab, row->name);
-    if (t->replayed > t->instructions * 2 / 3)
-        fail_msg("%s: %llu instructions of %llu were replayed", row->name,
-                 (unsigned long long)t->replayed, (unsigned long long)t->instructions);
     uint64_t doubt = t->doubt, estimated = 0;
     for (uint32_t i = 0; i < t->stall_count; i++)
         estimated += t->stalls[i].estimated;
-    assert_true(estimated > 0 && estimated < sum_of_reasons(t));
-    assert_true(doubt > 0 && doubt <= t->cycles);
+    bool all_replayed = t->replayed == t->instructions;
+    assert_int_equal(all_replayed, estimated == 0);
+    assert_int_equal(all_replayed, doubt == 0);
+    assert_true(estimated < sum_of_reasons(t) && doubt <= t->cycles);
     shares_of(t, sampled);
     const uint64_t missed[] = {t->l3_misses, t->llc_misses};
     lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
@@ -400,7 +398,7 @@ static void check_sampled(struct lab *lab, const struct sampled *row)
     if (off > row->time || off < -row->time)
         fail_msg("%s: %llu cycles, and %llu when all is replayed", row->name,
                  (unsigned long long)cycles, (unsigned long long)exact);
-    if (fabs((double)exact - (double)cycles) > (double)doubt) /* what it says of itself */
+    if (fabs((double)exact - (double)cycles) > (double)doubt + 0.001 * (double)exact)
         fail_msg("%s: %llu cycles, %llu when all is replayed, and a doubt of %llu", row->name,
                  (unsigned long long)cycles, (unsigned long long)exact, (unsigned long long)doubt);
     const uint64_t all_missed[] = {t->l3_misses, t->llc_misses};
@@ -506,18 +504,11 @@ static void test_samples(void **state)
         check_sampled(&lab, &rows[i]);
     /* what was not recorded has gone through the caches, too: each line is fetched once */
     const struct sampled irregular[] = {
-        {"gather", "gather", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.10, 0.15, 0.25},
+        {"gather", "gather", 1000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.10, 0.15, 0},
         /* the LLC has room for the 4 MB, which all read */
-        {"gather, long",
-         "gather",
-         4000,
-         64,
-         {LAB_BUF(in), LAB_BUF(out), LAB_I(4)},
-         0.10,
-         0.15,
-         0.25},
+        {"gather, long", "gather", 4000, 64, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.10, 0.15, 0},
         /* groups read what those 64 before them have read */
-        {"stages", "stages", 1200, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.22, 0.20, 0.20},
+        {"stages", "stages", 1200, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(4)}, 0.22, 0.20, 0},
         {"rows",
          "rows",
          1000,
@@ -526,7 +517,7 @@ static void test_samples(void **state)
          0.16,
          0.20,
          0},
-        {"halves", "halves", 512, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}, 0.10, 0.15, 0},
+        {"halves", "halves", 2000, 128, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}, 0.10, 0.15, 0},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(irregular); i++) {
         /* groups of stages write over each other */
@@ -582,7 +573,7 @@ static void check_short_threads(struct lab *lab)
         if (sampled > exact * 23 / 20 || sampled < exact * 17 / 20)
             fail_msg("%s, %u groups: %llu cycles, and %llu when all is replayed", lab->model->name,
                      groups, (unsigned long long)sampled, (unsigned long long)exact);
-        if (fabs((double)exact - (double)sampled) > doubt) /* a generation's own */
+        if (fabs((double)exact - (double)sampled) > doubt + 0.001 * (double)exact)
             fail_msg("%s, %u groups: %llu cycles, %llu when all is replayed, and a doubt of %.0f",
                      lab->model->name, groups, (unsigned long long)sampled,
                      (unsigned long long)exact, doubt);
@@ -755,21 +746,17 @@ static void other_chain(void *data)
     lab_chain(c->next, c->count, c->stride);
 }
 
-/* A launch that did what the one before did has its numbers, replayed or not; one that went through
- * other lines has not. */
+/* A launch that did what the one before did has its numbers; one that went through other lines has
+ * not. */
 static void test_launches_again(void **state)
 {
-    struct zs_buf first = {0}, again = {0}, anew = {0};
+    struct zs_buf first = {0}, again = {0};
     struct lab lab;
     open_lab(&lab, 3);
     print_all(&lab, &first);
     lab.between = nothing;
     print_all(&lab, &again);
-    lab.flags = ZS_GPU_LAUNCH_TIME_ANEW;
-    print_all(&lab, &anew);
     assert_string_equal(zs_buf_cstr(&first), zs_buf_cstr(&again));
-    assert_string_equal(zs_buf_cstr(&first), zs_buf_cstr(&anew));
-    lab.flags = 0;
     struct chain c = {lab_alloc(&lab, 1 << 20), 1 << 14, 1}; /* 16 in a line, then one */
     void *out = lab_alloc(&lab, 1 << 16);
     const struct lab_arg args[LAB_ARGS] = {LAB_BUF(c.next), LAB_BUF(out), LAB_I(2000)};
@@ -784,7 +771,6 @@ static void test_launches_again(void **state)
     assert_true(far > near);
     zs_buf_fini(&first);
     zs_buf_fini(&again);
-    zs_buf_fini(&anew);
     lab_close(&lab);
 }
 
@@ -844,7 +830,6 @@ static void test_caches(void **state)
             assert_int_equal(plain.lines[at.set][way].written, at.written);
         }
         assert_int_equal(held, PLAIN_SETS * PLAIN_WAYS);
-        assert_int_equal(cache.line_count, held);
         zs_timing_cache_clear(&cache);
         struct zs_timing_walk at = {0};
         assert_false(zs_timing_cache_next(&cache, &at));
@@ -869,76 +854,6 @@ static void test_blocks(void **state)
         zs_timing_block_put(store, &again);
     }
     zs_timing_store_destroy(store);
-}
-
-/* Misses of L3 and what is fetched grow by allocation, each in its own way: yet none of an
- * instruction's lines is fetched that was not missed. */
-static void check_fetched(const struct zs_timing_reuse *reuse)
-{
-    uint64_t from[ZS_GPU_ACCESSES] = {[ZS_GPU_ACCESS_l3_hits] = 100,
-                                      [ZS_GPU_ACCESS_l3_misses] = 10,
-                                      [ZS_GPU_ACCESS_llc_hits] = 4,
-                                      [ZS_GPU_ACCESS_llc_misses] = 6,
-                                      [ZS_GPU_ACCESS_memory_read_sectors] = 6};
-    struct zs_timing_growth growth = {.known = true};
-    growth.l3[ZS_TIMING_RANGE_FIRST] = 2;
-    growth.fetched[ZS_TIMING_RANGE_FIRST] = 3;
-    for (uint32_t has_llc = 0; has_llc < 2; has_llc++) {
-        struct zs_timing_caches caches = {.llc = {.set_count = has_llc}};
-        const struct zs_timing_machine m = {.accesses = from,
-                                            .hierarchy = {.reuse = reuse, .caches = &caches}};
-        for (uint32_t memory = 1; memory <= 8; memory++) {
-            uint64_t to[ZS_GPU_ACCESSES];
-            growth.memory[ZS_TIMING_RANGE_FIRST] = memory;
-            zs_timing_scale_accesses(&m, &growth, 0, 4, to);
-            assert_int_equal(to[ZS_GPU_ACCESS_l3_misses], 20);
-            assert_int_equal(to[ZS_GPU_ACCESS_l3_hits], 440 - 20);
-            assert_int_equal(to[ZS_GPU_ACCESS_memory_read_sectors], ZS_MIN(6 * memory, 20u));
-            if (has_llc)
-                assert_int_equal(to[ZS_GPU_ACCESS_llc_hits] + to[ZS_GPU_ACCESS_llc_misses], 20);
-        }
-    }
-}
-
-/* Threads gave up half of what they did, and each group has lines of its own: there are twice as
- * many as were recorded, into however many runs the groups are divided. */
-static void test_reuse_of_few_groups(void **state)
-{
-    enum { GROUPS = 9, LINES = 1000, MESSAGES = 2, WORDS = 2 + 2 * LINES };
-    struct zs_timing_code code = {.op_count = 1};
-    struct zs_timing_stream streams[GROUPS] = {0};
-    struct zs_timing_trace trace = {
-        .sampled = GROUPS,
-        .chunk_groups = GROUPS,
-        .chunk_count = 1,
-        .streams = streams,
-        .launch = {.code = &code, .group_count = GROUPS, .threads_per_group = 1}};
-    static uint32_t words[GROUPS][MESSAGES][WORDS];
-    uint64_t ordinal = ZS_TIMING_RANGE_FIRST;
-    for (uint32_t i = 0, line = 1; i < GROUPS; i++) {
-        for (uint32_t k = 0; k < MESSAGES; k++) {
-            words[i][k][0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, LINES << 20);
-            for (uint32_t at = 2; at < WORDS; at += 2, line++) {
-                words[i][k][at] = (uint32_t)ZS_TIMING_RANGE_FIRST << 24;
-                words[i][k][at + 1] = line;
-            }
-        }
-        streams[i] = (struct zs_timing_stream){.words = words[i][0],
-                                               .count = MESSAGES * WORDS,
-                                               .messages_until = MESSAGES * WORDS,
-                                               .executed = 2000,
-                                               .recorded = 1000,
-                                               .ranges = &ordinal,
-                                               .range_count = 1};
-    }
-    struct zs_timing_reuse *reuse;
-    assert_int_equal(zs_timing_reuse_create(&trace, &reuse), 0);
-    assert_non_null(reuse);
-    struct zs_timing_lines lines = zs_timing_reuse_lines(reuse, ZS_TIMING_RANGE_FIRST);
-    assert_true(fabs(lines.recorded / (GROUPS * MESSAGES * LINES) - 1) < 0.1); /* a sample */
-    assert_true(fabs(lines.all / lines.recorded - 2) < 0.1);
-    check_fetched(reuse);
-    zs_timing_reuse_destroy(reuse);
 }
 
 static void test_host_threads(void **state)
@@ -974,7 +889,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_launches_again),
         cmocka_unit_test(test_caches),
         cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_reuse_of_few_groups),
         cmocka_unit_test(test_host_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
