@@ -109,3 +109,64 @@ __kernel void wide_mended(__global float *a, __global float *b, int rounds)
     }
     b[i] = (float)x;
 }
+
+/* two threads work, the others of the group wait for them */
+__kernel void imbalance(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int i = get_local_id(0);
+    float x = a[i];
+    if (i < 32)
+        for (int k = 0; k < 400 * rounds; k++)
+            x = mad(x, 0.5f, 1.0f);
+    tile[i] = x;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];
+}
+
+__kernel void imbalance_mended(__global float *a, __global float *b, int rounds,
+                               __local float *tile)
+{
+    int i = get_local_id(0);
+    float x = a[i];
+    for (int k = 0; k < 50 * rounds; k++)
+        x = mad(x, 0.5f, 1.0f);
+    tile[i] = x;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];
+}
+
+__kernel void doubles(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i];
+    for (int k = 0; k < 16 * rounds; k++)
+        x = x * 0.5 + 1.1;
+    b[i] = x;
+}
+
+__kernel void doubles_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i];
+    for (int k = 0; k < 16 * rounds; k++)
+        x = x * 0.5f + 1.1f;
+    b[i] = x;
+}
+
+__kernel void contended(__global float *a, __global float *b, int rounds)
+{
+    __global int *sum = (__global int *)b;
+    int x = (int)a[get_global_id(0)];
+    for (int k = 0; k < 4 * rounds; k++)
+        atomic_add(sum + (x & 1), x + k);
+}
+
+/* summed in a register first, one atomic for each work-item, each at a place of its own */
+__kernel void contended_mended(__global float *a, __global float *b, int rounds)
+{
+    __global int *sum = (__global int *)b;
+    int x = (int)a[get_global_id(0)], own = 0;
+    for (int k = 0; k < 4 * rounds; k++)
+        own += x + k;
+    atomic_add(sum + get_global_id(0), own);
+}
