@@ -43,6 +43,7 @@ struct zs_check_record {
     uint32_t group, inst;
     uint16_t thread;
     uint8_t is_write, is_atomic, is_whole, size_B; /* whole: of the thread, of no lane */
+    uint8_t by_all; /* whole, and in the name of each lane that is on */
     uint32_t signals, epoch, log_at;
 };
 

@@ -212,8 +212,9 @@ struct zs_gpu_kernel {
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
-    bool checks_local;     /* ZS_GPU_KERNEL_LOCAL */
-    bool tracks_undefined; /* ZS_GPU_KERNEL_DEFINED */
+    bool checks_local;      /* ZS_GPU_KERNEL_LOCAL */
+    bool tracks_undefined;  /* ZS_GPU_KERNEL_DEFINED */
+    bool has_no_sub_groups; /* ZS_GPU_KERNEL_NO_SUB_GROUPS */
     struct zs_gpu_local_array *local_arrays;
     uint32_t local_array_count;
     uint32_t slots_max; /* threads with numbers of their own; 0: any */

@@ -313,6 +313,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     for (uint32_t i = 0; i < m->payload_count; i++)
         kernel->uses_private |= m->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE;
     kernel->checks_local = desc->flags & ZS_GPU_KERNEL_LOCAL;
+    kernel->has_no_sub_groups = desc->flags & ZS_GPU_KERNEL_NO_SUB_GROUPS;
     kernel->tracks_undefined = desc->flags & ZS_GPU_KERNEL_DEFINED;
     kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
     error = copy_arrays(kernel, desc, diag);

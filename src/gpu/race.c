@@ -11,8 +11,10 @@
  *
  * Ordered are: accesses of one lane; of lanes of one thread with a fence or barrier between; of
  * threads of a group with a barrier between, where the first one has signalled it after its access
- * and the second has waited for it; and what order.c finds. What a thread does as a whole, with all
- * lanes or for all of them, is ordered with what its lanes do. One host thread runs the launch.
+ * and the second has waited for it; and what order.c finds. What a thread does as a whole is
+ * ordered with what its lanes do, but where it reads or is atomic once for all lanes: compilers
+ * make that of what each of them does alike. With one lane on it is that lane's. One host thread
+ * runs the launch.
  */
 #include "gpu/check.h"
 
@@ -42,6 +44,7 @@ struct access {
     uint32_t passed; /* barriers that the thread has waited for */
     uint64_t gpu_va;
     uint32_t size_B, lane, element;
+    uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
     /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
@@ -72,7 +75,8 @@ static uint32_t record_of(struct zs_check_where *at, const struct zs_check_recor
     uint32_t slot = wanted->inst % ZS_ARRAY_LEN(at->thread->recent);
     if (at->thread->recent[slot].record && at->thread->recent[slot].inst == wanted->inst &&
         at->thread->recent[slot].epoch == wanted->epoch &&
-        at->thread->recent[slot].generation == c->generation)
+        at->thread->recent[slot].generation == c->generation &&
+        c->records.items[at->thread->recent[slot].record - 1].is_whole == wanted->is_whole)
         return at->thread->recent[slot].record;
     if (c->records.count >= RECORD_MASK)
         forget_all(c);
@@ -129,6 +133,16 @@ static uint64_t *local_of(const struct access *a)
 /* ---- order -------------------------------------------------------------------------------------
  */
 
+/* Of one thread: no lane of either is another one than the other's. */
+static bool is_own(const struct access *a, const struct zs_check_record *r, uint32_t half)
+{
+    const struct zs_check_record *now = a->record;
+    if (r->is_whole || now->is_whole)
+        return (r->is_whole && !r->by_all) || (now->is_whole && !now->by_all) ||
+               (r->is_whole && now->is_whole);
+    return lane_of(half) == a->lane;
+}
+
 /* Who it was is known to be before this access. */
 static bool is_before(const struct access *a, uint32_t half)
 {
@@ -136,8 +150,8 @@ static bool is_before(const struct access *a, uint32_t half)
         return a->at->was_before;
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
     if (r->group == now->group && r->thread == now->thread)
-        return (r->inst != now->inst && a->at->c->in_step) || r->is_whole || now->is_whole ||
-               lane_of(half) == a->lane || r->epoch != now->epoch;
+        return (r->inst != now->inst && a->at->c->in_step) || is_own(a, r, half) ||
+               r->epoch != now->epoch;
     a->at->asked = half & RECORD_MASK;
     return a->at->was_before = r->group == now->group && a->passed > r->signals;
 }
@@ -186,7 +200,7 @@ static void find_values(struct access *a, const struct zs_eu_send *send, const u
 static const uint8_t *value_of(const struct access *a, uint32_t lane)
 {
     return a->values + (size_t)a->element * a->component_B +
-           (size_t)(lane - a->chan_offset) * a->slot_B;
+           (size_t)(a->only ? 0 : lane - a->chan_offset) * a->slot_B;
 }
 
 /* What was written there before, by this message or another, is what this lane writes. */
@@ -234,9 +248,10 @@ static enum zs_gpu_finding_note note_of(const struct access *a, uint32_t half)
     if (r->is_write && !r->is_atomic && writes_the_same(a, half))
         return ZS_GPU_NOTE_SAME_VALUE;
     bool one_thread = r->group == now->group && r->thread == now->thread;
-    /* who asks for a width counts on it */
-    bool in_step =
-        one_thread && r->inst != now->inst && a->at->c->run->kernel->module->required_subgroup_size;
+    const struct zs_gpu_kernel *kernel = a->at->c->run->kernel;
+    bool may_count_on_it =
+        !kernel->has_no_sub_groups || kernel->module->required_subgroup_size != 0;
+    bool in_step = one_thread && r->inst != now->inst && may_count_on_it;
     return in_step ? ZS_GPU_NOTE_IN_STEP : ZS_GPU_NOTE_NONE;
 }
 
@@ -423,7 +438,9 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         if (p->lane != lane_before)
             a->element = 0;
         lane_before = p->lane;
-        a->lane = p->lane == ZS_PORT_NO_LANE ? 0 : p->lane + a->chan_offset;
+        a->lane = a->only                      ? (uint32_t)__builtin_ctz(a->only)
+                  : p->lane == ZS_PORT_NO_LANE ? 0
+                                               : p->lane + a->chan_offset;
         a->is_slm = p->is_slm;
         uint32_t step_B = several ? a->m->element_B : p->size_B;
         for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {
@@ -451,13 +468,16 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     if (!pieces.count)
         return;
     uint32_t one_B = pieces.pieces[0].size_B;
+    bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
+    bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));
     struct zs_check_record wanted = {
         .group = (uint32_t)at->group->index,
         .inst = send->d.inst,
         .thread = (uint16_t)at->number,
         .is_write = m->bytes_written != 0 || is_atomic,
         .is_atomic = is_atomic,
-        .is_whole = send->d.no_mask || pieces.pieces[0].lane == ZS_PORT_NO_LANE,
+        .is_whole = !is_one && (send->d.no_mask || pieces.pieces[0].lane == ZS_PORT_NO_LANE),
+        .by_all = is_scalar && !is_one && (is_atomic || !m->bytes_written),
         .size_B = (uint8_t)ZS_MIN(one_B, 255u),
         .signals = at->thread->signals,
         .epoch = at->thread->epoch,
@@ -468,6 +488,7 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                        .m = m,
                        .inst = send->d.inst,
                        .chan_offset = send->d.chan_offset,
+                       .only = is_one ? t->ce : 0,
                        .passed = at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases),
                        .number = record_of(at, &wanted)};
     if (!a.number) {
@@ -486,7 +507,7 @@ void zs_check_races_end(struct zs_gpu_checks *c)
 {
     for (uint32_t i = 0; i < c->held_count; i++) {
         struct zs_gpu_finding *f = &c->held[i].finding;
-        if (!f->note && is_guess(c, c->held[i].inst))
+        if (f->note != ZS_GPU_NOTE_SAME_VALUE && is_guess(c, c->held[i].inst))
             f->note = ZS_GPU_NOTE_GUESS;
         zs_check_tell(c, f);
     }

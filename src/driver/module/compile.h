@@ -29,6 +29,7 @@ struct zs_local_array {
 struct zs_local_arrays {
     struct zs_local_array *at; /* owned */
     size_t count;
+    bool looked, has_sub_groups; /* all units were looked at; some counts on its sub-groups */
 };
 int zs_local_arrays_add(struct zs_local_arrays *arrays, const struct zs_local_array *array);
 
@@ -61,6 +62,9 @@ int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *const
  * found is added to arrays. */
 int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
                          struct zs_buf *ret_spirv);
+
+/* Whether code of it counts on sub-groups. */
+bool zs_spirv_has_sub_groups(struct zs_span spirv);
 
 /* Whether other modules and the host may name a variable of that module, which was specialized. */
 bool zs_spirv_exports_variable(struct zs_span spirv);

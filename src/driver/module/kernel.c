@@ -92,6 +92,8 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.flags |= ZS_GPU_KERNEL_LOCAL;
     if (module->context->driver->checks & ZS_CHECK_INIT)
         desc.flags |= ZS_GPU_KERNEL_DEFINED;
+    if (module->local_arrays.looked && !module->local_arrays.has_sub_groups)
+        desc.flags |= ZS_GPU_KERNEL_NO_SUB_GROUPS;
     if (module->context->driver->checks & ZS_CHECK_SWSB)
         desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
     if (module->context->driver->checks & (ZS_CHECK_RACE | ZS_CHECK_SYNC))

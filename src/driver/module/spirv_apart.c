@@ -404,6 +404,8 @@ int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
     struct apart s = {
         .words = spirv.data, .count = spirv.size_B / 4, .out = ret_spirv, .arrays = arrays};
     s.before = arrays->count;
+    arrays->looked = true;
+    arrays->has_sub_groups |= zs_spirv_has_sub_groups(spirv);
     s.bound = word(&s, 3);
     if (!s.bound || s.bound > IDS_MAX)
         return 0;

@@ -221,3 +221,26 @@ __kernel __attribute__((intel_reqd_sub_group_size(16))) void fine_sub_group(ARGS
     sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     a[GID] = tile[LID ^ 1]; /* in step */
 }
+
+/* In one hardware thread, whose lanes nothing orders. */
+__kernel void lanes(ARGS)
+{
+    __local int tile[64];
+    tile[LID] = b[GID];     // first
+    a[GID] = tile[LID ^ 1]; // second
+}
+
+/* What the compiler reads once for all, or for the one that is there. */
+__kernel void lanes_uniform(ARGS)
+{
+    a[LID] = b[GID]; // first
+    if (LID == 0)
+        a[100] = a[3]; // second
+}
+
+__kernel void lanes_atomic(ARGS)
+{
+    atomic_inc(a); // first
+    if (LID == 5)
+        a[100] = a[0]; // second
+}

@@ -57,6 +57,15 @@ class Races(unittest.TestCase):
                 self.assertIn(want, sites, errors)
                 self.assertTrue(all(s <= want for s in sites), errors)
 
+    def test_one_hardware_thread(self):
+        for kernel in 'lanes', 'lanes_uniform', 'lanes_atomic':
+            with self.subTest(kernel=kernel):
+                found, errors = self.findings(kernel, groups=1, items=8)
+                self.assertEqual((len(found), errors), (1, []))  # of a binary it is not known that nobody counts on them
+                self.assertIn('in step', found[0]['text'])
+                self.assertEqual({int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']},
+                                 {LINES[kernel, 'first'][0], LINES[kernel, 'second'][0]})
+
     def test_barriers(self):
         for kernel, words, items in (('divergent', 'not all work-items reach', 64), ('different', 'different barriers', 64),
                                      ('left', 'not all threads of the group reach (', 64)):

@@ -9,6 +9,14 @@ kernel void race(ARGS)
     out[get_global_id(0)] = l[get_local_id(0) ^ 32] + 1; // race
 }
 
+/* Of one hardware thread. */
+kernel void lanes(ARGS)
+{
+    out[get_local_id(0)] = in[get_global_id(0)]; // lanes
+    if (get_local_id(0) == 0)
+        out[100] = out[3]; // lanes
+}
+
 kernel void undefined(ARGS)
 {
     int a[64];

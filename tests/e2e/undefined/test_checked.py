@@ -42,6 +42,11 @@ class Checked(unittest.TestCase):
         self.assertEqual(lines['overflow', 'memory'], marked('overflow'))
         self.assertIn('the start of overflow.first', next(f['text'] for f in found if f['kind'] == 'memory'))
 
+    def test_lanes(self):
+        r, found = self.check(PLANTED, 'lanes:1:8')
+        self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['race']), r.stderr)
+        self.assertEqual({int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, marked('lanes'))
+
     def test_fine(self):
         r, found = self.check(FINE, 'gemm:4:256', 'reduction:8:256', 'histogram:4:128', 'scan:4:256', 'transpose:4:256', 'nbody:2:64',
                               'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96')
