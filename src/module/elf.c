@@ -292,6 +292,8 @@ void zs_elf_nameless_code(const struct zs_elf *elf, const struct zs_section *tab
     struct units u = {.elf = elf, .bytes = elf->sections[table->info].bytes, .agree = true};
     const struct zs_section *symtab = &elf->sections[table->link];
     uint32_t count = zs_elf_relocation_count(table);
+    if (!zs_elf_symbol_count(elf, symtab)) /* a section of another type has any link */
+        return;
     for (uint32_t i = 0; i < count; i++) {
         struct zs_elf_relocation relocation;
         bool is_object;
