@@ -153,6 +153,11 @@ static bool has_dp4a(const struct zs_gpu_model *model)
     return model->platform >= ZS_ISA_XE_LP;
 }
 
+static bool has_dpas(const struct zs_gpu_model *model)
+{
+    return model->platform >= ZS_ISA_XE_HP && !model->no_dpas;
+}
+
 ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
                                                    ze_device_module_properties_t *pModuleProperties)
 {
@@ -194,7 +199,7 @@ ze_result_t ZE_APICALL zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
         (void *)(uintptr_t)zs_chain_find(p->pNext, ZS_INTEL_STYPE_MODULE_DP);
     if (products)
         products->flags = (has_dp4a(model) ? ZS_INTEL_MODULE_DP4A : 0u) |
-                          (model->platform >= ZS_ISA_XE_HP ? ZS_INTEL_MODULE_DPAS : 0u);
+                          (has_dpas(model) ? ZS_INTEL_MODULE_DPAS : 0u);
     return ZE_RESULT_SUCCESS;
 }
 

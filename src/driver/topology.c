@@ -77,8 +77,7 @@ static bool parse_card(char *name, struct topology *t, struct zs_buf *why)
     if (!model)
         zs_buf_puts(why, " is not known");
     else if (!model->runnable)
-        zs_buf_printf(why, " cannot run kernels: the instruction set %s is not modelled",
-                      zs_isa_platform_info(model->platform)->name);
+        zs_buf_puts(why, " cannot run kernels: its instruction set is not modelled");
     else
         zs_buf_puts(why, " is one device too many");
     return false;

@@ -202,6 +202,7 @@ void zs_pieces_fini(struct zs_pieces *pieces);
 /* Whether probes can be made for an instruction set. */
 bool zs_emit_has(enum zs_isa_platform platform);
 /* Whether its stateless messages reach all of a thread's scratch memory. */
+bool zs_emit_reaches_near(enum zs_isa_platform platform);
 bool zs_emit_reaches_far(enum zs_isa_platform platform);
 /* A predicate that looks at neighbouring lanes: how many, if all of the instruction's see the same.
  * 0: it is no such one. */

@@ -14,17 +14,19 @@
 #include <string.h>
 
 enum emit_op {
-#define ZS_EMIT(name, text)                   EMIT_##name,
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) EMIT_##name,
+#define ZS_EMIT(name, text)                         EMIT_##name,
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg)       EMIT_##name,
+#define ZS_EMIT_BY4(name, gen9, gen12, xe_hpg, xe2) EMIT_##name,
 #include "edit/emit.def"
     EMIT_COUNT
 };
 
-enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_COUNT };
+enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_XE2, TEXT_COUNT };
 
 static const char *const rows[EMIT_COUNT][TEXT_COUNT] = {
-#define ZS_EMIT(name, text)                   [EMIT_##name] = {text, text, text},
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg) [EMIT_##name] = {gen9, gen12, xe_hpg},
+#define ZS_EMIT(name, text)                         [EMIT_##name] = {text, text, text, text},
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg)       [EMIT_##name] = {gen9, gen12, xe_hpg, xe_hpg},
+#define ZS_EMIT_BY4(name, gen9, gen12, xe_hpg, xe2) [EMIT_##name] = {gen9, gen12, xe_hpg, xe2},
 #include "edit/emit.def"
 };
 
@@ -34,7 +36,7 @@ static const struct emit_set {
     enum emit_text text;
     const char *pipe; /* of a distance */
     struct {
-        uint32_t save, load;         /* at the place that is added */
+        uint32_t save, load;         /* at the place that is added; 0: there is none */
         uint32_t far_save, far_load; /* stateless; of the load/store unit; 0: there is none */
     } four, one;                     /* registers: descriptors for scratch memory */
 } sets[] = {
@@ -65,7 +67,9 @@ static const struct emit_set {
      TEXT_XE_HPG,
      "A",
      {0x020f3000, 0x024c3000, 0x4200f504, 0x4240f500},
-     {0x020f1000, 0x021c1000, 0x4200d504, 0x4210d500}}};
+     {0x020f1000, 0x021c1000, 0x4200d504, 0x4210d500}},
+    {ZS_ISA_XE2, TEXT_XE2, "A", {0, 0, 0x4200f504, 0x4240f500}, {0, 0, 0x4200d504, 0x4210d500}},
+    {ZS_ISA_XE3, TEXT_XE2, "A", {0, 0, 0x4200f504, 0x4240f500}, {0, 0, 0x4200d504, 0x4210d500}}};
 #undef FAR_FOUR
 #undef FAR_ONE
 
@@ -80,6 +84,12 @@ static const struct emit_set *set_of(enum zs_isa_platform platform)
 bool zs_emit_has(enum zs_isa_platform platform)
 {
     return set_of(platform) != NULL;
+}
+
+bool zs_emit_reaches_near(enum zs_isa_platform platform)
+{
+    const struct emit_set *set = set_of(platform);
+    return set && set->four.save;
 }
 
 bool zs_emit_reaches_far(enum zs_isa_platform platform)
@@ -431,7 +441,7 @@ enum { A0_SURFACE = 2, A0_OURS = 7, A0_OTHER = 6 /* dwords */ };
 
 static bool is_by_surface(const struct emitter *e)
 {
-    return e->plan->is_far && e->set->text == TEXT_XE_HPG;
+    return e->plan->is_far && e->set->text >= TEXT_XE_HPG;
 }
 
 /* What the header of a stateless block message has in that dword. */
@@ -565,7 +575,7 @@ static void put_message(struct emitter *e, uint32_t header, const struct part *p
     uint32_t far_load = is_one ? e->set->one.far_load : e->set->four.far_load;
     uint32_t offset = (e->plan->scratch_offset_B + part->offset_B) / ZS_UNIT_B;
     uint32_t desc = is_far ? (back ? far_load : far_save) : (back ? load : save) | offset;
-    uint32_t length = e->set->text == TEXT_XE_HPG  ? part->count
+    uint32_t length = e->set->text >= TEXT_XE_HPG  ? part->count
                       : e->set->text == TEXT_GEN12 ? part->count << 6
                                                    : part->count << 6 | 0xa;
     emit(e, back ? EMIT_LOAD : EMIT_SAVE, header, part->grf, desc, length);

@@ -190,7 +190,8 @@ static void plan_scratch(struct zs_edit_kernel *k, uint64_t left[4], struct zs_p
     const struct zs_kernel *info = k->info;
     uint64_t offset_B = ((uint64_t)info->scratch_B[0] + ZS_UNIT_B - 1) / ZS_UNIT_B * ZS_UNIT_B;
     uint32_t max_B = k->edit->platform >= ZS_ISA_XE_HP ? ZS_SCRATCH_MAX_XE_B : ZS_SCRATCH_MAX_B;
-    plan->is_far = offset_B + window_B > ZS_SCRATCH_END_B;
+    plan->is_far =
+        offset_B + window_B > ZS_SCRATCH_END_B || !zs_emit_reaches_near(k->edit->platform);
     if (info->is_function_holder || info->scratch_B[1] || offset_B + window_B > max_B ||
         (plan->is_far && !zs_emit_reaches_far(k->edit->platform)))
         return;

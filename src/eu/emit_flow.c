@@ -525,8 +525,9 @@ static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_stop(e);
         return false;
     }
-    if (send->desc_is_reg || send->ex_desc_is_reg || d->src0_B >= ZS_EU_GRF_FILE_MAX_B ||
-        d->src1_B >= ZS_EU_GRF_FILE_MAX_B || d->dst_B >= ZS_EU_GRF_FILE_MAX_B) {
+    if (send->desc_is_reg || send->ex_desc_is_reg || d->gathers ||
+        d->src0_B >= ZS_EU_GRF_FILE_MAX_B || d->src1_B >= ZS_EU_GRF_FILE_MAX_B ||
+        d->dst_B >= ZS_EU_GRF_FILE_MAX_B) {
         zs_eu_emit_one(e, index);
         return true;
     }

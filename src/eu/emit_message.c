@@ -621,8 +621,8 @@ static bool describe(const struct zs_eu_op *op, struct message *ret)
     const struct zs_eu_send *send = &op->send->send;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
-    if (!m || op->arg || send->d.eot || row->is_atomic || row->is_fence || m->gather ||
-        m->strided || m->offset64)
+    if (!m || op->arg || send->d.eot || row->is_atomic || row->is_fence ||
+        zs_eu_send_joins(send, m) || m->strided || m->offset64)
         return false;
     ret->op = op;
     ret->port = m;

@@ -134,6 +134,10 @@ struct zs_eu_send_desc {
     bool no_mask;
     bool conditional;               /* sendc/sendsc */
     bool is_surface_offset;         /* the extended descriptor is one (ExBSO) */
+    bool ex_in_register;            /* it is in a0 ... */
+    uint32_t ex_offset;             /* ... and this in the instruction (Xe2 on) */
+    bool gathers;                   /* bytes of s0 name the payload's registers (Xe3) ... */
+    uint8_t gather_at_B;            /* ... from here on; src0 and src1 are not there */
     bool has_dst;                   /* false: dst is null, the response is dropped */
     bool checks_local;              /* ZS_EU_LOWER_LOCAL */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
@@ -157,7 +161,7 @@ struct zs_eu_send {
     const void *table;
     bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
                 const uint8_t *src0, const uint8_t *src1, uint32_t mask);
-    uint32_t u[10];
+    uint32_t u[12];
 };
 
 /*
@@ -177,6 +181,13 @@ enum { ZS_EU_PAYLOAD_MAX_B = (15 + 31) * 64 };
 const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
                                   const struct zs_port_message *m,
                                   uint8_t joined[ZS_EU_PAYLOAD_MAX_B]);
+/* Where its data stands that is apart from the addresses; payload: what zs_eu_send_payload() gave.
+ */
+const uint8_t *zs_eu_send_data(const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                               const struct zs_port_message *m, const uint8_t *payload);
+/* The payload is no row of registers as it is. */
+bool zs_eu_send_joins(const struct zs_eu_send *send, const struct zs_port_message *m);
+
 /* The same as the data port takes it. */
 struct zs_isa_send;
 void zs_eu_send_describe(const struct zs_eu_send_desc *desc, struct zs_isa_send *ret);
@@ -324,13 +335,16 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
+enum { ZS_EU_S0_QWORDS = 8 };
 struct zs_eu_thread {
     /* Architectural state. Set what the dispatch needs after zs_eu_thread_init(). */
     _Alignas(64) uint32_t flag[ZS_EU_FLAGS_MAX];
     uint16_t a0[ZS_EU_A0_MAX];
     uint32_t cr0[4], sr0[4], n0[4], tm0[5];
-    uint32_t ip_B; /* what `ip` reads; valid only while an instruction reads it */
-    uint32_t ce;   /* channel enables of the running instruction */
+    uint32_t ip_B;                /* what `ip` reads; valid only while an instruction reads it */
+    uint32_t ce;                  /* channel enables of the running instruction */
+    uint32_t msg0;                /* from Xe2 on: the upper bits of what numbers threads */
+    uint64_t s0[ZS_EU_S0_QWORDS]; /* Xe3: scalars, which name registers of payloads */
     /* Named barriers that the environment has let the thread pass, a bit each; sync.bar takes it */
     uint32_t passed_barriers;
     uint32_t awaited_barrier; /* after ZS_EU_BARRIER: which one, 0: n0 */

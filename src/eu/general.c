@@ -65,13 +65,21 @@ const struct zs_eu_op *zs_eu_op_flag_ones(struct zs_eu_thread *t, const struct z
 
 /* ---- any region ---- */
 
+/* Indirect addresses wrap at the end of the register file, which may have any number of registers.
+ */
+static uint32_t wrapped(const struct zs_eu_thread *t, uint32_t address)
+{
+    uint32_t file_B = zs_eu_file_B(t->program);
+    return ZS_LIKELY(address < file_B) ? address : address % file_B;
+}
+
 uint32_t zs_eu_region_element(const struct zs_eu_thread *t, const struct zs_eu_region *region,
                               uint32_t base, unsigned c)
 {
     if (base != UINT32_MAX)
         return base + region->offset_B[c];
     uint32_t address = t->a0[region->a0_step[c] & 15] + (uint32_t)region->indirect_B;
-    return ZS_EU_OFFSET(grf) + ((address + region->offset_B[c]) & (zs_eu_file_B(t->program) - 1));
+    return ZS_EU_OFFSET(grf) + wrapped(t, address + region->offset_B[c]);
 }
 
 /* src[0]: base or UINT32_MAX for indirect, aux: region, arg: log2 of the element size. */
@@ -113,7 +121,7 @@ const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const str
 const struct zs_eu_op *zs_eu_op_movi(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t grf_B = t->program->regs.grf_B, size_B = 1u << op->arg;
-    uint32_t reg_B = (t->a0[op->aux & 15] + op->src[0]) & (zs_eu_file_B(t->program) - 1);
+    uint32_t reg_B = wrapped(t, t->a0[op->aux & 15] + op->src[0]);
     uint64_t value[ZS_EU_LANES_MAX];
 
     reg_B &= ~(grf_B - 1);

@@ -719,8 +719,9 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
 
 static bool registers_fit(const struct zs_eu_registers *r)
 {
-    return (r->grf_B == 32 || r->grf_B == 64) && (r->grf_count == 128 || r->grf_count == 256) &&
-           r->flag_count <= ZS_EU_FLAGS_MAX && r->a0_count <= ZS_EU_A0_MAX && r->acc_count >= 2 &&
+    return (r->grf_B == 32 || r->grf_B == 64) && r->grf_count >= 32 && r->grf_count <= 256 &&
+           r->grf_count % 32 == 0 && r->flag_count <= ZS_EU_FLAGS_MAX &&
+           r->a0_count <= ZS_EU_A0_MAX && r->acc_count >= 2 &&
            zs_eu_acc_slots(r) <= ZS_EU_ACC_SLOTS_MAX;
 }
 

@@ -27,9 +27,11 @@ struct zs_eu_platform {
     bool macros_in_align1; /* of division and square root: there is no Align16 */
     bool has_named_barriers; /* sync.bar with a number */
     bool sfid_in_exdesc;     /* of an extended descriptor in a register */
+    bool exdesc_is_state;    /* of ugm: one in a register is a surface state's offset */
     bool one_pipe;           /* of instructions that end in order */
     bool jumps_from_itself;  /* jmpi counts from its own place, not from behind it */
     bool has_math_pipe;      /* math ends in order */
+    bool doubles_are_math;   /* instructions on doubles are to the scoreboard what math is */
     bool doubles_are_long;   /* the long pipe is that of results in doubles alone */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };

@@ -294,7 +294,8 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
     d->rlen = (uint8_t)(d->desc >> 20 & 31);
     if (d->src1_B != UINT32_MAX && !d->xlen_known)
         d->xlen = (uint8_t)(d->ex_desc >> 6 & 31);
-    if (d->src0_B + d->mlen * grf_B > file_B || (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
+    if ((!d->gathers && d->src0_B + d->mlen * grf_B > file_B) ||
+        (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
     if (d->generation->has_blocks2d && may_be_one_more(d->sfid, d->desc, d->rlen) &&
@@ -308,11 +309,18 @@ enum zs_eu_fault_kind zs_eu_send_fault_kind(int error)
     return error == -ENOTSUP ? ZS_EU_FAULT_UNMODELLED : ZS_EU_FAULT_MESSAGE;
 }
 
+static bool gathers(const struct zs_isa_inst *inst)
+{
+    return inst->src[0].kind == ZS_OPERAND_INDIRECT && inst->src[0].file == ZS_FILE_S;
+}
+
 static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret)
 {
     const struct zs_isa_inst *inst = l->inst;
-    bool eot = inst->flags & ZS_INST_EOT;
+    bool eot = inst->flags & ZS_INST_EOT, ex_in_register = inst->flags & ZS_INST_EXDESC_REG;
     uint32_t grf_B = l->program->regs.grf_B;
+    /* these are so without saying it */
+    bool is_state = ex_in_register && inst->sfid == ZS_SFID_UGM && l->platform->exdesc_is_state;
 
     *ret = (struct zs_eu_send_desc){
         .inst = l->index,
@@ -325,15 +333,19 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .eot = eot,
         .no_mask = (inst->flags & ZS_INST_NOMASK),
         .generation = zs_isa_generation(l->model->platform),
-        .is_surface_offset = inst->flags & ZS_INST_EXBSO,
+        .is_surface_offset = (inst->flags & ZS_INST_EXBSO) || is_state,
+        .ex_in_register = ex_in_register,
+        .ex_offset = ex_in_register ? inst->exdesc_offset : 0,
         .xlen = inst->source_count == 2 ? inst->src[1].grf_count : 0,
-        .xlen_known = inst->source_count == 2 &&
-                      (!(inst->flags & ZS_INST_EXDESC_REG) || inst->src[1].grf_count),
+        .xlen_known =
+            inst->source_count == 2 && (!ex_in_register || is_state || inst->src[1].grf_count),
         .conditional = inst->op == ZS_OP_SENDC || inst->op == ZS_OP_SENDSC,
         .has_dst = inst->dst.file == ZS_FILE_GRF,
         .checks_local = l->params->flags & ZS_EU_LOWER_LOCAL,
+        .gathers = gathers(inst),
+        .gather_at_B = gathers(inst) ? (uint8_t)(inst->src[0].subreg * 2u) : 0,
         .dst_B = inst->dst.reg * grf_B,
-        .src0_B = inst->src[0].reg * grf_B,
+        .src0_B = gathers(inst) ? 0 : inst->src[0].reg * grf_B,
         .src1_B = inst->source_count == 2 && inst->src[1].file == ZS_FILE_GRF
                       ? inst->src[1].reg * grf_B
                       : UINT32_MAX,
@@ -394,6 +406,8 @@ static void mark_payload(struct zs_eu_lowering *l, const struct zs_eu_send_desc 
 {
     uint32_t grf_B = l->program->regs.grf_B;
 
+    if (d->gathers)
+        zs_eu_mark_read(l, 0, zs_eu_file_B(l->program));
     zs_eu_mark_read(l, d->src0_B, d->mlen * grf_B);
     if (d->xlen)
         zs_eu_mark_read(l, d->src1_B, d->xlen * grf_B);
@@ -448,7 +462,9 @@ static void lower_send(struct zs_eu_lowering *l)
     describe(l, &send.send.d);
     p->insts[l->index].is_send = true;
     p->insts[l->index].send = (uint32_t)p->sends.count;
-    if (inst->dst.kind == ZS_OPERAND_INDIRECT || inst->src[0].kind == ZS_OPERAND_INDIRECT)
+    if (inst->dst.kind == ZS_OPERAND_INDIRECT ||
+        (inst->src[0].kind == ZS_OPERAND_INDIRECT && !gathers(inst)) ||
+        (gathers(inst) && inst->src[0].subreg * 2u + 16u > sizeof(((struct zs_eu_thread *)0)->s0)))
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: indirect operands are not modelled", l->name);
     else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
         if (lower_known_send(l, &send)) {

@@ -210,8 +210,9 @@ static void lower_logic(struct zs_eu_lowering *l)
     zs_eu_compute(l, row, type, src, l->inst->source_count);
 }
 
-/* shl of dwords where more than 32 bits of the result matter: the count still has five bits. */
-static void lower_shl_whole(struct zs_eu_lowering *l)
+/* Of dwords where more than 32 bits of the value or the result matter: the count still has five
+ * bits. */
+static void lower_whole(struct zs_eu_lowering *l, enum zs_eu_row row)
 {
     uint64_t five_bits = 31;
     struct zs_eu_loc src[2], count[2];
@@ -224,7 +225,7 @@ static void lower_shl_whole(struct zs_eu_lowering *l)
     src[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
     zs_eu_emit_row(l, ZS_EU_ROW_AND_32, src[1].at, count, 2, false);
     src[1] = zs_eu_convert(l, src[1], ZS_TYPE_UD, ZS_TYPE_Q, false);
-    zs_eu_compute(l, ZS_EU_ROW_SHL_64, ZS_TYPE_Q, src, 2);
+    zs_eu_compute(l, row, ZS_TYPE_Q, src, 2);
 }
 
 static void lower_shift(struct zs_eu_lowering *l)
@@ -234,7 +235,9 @@ static void lower_shift(struct zs_eu_lowering *l)
     bool of_dwords = is_shl && (src_type(l, 0) == ZS_TYPE_D || src_type(l, 0) == ZS_TYPE_UD) &&
                      inst->src[0].kind == ZS_OPERAND_REG && inst->src[0].file == ZS_FILE_GRF &&
                      !inst->src[0].modifiers;
-    bool is_asr = inst->op == ZS_OP_ASR && zs_eu_type_is_signed(src_type(l, 0));
+    /* what is negated is signed, whatever it was */
+    bool is_asr = inst->op == ZS_OP_ASR &&
+                  (zs_eu_type_is_signed(src_type(l, 0)) || inst->src[0].modifiers & ZS_MOD_NEG);
     enum zs_eu_row row;
     struct zs_eu_loc src[2];
 
@@ -248,7 +251,11 @@ static void lower_shift(struct zs_eu_lowering *l)
     }
     if (is_shl && !wide &&
         ((inst->dst.modifiers & ZS_MOD_SAT) || (inst->flags & ZS_INST_ACCWREN) || dst_is_acc(l))) {
-        lower_shl_whole(l);
+        lower_whole(l, ZS_EU_ROW_SHL_64);
+        return;
+    }
+    if (is_asr && !wide && src_type(l, 0) == ZS_TYPE_UD) { /* negated: 33 bits */
+        lower_whole(l, ZS_EU_ROW_ASR_64);
         return;
     }
     if (is_shl)

@@ -65,6 +65,8 @@ static const struct arf {
     [ZS_FILE_A] = {ZS_EU_OFFSET(a0), 0, 32, 0},
     [ZS_FILE_F] = {ZS_EU_OFFSET(flag), 0, 4, 0},
     [ZS_FILE_CE] = {ZS_EU_OFFSET(ce), 4, 4, NOT_WRITABLE},
+    [ZS_FILE_MSG] = {ZS_EU_OFFSET(msg0), 4, 4, NOT_WRITABLE},
+    [ZS_FILE_S] = {ZS_EU_OFFSET(s0), 8 * ZS_EU_S0_QWORDS, 8 * ZS_EU_S0_QWORDS, 0},
     [ZS_FILE_SR] = {ZS_EU_OFFSET(sr0), 16, 16, 8}, /* the dispatch mask, see zs_eu_after_store() */
     [ZS_FILE_CR] = {ZS_EU_OFFSET(cr0), 16, 16, 0},
     [ZS_FILE_N] = {ZS_EU_OFFSET(n0), 16, 16, 0},

@@ -20,19 +20,27 @@ static enum zs_eu_pipe pipe_of_type(const struct zs_eu_lowering *l, unsigned typ
                                        : ZS_EU_PIPE_INT;
 }
 
+static bool is_math(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
+{
+    bool of_doubles = inst->flags & ZS_INST_HAS_DST && inst->dst.type == ZS_TYPE_DF;
+    for (unsigned i = 0; i < inst->source_count; i++)
+        of_doubles |= inst->src[i].type == ZS_TYPE_DF;
+    return zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_MATH ||
+           (of_doubles && l->platform->doubles_are_math);
+}
+
 static enum zs_eu_pipe pipe_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
 {
     uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
-    bool is_math = flags & ZS_OPF_MATH;
 
     if (inst->op == ZS_OP_SYNC || inst->op == ZS_OP_NOP || inst->op == ZS_OP_HALT ||
         inst->op == ZS_OP_WAIT || inst->op == ZS_OP_ILLEGAL || inst->flags & ZS_INST_ILLEGAL)
         return ZS_EU_PIPE_NONE;
-    if (flags & (ZS_OPF_SEND | ZS_OPF_DPAS) || (is_math && !l->platform->has_math_pipe))
+    if (flags & (ZS_OPF_SEND | ZS_OPF_DPAS) || (is_math(l, inst) && !l->platform->has_math_pipe))
         return ZS_EU_PIPE_TOKEN;
     if (l->platform->one_pipe)
         return ZS_EU_PIPE_FLOAT;
-    if (is_math)
+    if (is_math(l, inst))
         return ZS_EU_PIPE_MATH;
     if (flags & ZS_OPF_BRANCH)
         return ZS_EU_PIPE_INT;
@@ -115,12 +123,12 @@ static void add_sync(const struct zs_isa_inst *inst, struct zs_eu_score *score)
 }
 
 /* Units that read the sources of what they are given in order. */
-static uint8_t function_of(const struct zs_isa_inst *inst)
+static uint8_t function_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
 {
     enum { MATH = 0x40, DPAS };
     uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
 
-    return flags & ZS_OPF_MATH ? MATH : flags & ZS_OPF_DPAS ? DPAS : inst->sfid;
+    return is_math(l, inst) ? MATH : flags & ZS_OPF_DPAS ? DPAS : inst->sfid;
 }
 
 void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
@@ -129,16 +137,20 @@ void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
     struct zs_eu_score *score = &p->scores[index];
     enum zs_eu_pipe pipe = pipe_of(l, inst);
     uint32_t token = 1u << (inst->swsb.sbid & (ZS_EU_TOKENS - 1));
+    /* with a distance, what sets a token looks like what waits for it: the instruction tells */
+    bool sets = inst->swsb.token == ZS_SWSB_SET ||
+                (inst->swsb.token == ZS_SWSB_DST && inst->swsb.distance &&
+                 pipe == ZS_EU_PIPE_TOKEN && l->platform->doubles_are_math);
     bool by_lanes;
 
     *score = (struct zs_eu_score){.inst = index,
                                   .pipe = (uint8_t)pipe,
-                                  .function = function_of(inst),
+                                  .function = function_of(l, inst),
                                   .distance = inst->swsb.distance,
                                   .wait_pipes = (uint8_t)waited_pipes(l, inst, pipe),
-                                  .wait_dst = inst->swsb.token == ZS_SWSB_DST ? token : 0,
+                                  .wait_dst = inst->swsb.token == ZS_SWSB_DST && !sets ? token : 0,
                                   .wait_src = inst->swsb.token == ZS_SWSB_SRC ? token : 0,
-                                  .sets = inst->swsb.token == ZS_SWSB_SET,
+                                  .sets = sets,
                                   .sbid = inst->swsb.sbid & (ZS_EU_TOKENS - 1)};
     score->starts_block = p->block_inst[p->insts[index].block] == index;
     score->wait_pipes = score->distance ? score->wait_pipes : 0;

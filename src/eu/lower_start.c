@@ -116,8 +116,9 @@ static void read_payload(struct bytes *b, const struct zs_eu_send_desc *d,
 {
     uint32_t grf_B = b->l->program->regs.grf_B;
     bool is_atomic = m && m->bytes_read && m->bytes_written; /* of two operands, perhaps */
-    bool by_lanes = m && m->shape == ZS_PORT_SHAPE_LSC && m->lanes && !m->header_grf &&
-                    !is_atomic && !m->strided && m->address_B >= 4 && m->slot_B >= 4;
+    bool by_lanes = !d->gathers && m && m->shape == ZS_PORT_SHAPE_LSC && m->lanes &&
+                    !m->header_grf && !is_atomic && !m->strided && m->address_B >= 4 &&
+                    m->slot_B >= 4;
 
     if (by_lanes) {
         for (uint32_t c = 0; c < m->lanes; c++)
@@ -131,7 +132,10 @@ static void read_payload(struct bytes *b, const struct zs_eu_send_desc *d,
     unsigned lanes = b->lanes;
     b->all_lanes = true;
     b->lanes = 2 * ZS_EU_LANES_MAX;
-    read_bytes(b, d->src0_B, d->mlen * grf_B, 0);
+    if (d->gathers)
+        read_bytes(b, 0, zs_eu_file_B(b->l->program), 0);
+    else
+        read_bytes(b, d->src0_B, d->mlen * grf_B, 0);
     if (d->xlen)
         read_bytes(b, d->src1_B, d->xlen * grf_B, 0);
     b->all_lanes = all_lanes;

@@ -33,6 +33,7 @@ static const struct zs_eu_platform rows[] = {
         .first = ZS_ISA_XE_HPG,
         .last = ZS_ISA_XE_HPG,
         .jumps_from_itself = true,
+        .doubles_are_math = true,
         .registers = {.grf_B = 32, .flag_count = 2, .acc_count = 8, .a0_count = 16},
         .macros_in_align1 = true,
     },
@@ -45,6 +46,18 @@ static const struct zs_eu_platform rows[] = {
         .has_math_pipe = true,
         .doubles_are_long = true,
         .has_named_barriers = true,
+        .macros_in_align1 = true,
+    },
+    {
+        .first = ZS_ISA_XE2,
+        .last = ZS_ISA_XE3,
+        .jumps_from_itself = true,
+        .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 16},
+        .mach_writes_acc = true,
+        .has_math_pipe = true,
+        .doubles_are_long = true,
+        .has_named_barriers = true,
+        .exdesc_is_state = true,
         .macros_in_align1 = true,
     },
 };
@@ -64,7 +77,12 @@ bool zs_eu_registers_of(enum zs_isa_platform platform, uint32_t grf_count,
     const struct zs_eu_platform *row = zs_eu_platform_of(platform);
     const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
 
-    if (!row || !info || (grf_count != info->grf_count && grf_count != info->grf_count_max))
+    /* Xe3 allots them in steps (NEO's getSupportedNumGrfs()) */
+    bool in_steps = platform == ZS_ISA_XE3 && grf_count && grf_count % 32 == 0 && grf_count != 224;
+    bool exists = info && (grf_count == info->grf_count || grf_count == info->grf_count_max ||
+                           (in_steps && grf_count < info->grf_count_max));
+
+    if (!row || !exists)
         return false;
     *ret = row->registers;
     ret->grf_count = (uint16_t)grf_count;

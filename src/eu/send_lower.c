@@ -28,27 +28,70 @@ static const char *const fault_names[] = {
     [ZS_PORT_FAULT_SLM_GAP] = "between arrays in local memory",
 };
 
+bool zs_eu_send_joins(const struct zs_eu_send *send, const struct zs_port_message *m)
+{
+    return m->gather || send->d.gathers || zs_port_moves(m);
+}
+
+/* Registers that scalars name, one behind the other; those that there are not are zeros. */
+static void gather(const struct zs_eu_thread *t, const struct zs_eu_send *send, uint8_t *ret)
+{
+    uint32_t grf_B = t->program->regs.grf_B, file_B = zs_eu_file_B(t->program);
+    const uint8_t *names = (const uint8_t *)t->s0 + send->d.gather_at_B;
+    for (uint32_t i = 0; i < send->d.mlen; i++) {
+        if (names[i] * grf_B < file_B)
+            memcpy(ret + (size_t)i * grf_B, t->grf + names[i] * grf_B, grf_B);
+        else
+            memset(ret + (size_t)i * grf_B, 0, grf_B);
+    }
+}
+
+static bool names_registers(struct zs_eu_thread *t, const struct zs_eu_send *send)
+{
+    const uint8_t *names = (const uint8_t *)t->s0 + send->d.gather_at_B;
+    for (uint32_t i = 0; send->d.gathers && i < send->d.mlen; i++) {
+        if (names[i] >= t->program->regs.grf_count) {
+            zs_eu_fault_set(t, ZS_EU_FAULT_OPERAND, "s0 names register r%u, which does not exist",
+                            names[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
                                   const struct zs_port_message *m,
                                   uint8_t joined[ZS_EU_PAYLOAD_MAX_B])
 {
     const uint8_t *src0 = t->grf + send->d.src0_B;
-    size_t mlen_B = (size_t)m->mlen * GRF_B, xlen_B = (size_t)m->xlen * GRF_B;
-    if (!m->gather)
+    size_t mlen_B = (size_t)m->mlen * GRF_B, xlen_B = m->gather ? (size_t)m->xlen * GRF_B : 0;
+    if (!zs_eu_send_joins(send, m))
         return src0;
     zs_assert(mlen_B + xlen_B <= ZS_EU_PAYLOAD_MAX_B);
-    memcpy(joined, src0, mlen_B);
-    memcpy(joined + mlen_B, t->grf + send->d.src1_B, xlen_B);
+    if (send->d.gathers) {
+        gather(t, send, joined);
+    } else {
+        memcpy(joined, src0, mlen_B);
+        memcpy(joined + mlen_B, t->grf + send->d.src1_B, xlen_B);
+    }
+    if (zs_port_moves(m))
+        zs_port_move(m, joined);
     return joined;
 }
 
-/* A cold path: a payload operand straddles src0 and src1, or nobody wants the response. */
+const uint8_t *zs_eu_send_data(const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                               const struct zs_port_message *m, const uint8_t *payload)
+{
+    return send->d.gathers ? payload + (size_t)m->mlen * GRF_B : t->grf + send->d.src1_B;
+}
+
+/* A payload operand straddles src0 and src1, addresses are moved, or nobody wants the response. */
 static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
                        const struct zs_port_message *m, zs_port_run_fn *run, uint32_t mask)
 {
     uint8_t joined[ZS_EU_PAYLOAD_MAX_B], response[RESPONSE_UNITS_MAX * GRF_B];
     const uint8_t *src0 = zs_eu_send_payload(t, send, m, joined);
-    const uint8_t *src1 = t->grf + send->d.src1_B;
+    const uint8_t *src1 = zs_eu_send_data(t, send, m, src0);
     uint8_t *dst = send->d.has_dst ? t->grf + send->d.dst_B : response;
     return run(t->env, m, dst, src0, src1, mask);
 }
@@ -88,8 +131,10 @@ static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *s
         lane_mask &= UINT32_MAX >> (32 - m->lanes);
     if (ZS_UNLIKELY(lane_mask == 0))
         return ZS_EU_OK;
-    if (!m->gather && (send->d.has_dst || m->rlen == 0))
+    if (!zs_eu_send_joins(send, m) && (send->d.has_dst || m->rlen == 0))
         return exec_direct(t, send, lane_mask);
+    if (!names_registers(t, send))
+        return ZS_EU_FAULT;
     return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : zs_eu_send_failed(t, send);
 }
 
@@ -115,7 +160,10 @@ void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_isa_send *re
                                 .rlen = d->rlen,
                                 .exec_size = d->exec_size,
                                 .generation = d->generation,
-                                .is_surface_offset = d->is_surface_offset};
+                                .is_surface_offset = d->is_surface_offset,
+                                .ex_in_register = d->ex_in_register,
+                                .ex_offset = d->ex_offset,
+                                .gathers = d->gathers};
 }
 
 static int lower(struct zs_eu_send *ret, const struct zs_isa_send *send, struct zs_diag *diag)
@@ -138,7 +186,7 @@ static int lower(struct zs_eu_send *ret, const struct zs_isa_send *send, struct 
     ret->table = row;
     ret->run = zs_port_message_runner(&message, row, ret->d.host >= ZS_EU_HOST_AVX2);
     bool each = !message.lanes || message.lanes >= ret->d.exec_size;
-    bool in_registers = !message.gather && (ret->d.has_dst || message.rlen == 0);
+    bool in_registers = !zs_eu_send_joins(ret, &message) && (ret->d.has_dst || message.rlen == 0);
     ret->exec = ret->d.checks_local ? exec_checked : each && in_registers ? exec_direct : exec;
     return 0;
 }

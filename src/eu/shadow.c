@@ -494,7 +494,7 @@ SHADOW(shadow_movi)
 {
     struct zs_eu_shadow *s = t->shadow;
     uint32_t grf_B = t->program->regs.grf_B, size_B = 1u << op->arg;
-    uint32_t reg_B = (t->a0[op->aux & 15] + op->src[0]) & (zs_eu_file_B(t->program) - 1);
+    uint32_t reg_B = (t->a0[op->aux & 15] + op->src[0]) % zs_eu_file_B(t->program);
     struct elements e = {.size_B = size_B, .lanes = channels(op)};
     for (unsigned c = 0; s && c < op->count; c++) {
         uint32_t unsure_at = unsure_address(t, op->aux + c),

@@ -286,6 +286,19 @@ static uint32_t spread(uint32_t number, uint32_t mask)
     return bits;
 }
 
+/* Where threads find the number that selects their private memory (CShader::GetHWTID() of IGC). */
+static void number_thread(const struct zs_gpu_model *model, uint32_t number, struct zs_eu_thread *t)
+{
+    t->sr0[0] |= spread(number, model->sr0_number);
+    if (model->msg0_shift)
+        t->msg0 = number >> model->msg0_shift;
+    if (model->tid_count) {
+        uint32_t engine = number / model->tid_count;
+        t->sr0[0] |= number % model->tid_count | (engine & 7) << 4;
+        t->msg0 = engine >> 3;
+    }
+}
+
 IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                   const struct zs_gpu_group *group, uint32_t thread, bool debug)
 {
@@ -319,7 +332,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     t->shadow = NULL;
     if (run->undefined)
         zs_gpu_undefined_thread(run, w, t, state->slot, number);
-    t->sr0[0] |= spread(number, run->device->model->sr0_number);
+    number_thread(run->device->model, number, t);
     fill_payload(run, group, thread, number, t->grf);
 }
 

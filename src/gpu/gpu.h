@@ -67,6 +67,10 @@ struct zs_gpu_model {
      * in the bits of sr0_number from the lowest on, fftid_bits of them. */
     bool loads_payload;
     uint32_t sr0_number;
+    uint32_t msg0_shift; /* from Xe2 on msg0 has the number without so many bits; 0: nothing */
+    /* Xe3: the number is tid + tid_count * (engine + 8 * msg0), with tid in bits 3:0 of sr0.0 and
+     * the engine in 6:4. 0: as above */
+    uint32_t tid_count;
     uint32_t core_clock_MHz;
     uint32_t timer_Hz;              /* ticks of timestamps: 12 MHz, 83.333 ns */
     uint32_t timestamp_bits;        /* of the global timestamp */
@@ -81,6 +85,7 @@ struct zs_gpu_model {
     bool fp64, fp16, int64_atomics, integrated;
     bool hbm;           /* its memory: else GDDR6, of integrated ones the host's */
     bool no_images;     /* nor samplers */
+    bool no_dpas;       /* where the platform has it */
     bool stall_sampler; /* EU stall sampling, as far as Intel's driver has it */
     bool long_integers; /* 64-bit integers have the long pipe, not that of the others */
     bool runnable;      /* its ISA is implemented: zs_gpu_device_create works */

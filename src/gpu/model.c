@@ -27,7 +27,8 @@ const struct zs_gpu_model *zs_gpu_model_find(const char *name)
         {"jsl", "ehl"},         {"icllp-1x8", "icllp"}, {"tgllp-1x6", "tgllp"},
         {"adls", "adl-s"},      {"adlp", "adl-p"},      {"adln", "adl-n"},
         {"dg2", "acm-g10"},     {"dg2-g10", "acm-g10"}, {"dg2-g11", "acm-g11"},
-        {"dg2-g12", "acm-g12"},
+        {"dg2-g12", "acm-g12"}, {"mtl-u", "mtl"},       {"arl", "arl-h"},
+        {"bmg-g21", "bmg"},     {"lnl-m", "lnl"},       {"ptl-h", "ptl"},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(aliases); i++) {
         if (strcasecmp(aliases[i][0], name) == 0)
@@ -58,6 +59,13 @@ uint32_t zs_gpu_model_eus(const struct zs_gpu_model *model)
 
 uint32_t zs_gpu_model_threads_per_eu(const struct zs_gpu_model *model, uint32_t grf_count)
 {
+    static const struct {
+        uint32_t grf_count, threads;
+    } steps[] = {{96, 10}, {128, 8}, {160, 6}, {192, 5}, {256, 4}};
+    for (size_t i = 0; model->tid_count && i < ZS_ARRAY_LEN(steps); i++) {
+        if (grf_count <= steps[i].grf_count)
+            return steps[i].threads;
+    }
     return grf_count > model->grf_count ? model->threads_per_eu / 2 : model->threads_per_eu;
 }
 

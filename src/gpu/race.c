@@ -176,7 +176,7 @@ static bool conflicts(const struct access *a, uint32_t half, uint32_t bytes)
 static void find_values(struct access *a, const struct zs_eu_send *send, const uint8_t *src0)
 {
     const struct zs_port_message *m = a->m;
-    const uint8_t *src1 = a->t->grf + send->d.src1_B;
+    const uint8_t *src1 = zs_eu_send_data(a->t, send, m, src0);
     bool addresses = m->shape == ZS_PORT_SHAPE_ADDRESSES;
     if (!m->lanes && m->shape == ZS_PORT_SHAPE_LSC) { /* one block */
         a->values = src1;

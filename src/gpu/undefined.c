@@ -299,9 +299,12 @@ static struct layout layout_of(const struct message *g, bool is_load)
 {
     const struct zs_port_message *m = g->m;
     uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
+    /* registers that s0 names are not looked at: as constants, they are defined */
+    uint32_t data_at = g->send->d.gathers ? (uint32_t)offsetof(struct zs_eu_thread, constant)
+                                          : grf + g->send->d.src1_B;
     struct layout l = {.known = true,
                        .by_lanes = m->lanes && !(m->shape == ZS_PORT_SHAPE_SCRATCH),
-                       .at = grf + (is_load ? g->send->d.dst_B : g->send->d.src1_B),
+                       .at = is_load ? grf + g->send->d.dst_B : data_at,
                        .element_B = m->element_B,
                        .slot_B = m->element_B == 8 ? 8 : 4};
     l.component_B = m->lanes * l.slot_B;
@@ -432,8 +435,9 @@ static bool is_stored_undefined(const struct message *g)
 {
     const struct zs_eu_shadow *s = g->t->shadow;
     uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
-    return any_bits(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
-           any_bits(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B);
+    return !g->send->d.gathers &&
+           (any_bits(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
+            any_bits(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B));
 }
 
 static void check_atomic(const struct message *g, const struct layout *l)
@@ -469,7 +473,8 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                         .send = send,
                         .m = m,
                         .mask = m->lanes ? lane_mask & UINT32_MAX >> (32 - m->lanes) : lane_mask};
-    check_addresses(&g);
+    if (!send->d.gathers)
+        check_addresses(&g);
     if (row->is_atomic) {
         struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
         check_atomic(&g, &operands);

@@ -128,7 +128,7 @@ int profile_classify(struct zs_arena *arena, struct zs_profile *profile)
 {
     const struct zs_isa_kernel *isa = profile->code->isa;
     /* without the device's own width: as wide as most are */
-    uint32_t simd_width = zs_isa_kernel_platform(isa) == ZS_ISA_XE_HPC ? 16 : 8;
+    uint32_t simd_width = zs_isa_platform_info(zs_isa_kernel_platform(isa))->grf_B / 4;
     profile->inst_count = zs_isa_kernel_count(isa);
     profile->insts = ZS_ARENA_ARRAY(arena, profile->inst_count, struct zs_inst_profile);
     if (!profile->insts)

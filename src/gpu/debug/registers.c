@@ -297,9 +297,9 @@ enum {
     GEN11 = 1 << ZS_ISA_GEN11,
     GEN12 = 1 << ZS_ISA_XE_LP,
     XE_HPG = 1 << ZS_ISA_XE_HPG,
-    XE_HPC = 1 << ZS_ISA_XE_HPC,
+    FROM_XE_HPC = 1 << ZS_ISA_XE_HPC | 1 << ZS_ISA_XE2 | 1 << ZS_ISA_XE3,
     BEFORE_XE_HPG = GEN9 | GEN11 | GEN12,
-    FROM_XE_HPG = XE_HPG | XE_HPC,
+    FROM_XE_HPG = XE_HPG | FROM_XE_HPC,
     ALL = BEFORE_XE_HPG | FROM_XE_HPG,
 };
 
@@ -311,8 +311,8 @@ static const struct {
 } rows[] = {
     {ALL, {ZESCOPE_DEBUG_REGSET_GRF, true, BY_MODEL, 0, BY_MODEL, 0}, read_grf, write_grf},
     {ALL, {ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 256, 32, 0}, read_addr, write_addr},
-    {ALL & ~XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 2, 32, 4, 0}, read_flag, write_flag},
-    {XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 4, 32, 4, 0}, read_flag, write_flag},
+    {ALL & ~FROM_XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 2, 32, 4, 0}, read_flag, write_flag},
+    {FROM_XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 4, 32, 4, 0}, read_flag, write_flag},
     {ALL, {ZESCOPE_DEBUG_REGSET_CE, false, 1, 32, 4, 0}, read_ce, NULL},
     {GEN9 | GEN11, {ZESCOPE_DEBUG_REGSET_SR, false, 2, 128, 16, 0}, read_sr, NULL},
     {GEN12 | FROM_XE_HPG, {ZESCOPE_DEBUG_REGSET_SR, false, 1, 128, 16, 0}, read_sr, NULL},

@@ -357,7 +357,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     const struct zs_port_message_row *row;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     if (m && lane_mask && !s->full)
-        (m->gather ? record_joined : record_message)(s, t, send, m, row, lane_mask);
+        (zs_eu_send_joins(send, m) ? record_joined : record_message)(s, t, send, m, row, lane_mask);
 }
 
 /* ---- a launch ----------------------------------------------------------------------------------

@@ -141,7 +141,24 @@ static const struct later {
     {0x5696, 4, 4, 16, 8, 1024, 8, false, true, false, false}, /* acm-g12 */
     {0x0bd5, 8, 8, 8, 8, 1024, 16, true, true, false, true},   /* pvc */
     {0x0bd0, 8, 8, 8, 8, 1024, 16, true, true, false, true},   /* pvc-sdv */
+    {0x7d45, 1, 4, 16, 8, 1024, 8, true, true, true, false},   /* mtl */
+    {0x7d55, 2, 4, 16, 8, 1024, 8, true, true, true, false},   /* mtl-h */
+    {0x7d51, 2, 4, 16, 8, 1024, 8, true, true, true, false},   /* arl-h */
+    {0xe20b, 5, 4, 8, 8, 1024, 16, true, true, false, false},  /* bmg */
+    {0x64a0, 2, 4, 8, 8, 1024, 16, true, true, true, false},   /* lnl */
+    {0xb080, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* ptl */
 };
+
+/* DG2 and Xe-LPG; XeHPC, Xe2 and Xe3. */
+static bool is_hpg(uint32_t id)
+{
+    return id >> 8 == 0x56 || id >> 8 == 0x7d;
+}
+
+static bool is_hpc(uint32_t id)
+{
+    return id >> 8 == 0x0b || id >> 8 == 0xe2 || id >> 8 == 0x64 || id >> 8 == 0xb0;
+}
 
 /* Dot products came with Tiger Lake, those of matrices with DG2. */
 static void check_products(const struct later *want, ze_device_handle_t device)
@@ -154,7 +171,8 @@ static void check_products(const struct later *want, ze_device_handle_t device)
     ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
                                        .pNext = &products};
     bool gen11 = want->id == 0x4571 || want->id >> 8 == 0x8a;
-    bool systolic = want->id >> 8 == 0x56 || want->id >> 8 == 0x0b; /* XeHPG, XeHPC */
+    bool is_mtl = want->id == 0x7d45 || want->id == 0x7d55;
+    bool systolic = (is_hpg(want->id) && !is_mtl) || is_hpc(want->id);
     OK(zeDeviceGetModuleProperties(device, &m));
     assert_int_equal((m.flags & ZE_DEVICE_MODULE_FLAG_DP4A) != 0, !gen11);
     assert_int_equal(products.flags, (gen11 ? 0 : 1) | (systolic ? 2 : 0));
@@ -172,11 +190,11 @@ static void check_float_atomics(const struct later *want, ze_device_handle_t dev
     ze_float_atomic_ext_properties_t a = {.stype = ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES};
     ze_device_module_properties_t m = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
                                        .pNext = &a};
-    bool is_dg2 = want->id >> 8 == 0x56, is_pvc = want->id >> 8 == 0x0b;
+    bool adds = is_hpg(want->id) || is_hpc(want->id);
     OK(zeDeviceGetModuleProperties(device, &m));
-    assert_int_equal(a.fp16Flags, is_dg2 || is_pvc ? others : 0);
-    assert_int_equal(a.fp32Flags, is_dg2 || is_pvc ? others | add : others);
-    assert_int_equal(a.fp64Flags, is_pvc ? others | add : 0);
+    assert_int_equal(a.fp16Flags, adds ? others : 0);
+    assert_int_equal(a.fp32Flags, adds ? others | add : others);
+    assert_int_equal(a.fp64Flags, adds && want->doubles ? others | add : 0);
 }
 
 static void check_later(const struct later *want, ze_device_handle_t device)
@@ -225,8 +243,8 @@ static const struct register_set gen11_sets[12] = {{128, 256}, {1, 256}, {2, 32}
 
 static void check_register_sets(const struct later *want, ze_device_handle_t device)
 {
-    const struct register_set *wanted = want->id >> 8 == 0x0b                         ? hpc_sets
-                                        : want->id >> 8 == 0x56                       ? hpg_sets
+    const struct register_set *wanted = is_hpc(want->id)                              ? hpc_sets
+                                        : is_hpg(want->id)                            ? hpg_sets
                                         : want->id == 0x4571 || want->id >> 8 == 0x8a ? gen11_sets
                                                                                       : gen12_sets;
     zet_debug_regset_properties_t sets[40] = {0};

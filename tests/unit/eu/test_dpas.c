@@ -19,7 +19,7 @@ enum { DEPTH = 8, FILE_MAX_B = 128 * 64, CR0_KEEP = 0x4c0 };
 static const struct {
     enum zs_isa_platform platform;
     unsigned grf_B;
-} platforms[] = {{ZS_ISA_XE_HPG, 32}, {ZS_ISA_XE_HPC, 64}};
+} platforms[] = {{ZS_ISA_XE_HPG, 32}, {ZS_ISA_XE_HPC, 64}, {ZS_ISA_XE2, 64}, {ZS_ISA_XE3, 64}};
 static unsigned platform_count; /* those whose threads execute */
 
 static const char *const int_types[] = {"ub", "b", "u4", "s4", "u2", "s2"};
@@ -398,11 +398,11 @@ static void fill_reals(uint8_t *file, const struct shape *s, unsigned how)
 
 static const struct {
     const char *element, *narrow;
-    enum zs_isa_platform from;
-} reals[] = {{"bf", "bf", ZS_ISA_XE_HPG},
-             {"hf", "hf", ZS_ISA_XE_HPG},
-             {"tf32", NULL, ZS_ISA_XE_HPC},
-             {"bf8", NULL, ZS_ISA_XE_HPC}};
+    enum zs_isa_platform from, to;
+} reals[] = {{"bf", "bf", ZS_ISA_XE_HPG, ZS_ISA_XE3},
+             {"hf", "hf", ZS_ISA_XE_HPG, ZS_ISA_XE3},
+             {"tf32", NULL, ZS_ISA_XE_HPC, ZS_ISA_XE3},
+             {"bf8", NULL, ZS_ISA_XE_HPC, ZS_ISA_XE_HPC}};
 
 static void try_reals(unsigned platform, unsigned type, unsigned k)
 {
@@ -431,7 +431,9 @@ static void floats(void **state)
 {
     for (unsigned p = 0; p < platform_count; p++)
         for (unsigned i = 0; i < ZS_ARRAY_LEN(reals); i++)
-            for (unsigned k = 0; k < 96 && platforms[p].platform >= reals[i].from; k++)
+            for (unsigned k = 0; k < 96 && platforms[p].platform >= reals[i].from &&
+                                 platforms[p].platform <= reals[i].to;
+                 k++)
                 try_reals(p, i, k);
 }
 

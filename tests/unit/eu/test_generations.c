@@ -5,6 +5,8 @@
  */
 #include "assembled.h"
 
+#include "dataport/dataport.h"
+
 #include <math.h>
 
 enum { LANES = 16, A = 10, B = 12, C = 14, D = 20 };
@@ -167,7 +169,8 @@ static void gotos(void **state)
  * lanes that all leave together, and a second one behind it where they have met again. */
 static void loops(void **state)
 {
-    static const enum zs_isa_platform platforms[] = {ZS_ISA_XE_LP, ZS_ISA_XE_HPG, ZS_ISA_XE_HPC};
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_XE_LP, ZS_ISA_XE_HPG, ZS_ISA_XE_HPC,
+                                                     ZS_ISA_XE2, ZS_ISA_XE3};
     numbers(9);
     for (size_t k = 0; k < 2 * ZS_ARRAY_LEN(platforms); k++) {
         for (uint32_t i = 0; i < LANES; i++)
@@ -197,8 +200,9 @@ static void loops(void **state)
  * what is NoMask tells, which is executed once. */
 static void tables_of_jumps(void **state)
 {
-    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9, ZS_ISA_GEN11, ZS_ISA_XE_LP,
-                                                     ZS_ISA_XE_HPG, ZS_ISA_XE_HPC};
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9,   ZS_ISA_GEN11,  ZS_ISA_XE_LP,
+                                                     ZS_ISA_XE_HPG, ZS_ISA_XE_HPC, ZS_ISA_XE2,
+                                                     ZS_ISA_XE3};
     numbers(4);
     for (uint32_t number = 0; number < 3 * ZS_ARRAY_LEN(platforms); number++) {
         enum zs_isa_platform platform = platforms[number / 3];
@@ -522,9 +526,77 @@ static void samplers(void **state)
     }
 }
 
+/* What is negated is signed, and has one bit more. */
+static void shifts_of_negated(void **state)
+{
+    numbers(11);
+    CHECK(ZS_ISA_XE2, "asr (16|M0) r20.0<1>:d -r10.0<1;1,0>:ud 3:w", -(int64_t)a >> 3);
+}
+
+/* Registers that bytes of s0 name: addresses, then data. */
+static void gathered_payloads(void **state)
+{
+    uint32_t local[LANES] = {0};
+    struct zs_port port = {.slm = (uint8_t *)local, .slm_B = sizeof(local)};
+    for (int outside = 0; outside < 2; outside++) {
+        struct zs_eu_program *program =
+            assembled(ZS_ISA_XE3,
+                      outside ? "(W) mov (1|M0) s0.1<1>:uq 0xff0a:uq\n"
+                                "send.slm (16|M0) null r[s0.4] 0x0 0x04000504"
+                              : "(W) mov (1|M0) s0.0<1>:uq 0x140a:uq\n"
+                                "send.slm (16|M0) null r[s0.0] 0x0 0x04000504",
+                      (struct zs_eu_lower_params){0});
+        struct zs_eu_thread *t = assembled_thread(program);
+        t->env = &port;
+        for (uint32_t i = 0; i < LANES; i++) {
+            uint32_t at = (LANES - 1 - i) * 4, value = 1000 + i;
+            memcpy(t->grf + 10 * 64 + (size_t)i * 4, &at, 4);
+            memcpy(t->grf + 20 * 64 + (size_t)i * 4, &value, 4);
+        }
+        assert_int_equal(zs_eu_run(t, program, 100), outside ? ZS_EU_FAULT : ZS_EU_EOT);
+        if (outside)
+            assert_string_equal(t->fault.text, "s0 names register r255, which does not exist");
+        for (uint32_t i = 0; i < LANES; i++)
+            assert_int_equal(local[i], 1000 + LANES - 1 - i);
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
+/* Threads of any number of registers that Xe3 has: addresses reach all of them and wrap behind the
+ * last one. */
+static void any_number_of_registers(void **state)
+{
+    static const uint32_t counts[] = {32, 64, 96, 128, 160, 192, 256};
+    struct zs_eu_registers registers;
+    for (size_t k = 0; k < ZS_ARRAY_LEN(counts); k++) {
+        uint32_t file_B = counts[k] * 64, at_B = file_B - file_B / 8;
+        char text[300];
+        assert_true(zs_eu_registers_of(ZS_ISA_XE3, counts[k], &registers));
+        snprintf(text, sizeof(text),
+                 "(W) mov (1|M0) a0.0<1>:uw 0x%x:uw\n(W) mov (1|M0) a0.1<1>:uw 0x%x:uw\n"
+                 "(W) mov (1|M0) r[a0.0]<1>:ud 7:ud\n(W) mov (1|M0) r[a0.1]<1>:ud 9:ud\n"
+                 "(W) send.gtwy (1|M0) null r1 null:0 0x0 0x02000010 {EOT}",
+                 at_B, file_B + 256);
+        struct zs_eu_program *program =
+            assembled(ZS_ISA_XE3, text, (struct zs_eu_lower_params){.registers = &registers});
+        struct zs_eu_thread *t = assembled_thread(program);
+        assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_EOT);
+        assert_int_equal(t->grf[at_B], 7);
+        assert_int_equal(t->grf[256], 9);
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+    assert_false(zs_eu_registers_of(ZS_ISA_XE3, 224, &registers));
+    assert_false(zs_eu_registers_of(ZS_ISA_XE2, 96, &registers));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shifts_of_negated),
+        cmocka_unit_test(gathered_payloads),
+        cmocka_unit_test(any_number_of_registers),
         cmocka_unit_test(mach),
         cmocka_unit_test(products_read_again),
         cmocka_unit_test(products_as_floats),

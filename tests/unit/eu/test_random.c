@@ -550,8 +550,8 @@ static void check_halves(enum zs_isa_platform platform, struct random *random, u
 
 static void test_halves(void **state)
 {
-    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
-                                                     ZS_ISA_XE_HPC};
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11,  ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                                     ZS_ISA_XE_HPC, ZS_ISA_XE2,   ZS_ISA_XE3};
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
     const char *more = getenv("ZS_TEST_ROUNDS");
     unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : HALVES_ROUNDS;
@@ -625,8 +625,8 @@ static void run_from(struct zs_eu_thread *t, const struct zs_eu_program *program
  * that found zeros there, nobody has written any. */
 static void test_starts(void **state)
 {
-    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11, ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
-                                                     ZS_ISA_XE_HPC};
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11,  ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                                     ZS_ISA_XE_HPC, ZS_ISA_XE2,   ZS_ISA_XE3};
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
     static struct ref_state s, left;
     static uint8_t clean[REF_FILE_MAX_B];
