@@ -180,12 +180,6 @@ static apply_fn *apply_of(uint32_t op, uint32_t element_B)
     return element_B == 8 ? row->apply64 : element_B == 2 ? row->apply16 : row->apply32;
 }
 
-/* Bytes of an element in a register. */
-static uint32_t slot_B(const struct zs_port_message *m)
-{
-    return m->element_B == 8 ? 8 : 4;
-}
-
 int zs_port_atomic_operands(const struct zs_message_form *f)
 {
     bool is_there = f->atomic < ZS_ATOMIC_COUNT && apply_of(f->atomic, f->element_B);
@@ -278,7 +272,7 @@ static void set_operation(struct atomic *op, const struct zs_port_message *m, co
     op->apply = apply_of(m->op, m->element_B);
     op->returns_new = m->op == ZS_ATOMIC_PREDEC;
     op->a = row->operands > 0 ? data : NULL;
-    op->b = row->operands > 1 ? data + (size_t)m->lanes * slot_B(m) : NULL;
+    op->b = row->operands > 1 ? data + (size_t)m->lanes * m->slot_B : NULL;
 }
 
 static bool is_uniform(const struct zs_port_lanes *lanes, uint32_t mask)
@@ -334,7 +328,7 @@ static bool run(struct zs_port *port, const struct zs_port_message *m, struct zs
     ZS_PORT_FOR_LANES(zero, lanes->outside)
     op.result[zero] = 0;
     ZS_PORT_FOR_LANES(out, lanes->valid | lanes->outside)
-    store(dst + out * slot_B(m), op.result[out], slot_B(m));
+    store(dst + out * m->slot_B, op.result[out], m->slot_B);
     return true;
 }
 
@@ -378,11 +372,11 @@ bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *
         struct zs_port_lanes lanes;
         uint32_t part = mask >> first & 0xffff;
         half.lanes = (uint8_t)ZS_MIN(m->lanes - first, (uint32_t)LANES_MAX);
-        size_t row_B = (size_t)half.lanes * slot_B(m);
+        size_t row_B = (size_t)half.lanes * m->slot_B;
         if (!part)
             continue;
         for (uint32_t i = 0; i < operations[m->op].operands; i++)
-            memcpy(data + i * row_B, src1 + (size_t)i * m->component_B + (size_t)first * slot_B(m),
+            memcpy(data + i * row_B, src1 + (size_t)i * m->component_B + (size_t)first * m->slot_B,
                    row_B);
         bool done = zs_port_lsc_lanes(port, &half, addresses + (size_t)first * m->address_B, part,
                                       m->element_B, true, &lanes) &&
@@ -394,7 +388,7 @@ bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *
         if (!m->returns)
             continue;
         ZS_PORT_FOR_LANES(lane, part)
-        memcpy(dst + (first + lane) * slot_B(m), out + lane * slot_B(m), slot_B(m));
+        memcpy(dst + (first + lane) * m->slot_B, out + lane * m->slot_B, m->slot_B);
     }
     return true;
 }

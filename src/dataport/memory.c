@@ -47,11 +47,6 @@ static struct steps scattered_steps(const struct zs_port_message *m)
     return s;
 }
 
-static uint32_t slot_B(const struct zs_port_message *m)
-{
-    return m->element_B == 8 ? 8 : 4;
-}
-
 /* Load an element into its slot, zero-extended. */
 ZS_PORT_KERNEL_ACCESS static inline void load_element(uint8_t *slot, const uint8_t *from,
                                                       uint32_t element_B)
@@ -107,7 +102,7 @@ ZS_PORT_KERNEL_ACCESS static void outside_lanes(struct zs_port *port,
     struct zs_port_area area;
     if (!zs_port_area(port, m, write_slots != NULL, &area))
         return;
-    uint32_t slot = slot_B(m);
+    uint32_t slot = m->slot_B;
     ZS_PORT_FOR_LANES(lane, lanes->outside)
     {
         for (uint32_t e = 0; e < m->elements; e++) {
@@ -130,7 +125,7 @@ ZS_PORT_KERNEL_ACCESS static bool gather(struct zs_port *port, const struct zs_p
 {
     if (zs_port_tracks(port) && !track_lanes(port, m, lanes, steps, false))
         return false;
-    uint32_t slot = slot_B(m), element_B = m->element_B;
+    uint32_t slot = m->slot_B, element_B = m->element_B;
     for (uint32_t e = 0; e < m->elements; e++) {
         uint8_t *slots = dst + (size_t)e * m->lanes * slot;
         uint32_t step = steps->byte[e];
@@ -153,7 +148,7 @@ ZS_PORT_KERNEL_ACCESS static bool scatter(struct zs_port *port, const struct zs_
 {
     if (zs_port_tracks(port) && !track_lanes(port, m, lanes, steps, true))
         return false;
-    uint32_t slot = slot_B(m), element_B = m->element_B;
+    uint32_t slot = m->slot_B, element_B = m->element_B;
     for (uint32_t e = 0; e < m->elements; e++) {
         const uint8_t *slots = data + (size_t)e * m->lanes * slot;
         uint32_t step = steps->byte[e];

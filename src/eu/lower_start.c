@@ -93,8 +93,7 @@ static bool touch_elements(struct bytes *b, const struct zs_isa_inst *inst,
 static void touch_rows(struct bytes *b, uint32_t at_B, const struct zs_port_message *m,
                        touch_fn *touch)
 {
-    uint32_t slot_B = m->slot_B ? m->slot_B : m->element_B == 8 ? 8 : 4;
-    uint32_t row_B = m->slot_B ? m->component_B : m->lanes * slot_B;
+    uint32_t slot_B = m->slot_B, row_B = m->component_B;
 
     for (uint32_t e = 0; e < m->elements; e++)
         for (uint32_t c = 0; c < m->lanes; c++)
