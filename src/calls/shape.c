@@ -71,7 +71,7 @@ size_t zs_api_shape_write(uint32_t call, uint8_t *out, size_t room_B)
         put_name(&o, p->name);
         put_name(&o, p->base);
         if (p->kind == ZS_API_KIND_VALUE_PTR)
-            put_number(&o, (uint64_t)(p->sub + 1));
+            put_number(&o, (uint64_t)p->sub + 1);
         else if (has_struct(p->kind))
             put_struct(&o, &shape, p->sub);
     }

@@ -477,7 +477,7 @@ static int frame_base_expr(struct eval *e, struct zs_span *ret_expr)
 static int frame_operator(struct eval *e, uint64_t offset)
 {
     struct zs_span expr = {0};
-    struct zs_sym_piece base;
+    struct zs_sym_piece base = {0};
     int error = frame_base_expr(e, &expr);
     if (!error)
         error = run_inner(e, expr, e->at_entry, &base);

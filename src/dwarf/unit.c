@@ -583,7 +583,7 @@ int zs_dwarf_read_units(struct zs_dwarf *debug, struct zs_diag *diag)
     struct zs_reader r = zs_dwarf_reader(debug, ZS_DW_INFO, diag);
     while (zs_reader_left(&r)) {
         struct zs_unit unit;
-        bool known;
+        bool known = false;
         int error = read_unit_header(debug, &r, &unit, &known);
         if (error)
             return error;

@@ -309,7 +309,7 @@ static bool read_condition(struct zs_asm_line *l)
 static bool read_descriptor(struct zs_asm_line *l, uint32_t flag, uint8_t *ret_subreg,
                             uint32_t *ret)
 {
-    uint64_t value;
+    uint64_t value = 0;
     if (zs_asm_take(l, "a0.")) {
         l->inst->flags |= flag;
         if (!zs_asm_unsigned(l, 15, &value))
@@ -335,7 +335,7 @@ static bool read_distance(struct zs_asm_line *l, uint8_t pipe)
 
 static bool read_token(struct zs_asm_line *l)
 {
-    uint64_t sbid;
+    uint64_t sbid = 0;
     struct zs_isa_swsb *swsb = &l->inst->swsb;
     if (!zs_asm_unsigned(l, 31, &sbid))
         return false;
@@ -430,7 +430,7 @@ static uint32_t source_count(const struct zs_isa_opcode *opcode)
 static bool read_tokens(struct zs_asm_line *l)
 {
     struct zs_isa_operand *op = &l->inst->src[0];
-    uint64_t sbid;
+    uint64_t sbid = 0;
     op->kind = ZS_OPERAND_IMM;
     op->type = ZS_TYPE_UD;
     l->inst->source_count = 1;
@@ -447,7 +447,7 @@ static bool read_exdesc(struct zs_asm_line *l)
 {
     struct zs_isa_inst *inst = l->inst;
     const char *at = l->at;
-    uint64_t offset;
+    uint64_t offset = 0;
     if (l->model->platform >= ZS_ISA_XE2 && !zs_asm_take(l, "a0.")) {
         if (!zs_asm_unsigned(l, UINT32_MAX, &offset))
             return false;

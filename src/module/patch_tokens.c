@@ -101,8 +101,8 @@ static int on_pointer(struct program_build *pb, const struct zs_token *t)
 
 static int on_program_symbols(struct program_build *pb, const struct zs_token *t)
 {
-    struct zs_symbol *symbols;
-    uint32_t count;
+    struct zs_symbol *symbols = NULL;
+    uint32_t count = 0;
     int error = zs_patch_symbols_read(pb->b, t, &symbols, &count);
     for (uint32_t i = 0; i < count && !error; i++)
         pb->symbols[pb->image->symbol_count++] = symbols[i];
