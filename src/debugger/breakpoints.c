@@ -575,8 +575,8 @@ bool zs_dbg_breakpoint_holds(struct zs_debugger *d, const struct zs_dbg_breakpoi
         error = zs_dbg_value_number(value, &number);
     if (!error)
         return number.kind == ZS_DBG_FLOAT ? number.f != 0.0 : number.u != 0;
-    snprintf(d->stop.text, sizeof(d->stop.text), "the condition of breakpoint %u: %s", b->shown.id,
-             diag.text);
+    snprintf(d->stop.text, sizeof(d->stop.text), "the condition of breakpoint %u: %.400s",
+             b->shown.id, diag.text);
     return true;
 }
 

@@ -263,7 +263,7 @@ static int take_all(struct results *r, struct zs_diag *diag)
     char(*list)[128] = calloc(FILES_MAX, sizeof(*list));
     for (struct dirent *entry; list && dir && count < FILES_MAX && (entry = readdir(dir));)
         if (is_data(entry))
-            snprintf(list[count++], sizeof(*list), "%s", entry->d_name);
+            memcpy(list[count++], entry->d_name, strlen(entry->d_name) + 1);
     if (list)
         qsort(list, (size_t)count, sizeof(*list), (int (*)(const void *, const void *))strcmp);
     for (int i = 0; i < count && error != -ENOMEM; i++) {

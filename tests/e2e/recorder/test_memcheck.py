@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Recorded programs under Valgrind's memcheck: nobody reads memory of theirs before it is written.
 
-Usage: test_memcheck.py ZESCOPE DRIVER LISTER VALGRIND UNWRITTEN ACTIVITY KERNELS
+Usage: test_memcheck.py ZESCOPE DRIVER LISTER VALGRIND UNWRITTEN ACTIVITY KERNELS [TEST...]
 """
 import glob
 import os
@@ -61,4 +61,4 @@ class Memcheck(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[8:])
