@@ -6,7 +6,7 @@ usage: corpus.py FOLDER [--sample | --large]
 Compiles the kernels of the tests for devices of ocloc, in patch tokens and zebin, and writes the
 distinct instructions of each instruction set to FOLDER/<set>.insts, 16 bytes each (a compacted
 instruction is 8 bytes and 8 of zeros), sorted. What is compiled is named in PLAN and, with --large,
-in LARGE and by a generator of programs; with --sample every third of PLAN, so that each device and each source
+in LARGE and by a generator of programs; with --sample every fifth of PLAN, so that each device and each source
 occurs. A compiled module is kept in FOLDER and not compiled again
 while its source, options and compiler stay the same. Fails when a set has no instructions.
 """
@@ -76,10 +76,10 @@ def plan():
 
 
 def sample(jobs):
-    """Every third of each device, from another one on for each; then the first of each source that is missing."""
+    """Every fifth of each device, from another one on for each; then the first of each source that is missing."""
     taken = []
     for number, device in enumerate(FIRST_DEVICES):
-        taken += [job for job in jobs if job[1] == device][number % 3::3]
+        taken += [job for job in jobs if job[1] == device][number % 5::5]
     for job in jobs:
         if job[0] not in {source for source, *_ in taken}:
             taken.append(job)

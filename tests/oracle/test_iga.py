@@ -4,7 +4,7 @@ ocloc compiles, and mutated and random ones.
 
 usage: test_iga.py COMPARE_IGA KNOWN FOLDER [--sample | --large]
 
-FOLDER keeps the compiled corpus between runs. With --sample a third of the corpus is compiled. With --large the corpus has a million instructions and
+FOLDER keeps the compiled corpus between runs. With --sample a fifth of the corpus is compiled. With --large the corpus has a million instructions and
 ten million encodings of each instruction set are compared, else a few thousand.
 """
 import os

@@ -1,7 +1,8 @@
 """Every built-in function of OpenCL C 2.0 and of Intel's extensions, with every type and address space,
 compiled for Skylake and executed by the driver: none may fault, whatever the values.
 
-usage: test_builtins.py RUN_BUILTINS EVERY WIDTHS: one kernel of EVERY is run; vectors of WIDTHS, as 1,3
+usage: test_builtins.py RUN_BUILTINS EVERY WIDTHS: one kernel of EVERY is run, of every other source where that
+is not 1; vectors of WIDTHS, as 1,3
 """
 import os
 import subprocess
@@ -26,7 +27,7 @@ def compile_source(job):
 def main():
     run_builtins, every, widths = sys.argv[1], int(sys.argv[2]), [int(w) for w in sys.argv[3].split(',')]
     with tempfile.TemporaryDirectory() as folder:
-        sources = generate.write(folder, every, widths)
+        sources = generate.write(folder, every, widths)[::1 if every == 1 else 2]
         jobs = [(s, options) for s in sources for options in ('', '-cl-opt-disable')[:2 if every == 1 else 1]]
         with ThreadPoolExecutor(2) as pool:
             binaries = list(pool.map(compile_source, jobs))
@@ -35,7 +36,7 @@ def main():
         print(told[-6000:])
         assert run.returncode == 0, run.returncode
         total = int(told.rsplit('kernels: ', 1)[1].split()[0])
-        assert total * every > 4000, total
+        assert total * every > (4000 if every == 1 else 1500), total
     return 0
 
 
