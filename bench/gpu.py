@@ -115,7 +115,7 @@ def parts(runners, kernels):
 
 def checks(ours, kernels):
     """What kinds of `zescope run --check` cost, in times the launch without."""
-    kinds = ['memory', 'init', 'swsb', 'race', 'sync']
+    kinds = ['memory', 'init', 'undefined', 'swsb', 'race', 'sync']
     runners = [ours] + [Runner(k, ours.command, env=dict(ours.env, ZESCOPE_CHECK=k)) for k in kinds]
     logs = {k: 0.0 for k in kinds}
     print(f'| kernel | ms | {" | ".join(kinds)} |\n|---|---|{"---|" * len(kinds)}')

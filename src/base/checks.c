@@ -8,11 +8,17 @@ static const struct {
     const char *word;
     unsigned kinds;
 } rows[] = {
-    {"memory", ZS_CHECK_MEMORY}, {"race", ZS_CHECK_RACE},
-    {"sync", ZS_CHECK_SYNC},     {"swsb", ZS_CHECK_SWSB},
-    {"init", ZS_CHECK_INIT},     {"leak", ZS_CHECK_LEAK},
-    {"api", ZS_CHECK_API},       {"all", ZS_CHECK_BUILT},
-    {"1", ZS_CHECK_DEFAULT},     {"0", 0},
+    {"memory", ZS_CHECK_MEMORY},
+    {"race", ZS_CHECK_RACE},
+    {"sync", ZS_CHECK_SYNC},
+    {"swsb", ZS_CHECK_SWSB},
+    {"init", ZS_CHECK_INIT},
+    {"leak", ZS_CHECK_LEAK},
+    {"api", ZS_CHECK_API},
+    {"undefined", ZS_CHECK_UNDEFINED},
+    {"all", ZS_CHECK_BUILT},
+    {"1", ZS_CHECK_DEFAULT},
+    {"0", 0},
 };
 
 static bool add_word(const char *word, size_t length, unsigned *kinds, char *ret_why, size_t size_B)
@@ -26,7 +32,9 @@ static bool add_word(const char *word, size_t length, unsigned *kinds, char *ret
         snprintf(ret_why, size_B, "the check '%s' is not built yet", rows[i].word);
         return false;
     }
-    snprintf(ret_why, size_B, "'%.*s' is no check: memory, race, sync, swsb, init, leak, api, all",
+    snprintf(ret_why, size_B,
+             "'%.*s' is no check: memory, race, sync, swsb, init, undefined, "
+             "leak, api, all",
              (int)ZS_MIN(length, (size_t)40), word);
     return false;
 }

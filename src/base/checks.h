@@ -12,9 +12,10 @@ enum {
     ZS_CHECK_SWSB = 1u << 3,
     ZS_CHECK_INIT = 1u << 4,
     ZS_CHECK_LEAK = 1u << 5,
+    ZS_CHECK_UNDEFINED = 1u << 6,
     ZS_CHECK_API = 1u << 7,
     ZS_CHECK_BUILT = ZS_CHECK_MEMORY | ZS_CHECK_RACE | ZS_CHECK_SYNC | ZS_CHECK_SWSB |
-                     ZS_CHECK_INIT | ZS_CHECK_LEAK | ZS_CHECK_API,
+                     ZS_CHECK_INIT | ZS_CHECK_UNDEFINED | ZS_CHECK_LEAK | ZS_CHECK_API,
     ZS_CHECK_DEFAULT =
         ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_SWSB, /* "1", and no words at all */
 };

@@ -103,7 +103,7 @@ static bool is_same_site(const struct site *a, const struct site *b, bool by_lin
 
 static bool is_same(const struct finding *a, const struct finding *b)
 {
-    bool by_line = !strcmp(a->kind, "race") || !strcmp(a->kind, "init"),
+    bool by_line = !strcmp(a->kind, "race") || !strcmp(a->kind, "undefined"),
          crossed = a->site_count == 2;
     bool same = !strcmp(a->kind, b->kind) && !strcmp(a->level, b->level) &&
                 !strcmp(a->kernel, b->kernel) && a->site_count == b->site_count &&

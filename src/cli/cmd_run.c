@@ -169,7 +169,8 @@ static const struct zs_option options_table[] = {
     {"kernel-timeout", 0, ZS_OPTION_STRING, OPTION(kernel_timeout), "TIME",
      "end a launch that takes longer: 10, 1.5s, 200ms"},
     {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
-     "find what kernels do wrong: memory, init (memory that nobody wrote), race, sync, swsb "
+     "find what kernels do wrong: memory, init (memory that nobody wrote), undefined (values that "
+     "nobody gave, slow), race, sync, swsb "
      "(registers that code from tgllp on did "
      "not wait for), leak (what is never freed or destroyed), api (calls that the "
      "specification forbids), all; with commas between "

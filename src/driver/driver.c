@@ -280,7 +280,7 @@ static struct zs_ze_driver *driver_new(void)
     if (check && *check && !zs_checks_parse(check, &driver->checks, why, sizeof(why)) &&
         !driver->checks)
         driver->checks = ZS_CHECK_DEFAULT;
-    driver->check = driver->checks & (ZS_CHECK_MEMORY | ZS_CHECK_INIT);
+    driver->check = driver->checks & (ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_UNDEFINED);
     driver->quarantine = driver->check ? zs_quarantine_create(zs_env("ZESCOPE_QUARANTINE")) : NULL;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();

@@ -255,7 +255,7 @@ static const char *finding_kind(const struct zs_gpu_finding *f)
     static const char *const kinds[] = {[ZS_GPU_FINDING_RACE] = "race",
                                         [ZS_GPU_FINDING_DIVERGENT] = "sync",
                                         [ZS_GPU_FINDING_DIFFERENT] = "sync",
-                                        [ZS_GPU_FINDING_UNDEFINED] = "init",
+                                        [ZS_GPU_FINDING_UNDEFINED] = "undefined",
                                         [ZS_GPU_FINDING_LOST] = "race"};
     return kinds[f->kind];
 }

@@ -90,7 +90,7 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.flags |= ZS_GPU_KERNEL_TIMED;
     if (module->context->driver->check)
         desc.flags |= ZS_GPU_KERNEL_LOCAL;
-    if (module->context->driver->checks & ZS_CHECK_INIT)
+    if (module->context->driver->checks & ZS_CHECK_UNDEFINED)
         desc.flags |= ZS_GPU_KERNEL_DEFINED;
     if (module->local_arrays.looked && !module->local_arrays.has_sub_groups)
         desc.flags |= ZS_GPU_KERNEL_NO_SUB_GROUPS;

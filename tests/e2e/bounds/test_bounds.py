@@ -46,7 +46,7 @@ class Memory(unittest.TestCase):
 
     def test_local_unwritten(self):
         self.silent('local-written')
-        self.found('local-unwritten', 'kernel read_local: undefined value',
+        self.found('local-unwritten', 'kernel read_local: read of local memory that was never written: read of 4 bytes at offset 0x24',
                    r'bounds\.cl:\d+', r'local \(8, 0, 0\)')
         self.assertEqual(run('local-unwritten').returncode, 0)
         self.assertEqual(run('local-unwritten', '--check=memory').returncode, 0)
@@ -66,7 +66,7 @@ class Memory(unittest.TestCase):
                        r'64 bytes from the start of local_arrays\.first, which has 64', r'local \(14, 0, 0\)', binary=spirv)
             self.found('local-own-behind', 'access between arrays in local memory: read of 4 bytes',
                        r'64 bytes from the start of local_and_argument\.own, which has 64', r'local \(12, 0, 0\)', binary=spirv)
-            self.found('local-unwritten', 'kernel read_local: undefined value', binary=spirv)
+            self.found('local-unwritten', 'read of local memory that was never written', binary=spirv)
         self.silent('arrays-inside', BINARY)
 
     @unittest.skipIf(DEVICE == 'pvc', 'a device without images')

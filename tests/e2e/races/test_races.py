@@ -120,7 +120,7 @@ class Races(unittest.TestCase):
                 self.assertEqual(xml.etree.ElementTree.parse(path).getroot().get('failures'), failures)
 
     def test_kinds(self):
-        for kinds, says in ('race,no', "'no' is no check: memory, race, sync, swsb, init, leak, api, all"), ('initial', "'initial' is no check"):
+        for kinds, says in ('race,no', "'no' is no check: memory, race, sync, swsb, init, undefined, leak, api, all"), ('initial', "'initial' is no check"):
             r = run('fine_own', check='--check=' + kinds)
             self.assertEqual(r.returncode, 2)
             self.assertIn(says, r.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""zescope run --check=init: values that nobody gave, by the line where they decide something."""
+"""zescope run --check=undefined: values that nobody gave, by the line where they decide something."""
 import json
 import os
 import re
@@ -37,7 +37,7 @@ class Undefined(unittest.TestCase):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found.json')
-            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=init', '--check-format', 'json', '--check-output', path, '--',
+            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=undefined', '--check-format', 'json', '--check-output', path, '--',
                                 PROGRAM, binary, kernel, groups, items], env=kept, text=True, capture_output=True, timeout=240)
             with open(path) as f:
                 return r, json.load(f)['findings']
@@ -48,7 +48,7 @@ class Undefined(unittest.TestCase):
                 with self.subTest(kernel=kernel, binary=os.path.basename(binary)):
                     r, found = self.run_kernel(binary, kernel)
                     self.assertEqual((r.returncode, len(found)), (99, 1), (r.stderr, found))
-                    self.assertEqual((found[0]['kind'], found[0]['level']), ('init', 'error'))
+                    self.assertEqual((found[0]['kind'], found[0]['level']), ('undefined', 'error'))
                     self.assertIn(words, found[0]['text'])
                     self.assertRegex(found[0]['text'], r'work-item \(\d+, 0, 0\)')
                     where = [int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']]
