@@ -91,7 +91,8 @@ bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B, struct z
     uint32_t conflicts = r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
     uint32_t rest = r->event & ~(UINT32_C(255) << ZS_TIMING_EVENT_CYCLES);
     if (gain == ZS_TIMING_GAIN_scratch)
-        return space != ZS_PORT_SPACE_SCRATCH;
+        return space != ZS_PORT_SPACE_SCRATCH &&
+               !(r->line_count && r->lines[0] >> ZS_TIMING_LINE_BITS == ZS_TIMING_RANGE_PRIVATE);
     if (gain == ZS_TIMING_GAIN_lines && space != ZS_PORT_SPACE_SLM)
         r->line_count = ZS_MIN(r->line_count, lines_least(r, grf_B));
     else if (gain == ZS_TIMING_GAIN_conflicts && space == ZS_PORT_SPACE_SLM &&
@@ -145,7 +146,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_barriers:
         return trace->launch.has_barriers;
     case ZS_TIMING_GAIN_scratch:
-        return t->scratch_sectors;
+        return t->scratch_sectors || trace->launch.private_B;
     case ZS_TIMING_GAIN_math:
         return has_kind(code, executions, ZS_TIMING_KIND_MATH);
     case ZS_TIMING_GAIN_doubles:

@@ -23,18 +23,27 @@ PAIRS = {
     'doubles': ((42, 256, 0, 1), 'doubles'),
     'contended': ((42, 256, 0, 1), 'atomic-contention'),
 }
+# ... on a large device, with as many more groups as fill it
+LARGE = {name: ((8 * shape[0], *shape[1:]), rule) for name, (shape, rule) in PAIRS.items()
+         if name in ('conflicts', 'private_array', 'imbalance')}
 
 
 class Mended(unittest.TestCase):
     def test_gains(self):
+        self.check(PAIRS, 'skl')
+
+    def test_gains_of_a_large_device(self):
+        self.check(LARGE, 'acm-g10')
+
+    def check(self, pairs, device):
         with tempfile.TemporaryDirectory() as folder:
-            kinds = Kinds(SOURCE, ZESCOPE, DRIVER, PROGRAM, folder)
-            shapes = {name + tail: shape for name, (shape, _) in PAIRS.items() for tail in ('', '_mended')}
+            kinds = Kinds(SOURCE, ZESCOPE, DRIVER, PROGRAM, folder, device)
+            shapes = {name + tail: shape for name, (shape, _) in pairs.items() for tail in ('', '_mended')}
             rec = kinds.record('rec', '--counts', '--metrics', 'ZscopeGains', kernels=shapes, **shapes)
             status, out, err = kinds.run('analyze', '--json', '--limit', '0', rec)
             self.assertEqual(status, 0, err)
         kernels = {k['name']: k for k in json.loads(out)['kernels']}
-        for name, (_, rule) in PAIRS.items():
+        for name, (_, rule) in pairs.items():
             kernel = kernels[name]
             times = [kernels[n]['quantities']['time_mean'] for n in (name, name + '_mended')]
             times = [t['value'] if isinstance(t, dict) else t for t in times]
