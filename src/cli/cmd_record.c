@@ -20,10 +20,10 @@
 #include "record/writer.h"
 #include "report/failed_builds.h"
 #include "report/recording.h"
+#include "store/launch_file.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
 #include "wire/instrument.h"
-#include "store/launch_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

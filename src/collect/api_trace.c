@@ -81,7 +81,7 @@ static struct {
     bool *skipped;   /* by call: not to be recorded; NULL: none */
     struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
-    struct zs_kernels *kernels; /* whose launches are captured; NULL: none */
+    struct zs_kernels *kernels;          /* whose launches are captured; NULL: none */
     bool has_counts[ZS_API_CALL_COUNT];  /* by call: zs_codec_enter has something to keep */
     bool has_results[ZS_API_CALL_COUNT]; /* by call: its exit tells more than success */
     atomic_bool has_retired, has_exit;

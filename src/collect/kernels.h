@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches captured with their arguments and memory (store/launch_file.h). The copies of before and after
- * stand in the application's own command list around the launch, so that they see what it sees; an
- * event that the application gave is signalled behind them. What the copies brought is written when
- * an event of ours says so: as a call returns that waits, as the list or context goes, or the
- * process.
+ * Launches captured with their arguments and memory (store/launch_file.h). The copies of before and
+ * after stand in the application's own command list around the launch, so that they see what it
+ * sees; an event that the application gave is signalled behind them. What the copies brought is
+ * written when an event of ours says so: as a call returns that waits, as the list or context goes,
+ * or the process.
  */
 #ifndef ZS_COLLECT_KERNELS_H
 #define ZS_COLLECT_KERNELS_H

@@ -5,7 +5,14 @@
 
 #include <stddef.h>
 
-enum zs_html_slot { ZS_HTML_END, ZS_HTML_TITLE, ZS_HTML_LISTINGS, ZS_HTML_DATA, ZS_HTML_RECORD, ZS_HTML_NAMES };
+enum zs_html_slot {
+    ZS_HTML_END,
+    ZS_HTML_TITLE,
+    ZS_HTML_LISTINGS,
+    ZS_HTML_DATA,
+    ZS_HTML_RECORD,
+    ZS_HTML_NAMES
+};
 
 struct zs_html_piece {
     const unsigned char *text;
