@@ -33,6 +33,7 @@ struct zs_eu_platform {
     bool has_math_pipe;      /* math ends in order */
     bool doubles_are_math;   /* instructions on doubles are to the scoreboard what math is */
     bool doubles_are_long;   /* the long pipe is that of results in doubles alone */
+    bool has_msg0;           /* what numbers threads, in part */
     bool goto_when_false; /* a goto without branch control takes lanes whose predicate is false */
 };
 /* NULL: threads of it are not modelled. */

@@ -79,9 +79,10 @@ static uint32_t arf_size_B(const struct zs_eu_lowering *l, unsigned file)
 {
     const struct zs_eu_registers *regs = &l->program->regs;
 
-    return file == ZS_FILE_A   ? regs->a0_count * 2u
-           : file == ZS_FILE_F ? regs->flag_count * 4u
-                               : arfs[file].size_B;
+    return file == ZS_FILE_A                               ? regs->a0_count * 2u
+           : file == ZS_FILE_F                             ? regs->flag_count * 4u
+           : file == ZS_FILE_MSG && !l->platform->has_msg0 ? 0
+                                                           : arfs[file].size_B;
 }
 
 bool zs_eu_is_acc(const struct zs_isa_operand *op)

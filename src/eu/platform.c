@@ -51,6 +51,7 @@ static const struct zs_eu_platform rows[] = {
     {
         .first = ZS_ISA_XE2,
         .last = ZS_ISA_XE3,
+        .has_msg0 = true,
         .jumps_from_itself = true,
         .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 16},
         .mach_writes_acc = true,

@@ -74,7 +74,7 @@ class Disasm(unittest.TestCase):
 
     def test_columns_and_comments(self):
         plain = disasm('-k', '^control$', self.files['skl']).stdout.split('\n')
-        full = disasm('-k', '^control$', '-pxB', '--offsets', '--encoding',
+        full = disasm('-k', '^control$', '-rMB', '--offsets', '--encoding',
                       self.files['skl']).stdout.split('\n')
         self.assertRegex(full[0], r'at most \d+ of 128 registers live')
         self.assertTrue(any('// block' in line and 'loop 0' in line for line in full))
