@@ -232,6 +232,16 @@ static void refusals(void **state)
 
 #define STORE(at_B, value) MI(0x20u, 2), DATA + (at_B), 0, value
 
+static void barriers(void **state)
+{
+    struct machine *m = machine_create(true);
+    struct zs_diag diag;
+    const uint32_t batch[] = {0xac000003, 0x4001, 0, 0, 0, STORE(0, 5), END};
+    assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(data(m, 0), 5);
+    machine_free(m);
+}
+
 /* What follows MI_SET_PREDICATE is run or not; after the next one it is run again. */
 static void predicates(void **state)
 {
@@ -684,6 +694,7 @@ int main(void)
         cmocka_unit_test(second_level),
         cmocka_unit_test(semaphores),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(barriers),
         cmocka_unit_test(predicates),
         cmocka_unit_test(predicate_results),
         cmocka_unit_test(conditional_ends),
