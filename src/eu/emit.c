@@ -583,7 +583,7 @@ static bool operands(const struct zs_eu_emit *e, const struct zs_eu_op *op, stru
             ret[3] = (struct bytes){op->dst, row->dst_B * many};
         return row->form != ZS_EU_FORM_CMP;
     }
-    uint32_t size_B = op->count << op->arg;
+    uint32_t size_B = (uint32_t)op->count << op->arg;
     struct bytes file = {ZS_EU_OFFSET(grf), zs_eu_file_B(e->p)};
     if (op->kind == ZS_EU_KIND_GATHER_REGION) {
         ret[0] = file;

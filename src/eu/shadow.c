@@ -426,11 +426,11 @@ static const struct shape {
 } shapes[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_MACH] = {2, 8, 4, .adds_acc = true, .sets_acc = true},
     [ZS_EU_KIND_MAC] = {2, 8, 8, .adds_acc = true},
-    [ZS_EU_KIND_EXACT] = {3, 8, 8},
-    [ZS_EU_KIND_MADM] = {3, 4, 4},
+    [ZS_EU_KIND_EXACT] = {3, 8, 8, .adds_acc = false},
+    [ZS_EU_KIND_MADM] = {3, 4, 4, .adds_acc = false},
     [ZS_EU_KIND_MACRO_SEED] = {2, 4, 4, .sets_flag = true},
-    [ZS_EU_KIND_DOT] = {2, 4, 4},
-    [ZS_EU_KIND_SAD] = {2, 4, 4},
+    [ZS_EU_KIND_DOT] = {2, 4, 4, .adds_acc = false},
+    [ZS_EU_KIND_SAD] = {2, 4, 4, .adds_acc = false},
 };
 
 static uint32_t acc_at(unsigned c, bool high)
