@@ -555,7 +555,8 @@ static void legacy_messages(void **state)
     for (size_t i = 0; i < ZS_ARRAY_LEN(functions); i++) {
         uint32_t modelled = 0;
         for (uint32_t type = 0; type < functions[i].types; type++)
-            modelled += any_message(&t, legacy_form, (uint32_t)functions[i].sfid << 8 | type, true);
+            modelled += any_message(&t, legacy_form,
+                                    (uint32_t)(uint32_t)functions[i].sfid << 8 | type, true);
         assert_int_equal(modelled, functions[i].modelled);
     }
 }
