@@ -589,7 +589,7 @@ static void unset_bindless_arguments(void **state)
                                      .payload_count = 2,
                                      .payload = (struct zs_payload *)payload,
                                      .thread = {.cross_thread_B = 8}};
-    uint8_t bindless[] = {1, 2};
+    uint8_t bindless[4] = {1, 2}; /* of the arguments, and of the module's own buffers */
     struct zs_gpu_model model = {.loads_payload = true};
     struct zs_gpu_device device = {.model = &model};
     const struct zs_gpu_kernel kernel = {
