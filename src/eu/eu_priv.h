@@ -308,8 +308,9 @@ struct zs_eu_program {
     zs_eu_send_lower_fn *send_lower;
     bool has_handles;        /* messages name surfaces by handles of somebody else */
     struct zs_eu_tier *tier; /* compiled code (tier.c); NULL: none */
-    /* handlers of all operations without their shadows; NULL: they have none */
-    zs_eu_op_fn **plain;
+    /* of operations that have shadows; NULL: they have none. Twice as many operations stand in ops
+     * then: shadow_parts.c */
+    struct zs_eu_shadow_plan *shadows;
 };
 
 void zs_eu_tier_destroy(struct zs_eu_tier *tier); /* NULL is fine */

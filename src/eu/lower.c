@@ -699,7 +699,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     if (!p)
         return;
     free(p->ops);
-    free(p->plain);
+    zs_eu_shadow_plan_destroy(p->shadows);
     free(p->insts);
     free(p->scores);
     free(p->segments);

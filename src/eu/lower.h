@@ -162,6 +162,7 @@ bool zs_eu_select(struct zs_eu_lowering *l);
 /* ---- shadow.c ---- */
 /* Operations (count of them) get handlers that keep t->shadow; false: no memory. */
 bool zs_eu_shadow_program(struct zs_eu_lowering *l, size_t count);
+void zs_eu_shadow_plan_destroy(struct zs_eu_shadow_plan *plan); /* NULL is fine */
 
 /* ---- lower_row.c, lower_place.c, lower_source.c, lower_store.c ---- */
 unsigned zs_eu_type_B(unsigned type); /* size of an element */

@@ -305,8 +305,11 @@ bool zs_eu_select(struct zs_eu_lowering *l)
     /* steps let the environment change the mask anywhere */
     bool one = l->params->flags & (ZS_EU_LOWER_GENERAL | ZS_EU_LOWER_HOOK_STEPS);
     size_t versions = one ? 1 : 2;
-    struct zs_eu_op *ops = aligned_alloc(
-        ZS_EU_OP_ALIGN, zs_align_up(versions * p->op_count * sizeof(*ops), (size_t)ZS_EU_OP_ALIGN));
+    bool has_shadows = l->params->flags & ZS_EU_LOWER_DEFINED;
+    size_t count = versions * p->op_count;
+    struct zs_eu_op *ops =
+        aligned_alloc(ZS_EU_OP_ALIGN, zs_align_up((has_shadows ? 2 : 1) * count * sizeof(*ops),
+                                                  (size_t)ZS_EU_OP_ALIGN));
 
     if (!ops)
         return false;
@@ -320,7 +323,5 @@ bool zs_eu_select(struct zs_eu_lowering *l)
     select_version(l, ops, 0);
     if (!one)
         select_version(l, ops + p->op_count, p->full_ce);
-    if (l->params->flags & ZS_EU_LOWER_DEFINED)
-        return zs_eu_shadow_program(l, versions * p->op_count);
-    return true;
+    return !has_shadows || zs_eu_shadow_program(l, count);
 }

@@ -13,22 +13,13 @@
  * defined, its channel of the result is not, either, and nothing is told before something depends
  * on that.
  */
-#include "eu/shadow.h"
-#include "eu/control.h"
 #include "eu/lower_operand.h"
+#include "eu/shadow_priv.h"
 
-#include <emmintrin.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SHADOW(name)                                                                               \
     static const struct zs_eu_op *name(struct zs_eu_thread *t, const struct zs_eu_op *op)
-
-/* The operation itself. */
-static inline const struct zs_eu_op *go_on(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    return t->program->plain[op - t->program->ops](t, op);
-}
 
 /* ---- bits of the shadow ------------------------------------------------------------------------
  */
@@ -38,27 +29,6 @@ static inline uint64_t get(const uint8_t *at, uint32_t size_B)
     uint64_t value = 0;
     memcpy(&value, at, size_B);
     return value;
-}
-
-/* Whether some bit is set. */
-static inline bool some(const uint8_t *at, uint32_t size_B)
-{
-    uint64_t bits = 0;
-    __m128i wide = _mm_setzero_si128();
-    for (; size_B >= 16; at += 16, size_B -= 16) {
-        __m128i part;
-        memcpy(&part, at, sizeof(part));
-        wide = _mm_or_si128(wide, part);
-    }
-    for (; size_B >= 4; at += 4, size_B -= 4) {
-        uint32_t part;
-        memcpy(&part, at, sizeof(part));
-        bits |= part;
-    }
-    for (; size_B; at++, size_B--)
-        bits |= *at;
-    int zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(wide, _mm_setzero_si128()));
-    return bits || zeros != 0xffff;
 }
 
 static uint32_t word_of(const struct zs_eu_shadow *s, uint32_t offset_B)
@@ -151,7 +121,8 @@ static inline bool row_is_defined(struct zs_eu_thread *t, const struct zs_eu_op 
     if (word_of(s, op->predicate))
         return false;
     for (unsigned i = 0; i < 3 && row->src_B[i]; i++)
-        if (some(s->bits + op->src[i], (op->cls >> i & 1 ? 1u : op->count) * row->src_B[i]))
+        if (zs_eu_shadow_some(s->bits + op->src[i],
+                              (op->cls >> i & 1 ? 1u : op->count) * row->src_B[i]))
             return false;
     uint32_t active = written(t, op);
     if (row->form == ZS_EU_FORM_CMP)
@@ -226,7 +197,7 @@ SHADOW(shadow_row)
 {
     if (t->shadow && !row_is_defined(t, op))
         row_by_channels(t, op);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* A comparison of a register with itself, or all its bits against themselves: the compiler asks so
@@ -243,7 +214,7 @@ SHADOW(shadow_known)
         if (row->form != ZS_EU_FORM_CMP || op->arg)
             define(s, op->dst, row->dst_B, written(t, op), channels(op));
     }
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* ---- moves of any region -----------------------------------------------------------------------
@@ -291,14 +262,14 @@ SHADOW(shadow_gather)
 {
     if (t->shadow)
         move_strided(t, op, op->src[1], 1u << op->cls);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 SHADOW(shadow_scatter)
 {
     if (t->shadow)
         move_strided(t, op, 1u << op->cls, op->src[1]);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* The offset in the shadow of address register a0, where it is not defined; 0: it is. What such an
@@ -324,7 +295,7 @@ SHADOW(shadow_gather_region)
     }
     if (t->shadow)
         move(t, op, &e);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* A channel that is on writes where it says; told once. */
@@ -351,7 +322,7 @@ SHADOW(shadow_scatter_region)
     }
     if (t->shadow)
         move(t, op, &e);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* ---- predicates and flags ----------------------------------------------------------------------
@@ -380,7 +351,7 @@ static uint32_t vertical(const struct zs_eu_thread *t, bool all)
 SHADOW(shadow_predicate)
 {
     if (!t->shadow)
-        return go_on(t, op);
+        return zs_eu_shadow_go_on(t, op);
     uint32_t value = zs_eu_word(t, op->predicate) >> op->pred_shift,
              bits = word_of(t->shadow, op->predicate) >> op->pred_shift, result = 0;
     if (op->arg == ZS_PRED_ANYV || op->arg == ZS_PRED_ALLV) {
@@ -395,7 +366,7 @@ SHADOW(shadow_predicate)
     set_word(t->shadow, ZS_EU_OFFSET(predicate), result);
     if (result)
         set_from(t->shadow, ZS_EU_OFFSET(predicate), 4, from_of(t->shadow, op, op->predicate));
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 SHADOW(shadow_flag_copy)
@@ -406,24 +377,20 @@ SHADOW(shadow_flag_copy)
         if (bits)
             set_from(t->shadow, op->flag, 4, from_of(t->shadow, op, op->src[0]));
     }
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 SHADOW(shadow_flag_ones)
 {
     if (t->shadow)
         define_flag(t, op, zs_eu_active(t, op) & ~unsure(t, op), 0);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* ---- what is not one formula -------------------------------------------------------------------
  */
 
-/* Operands of kinds whose channels depend on their own sources alone. */
-static const struct shape {
-    uint8_t source_count, src_B, dst_B;
-    bool adds_acc, sets_acc, sets_flag;
-} shapes[ZS_EU_KIND_COUNT] = {
+static const struct zs_eu_shadow_shape shapes[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_MACH] = {2, 8, 4, .adds_acc = true, .sets_acc = true},
     [ZS_EU_KIND_MAC] = {2, 8, 8, .adds_acc = true},
     [ZS_EU_KIND_EXACT] = {3, 8, 8, .adds_acc = false},
@@ -432,6 +399,14 @@ static const struct shape {
     [ZS_EU_KIND_DOT] = {2, 4, 4, .adds_acc = false},
     [ZS_EU_KIND_SAD] = {2, 4, 4, .adds_acc = false},
 };
+
+struct zs_eu_shadow_shape zs_eu_shadow_shape_of(const struct zs_eu_op *op)
+{
+    struct zs_eu_shadow_shape shape = shapes[op->kind];
+    if (shape.src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD && op->arg & 8)
+        shape.src_B = shape.dst_B = 8;
+    return shape;
+}
 
 static uint32_t acc_at(unsigned c, bool high)
 {
@@ -448,31 +423,29 @@ static void set_element(struct zs_eu_shadow *s, uint32_t at, uint32_t size_B, bo
 
 SHADOW(shadow_channels)
 {
-    const struct shape *shape = &shapes[op->kind];
+    const struct zs_eu_shadow_shape shape = zs_eu_shadow_shape_of(op);
     struct zs_eu_shadow *s = t->shadow;
-    bool is_wide = shape->src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD &&
-                   op->arg & 8;
-    uint32_t src_B = is_wide ? 8 : shape->src_B, dst_B = is_wide ? 8 : shape->dst_B;
+    uint32_t src_B = shape.src_B, dst_B = shape.dst_B;
     uint32_t active = zs_eu_active(t, op);
     for (unsigned c = 0; s && c < op->count; c++) {
         uint32_t from = 0;
         bool is_undefined = false;
-        for (unsigned i = 0; i < shape->source_count; i++) {
+        for (unsigned i = 0; i < shape.source_count; i++) {
             uint32_t at = op->src[i] + (op->arg >> i & 1 ? 0 : c * src_B);
             if (op->src[i] && get(s->bits + at, src_B))
                 is_undefined = true, from = from_of(s, op, at);
         }
-        if (shape->adds_acc && (word_of(s, acc_at(c, false)) | word_of(s, acc_at(c, true))))
+        if (shape.adds_acc && (word_of(s, acc_at(c, false)) | word_of(s, acc_at(c, true))))
             is_undefined = true, from = from_of(s, op, acc_at(c, false));
         set_element(s, op->dst + c * dst_B, dst_B, is_undefined, from);
-        if (shape->sets_acc && active >> c & 1) {
+        if (shape.sets_acc && active >> c & 1) {
             set_element(s, acc_at(c, false), 4, is_undefined, from);
             set_element(s, acc_at(c, true), 4, is_undefined, from);
         }
     }
-    if (s && shape->sets_flag)
+    if (s && shape.sets_flag)
         set_word(s, op->flag, 0);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* A bit of the four floats or of the planes spoils all. */
@@ -481,13 +454,13 @@ SHADOW(shadow_plane)
     struct zs_eu_shadow *s = t->shadow;
     if (s) {
         uint32_t size_B = op->count * 4u;
-        uint32_t at = some(s->bits + op->src[0], 16)       ? op->src[0]
-                      : some(s->bits + op->src[1], size_B) ? op->src[1]
-                      : some(s->bits + op->src[2], size_B) ? op->src[2]
-                                                           : 0;
+        uint32_t at = zs_eu_shadow_some(s->bits + op->src[0], 16)       ? op->src[0]
+                      : zs_eu_shadow_some(s->bits + op->src[1], size_B) ? op->src[1]
+                      : zs_eu_shadow_some(s->bits + op->src[2], size_B) ? op->src[2]
+                                                                        : 0;
         set_element(s, op->dst, size_B, at != 0, at ? from_of(s, op, at) : 0);
     }
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 SHADOW(shadow_movi)
@@ -505,14 +478,14 @@ SHADOW(shadow_movi)
     }
     if (s)
         move(t, op, &e);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 SHADOW(shadow_constant)
 {
     if (t->shadow)
         memset(t->shadow->bits + op->dst, 0, op->src[0]);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* Element (row, lane) is made of src0's, of a row of src2 and of a column of src1. */
@@ -520,22 +493,29 @@ SHADOW(shadow_dpas)
 {
     struct zs_eu_shadow *s = t->shadow;
     if (!s)
-        return go_on(t, op);
+        return zs_eu_shadow_go_on(t, op);
     const struct zs_eu_dpas *d = &t->program->dpas.items[op->aux];
     uint32_t row_B = ZS_EU_DPAS_DEPTH * 1u * d->ops * d->bits[1] / 8,
              step_B = d->ops * 1u * d->bits[0] / 8, dst_B = zs_eu_type_B(d->dst_type),
              src0_B = zs_eu_type_B(d->src0_type), active = zs_eu_active(t, op);
-    uint32_t columns = 0, column_from = 0;
+    uint32_t all = UINT32_MAX >> (32 - d->lanes), columns = 0, column_from = 0;
+    if ((active & all) == all &&
+        !zs_eu_shadow_some(s->bits + op->src[1], ZS_EU_DPAS_DEPTH * d->lanes * step_B) &&
+        !zs_eu_shadow_some(s->bits + op->src[2], d->rows * row_B) &&
+        !(d->has_src0 && zs_eu_shadow_some(s->bits + op->src[0], d->rows * d->lanes * src0_B))) {
+        zs_eu_shadow_zero(s->bits + op->dst, d->rows * d->lanes * dst_B);
+        return zs_eu_shadow_go_on(t, op);
+    }
     for (uint32_t k = 0; k < ZS_EU_DPAS_DEPTH * 1u * d->lanes; k++) {
         uint32_t at = op->src[1] + k * step_B;
-        if (some(s->bits + at, step_B))
+        if (zs_eu_shadow_some(s->bits + at, step_B))
             columns |= 1u << k % d->lanes, column_from = from_of(s, op, at);
     }
     for (uint32_t r = 0; r < d->rows; r++) {
-        bool row = some(s->bits + op->src[2] + r * row_B, row_B);
+        bool row = zs_eu_shadow_some(s->bits + op->src[2] + r * row_B, row_B);
         for (uint32_t c = 0; c < d->lanes; c++) {
             uint32_t at = op->src[0] + (r * d->lanes + c) * src0_B;
-            bool sum = d->has_src0 && some(s->bits + at, src0_B);
+            bool sum = d->has_src0 && zs_eu_shadow_some(s->bits + at, src0_B);
             uint32_t from = sum   ? from_of(s, op, at)
                             : row ? from_of(s, op, op->src[2] + r * row_B)
                                   : column_from;
@@ -544,7 +524,7 @@ SHADOW(shadow_dpas)
                             sum || row || columns >> c & 1, from);
         }
     }
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* ---- control flow and messages -----------------------------------------------------------------
@@ -569,14 +549,14 @@ SHADOW(shadow_branch)
 {
     if (t->shadow)
         check_predicate(t, op, t->ce >> op->chan_offset, ZS_EU_USE_BRANCH);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 SHADOW(shadow_jump)
 {
     if (t->shadow)
         check_predicate(t, op, 1, ZS_EU_USE_BRANCH);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 static void check_target(struct zs_eu_thread *t, const struct zs_eu_op *op)
@@ -617,7 +597,7 @@ SHADOW(shadow_send)
 {
     uint32_t active = t->shadow ? zs_eu_active(t, op) : 0;
     if (!active)
-        return go_on(t, op);
+        return zs_eu_shadow_go_on(t, op);
     if (op->send->desc_is_reg)
         check_descriptor(t, op, op->send->desc_a0);
     if (op->send->ex_desc_is_reg)
@@ -626,7 +606,7 @@ SHADOW(shadow_send)
     const struct zs_eu_send *send = zs_eu_send_of(t, op);
     if (send && send->exec && t->shadow->message)
         t->shadow->message(t, send, active);
-    return go_on(t, op);
+    return zs_eu_shadow_go_on(t, op);
 }
 
 /* ---- programs and threads ----------------------------------------------------------------------
@@ -678,17 +658,20 @@ static bool is_known(struct zs_eu_lowering *l, const struct zs_eu_op *op)
 
 bool zs_eu_shadow_program(struct zs_eu_lowering *l, size_t count)
 {
-    struct zs_eu_program *p = l->program;
-    p->plain = calloc(count + 1, sizeof(*p->plain));
-    for (size_t i = 0; p->plain && i < count; i++) {
-        struct zs_eu_op *op = &p->ops[i];
-        zs_eu_op_fn *fn = is_known(l, op)              ? shadow_known
-                          : op->kind < ZS_EU_ROW_COUNT ? shadow_row
-                                                       : kinds[op->kind];
-        p->plain[i] = op->fn;
-        op->fn = fn ? fn : op->fn;
+    const struct zs_eu_program *p = l->program;
+    zs_eu_op_fn **keeps = calloc(count + 1, sizeof(*keeps));
+    bool *known = calloc(count + 1, sizeof(*known));
+    for (size_t i = 0; keeps && known && i < count; i++) {
+        const struct zs_eu_op *op = &p->ops[i];
+        known[i] = is_known(l, op);
+        keeps[i] = known[i]                     ? shadow_known
+                   : op->kind < ZS_EU_ROW_COUNT ? shadow_row
+                                                : kinds[op->kind];
     }
-    return p->plain != NULL;
+    bool made = keeps && known && zs_eu_shadow_parts(l->program, count, keeps, known);
+    free(keeps);
+    free(known);
+    return made;
 }
 
 void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *s, uint32_t payload_B)

@@ -51,20 +51,4 @@ struct zs_eu_shadow {
 /* A thread begins with it (t->shadow): payload_B bytes of registers are defined. */
 void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *shadow, uint32_t payload_B);
 
-/* ---- inside of src/eu ---- */
-
-/* shadow_rule.c: one channel of a row: values, bits that are not defined. */
-struct zs_eu_shadow_lane {
-    uint64_t value[3], bits[3];
-    unsigned width, from_width; /* bits of the result, of the first source */
-    unsigned param;             /* of the rule */
-    uint32_t aux;               /* of the operation */
-};
-struct zs_eu_shadow_rule {
-    uint64_t (*bits)(const struct zs_eu_shadow_lane *lane);
-    unsigned param;
-};
-/* By row of sem.def; bits NULL: any bit spoils all. */
-extern const struct zs_eu_shadow_rule zs_eu_shadow_rules[];
-
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules of shadow.def: one channel's bits that are not defined. Values count where they are. */
-#include "eu/eu_priv.h"
-#include "eu/shadow.h"
-
-#include <string.h>
+#include "eu/shadow_priv.h"
 
 #define RULE(name) static uint64_t name(const struct zs_eu_shadow_lane *l)
 

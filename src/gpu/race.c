@@ -34,6 +34,15 @@ enum {
 };
 #define SECOND_READ (1u << 31)
 
+/* What holds for this access and all that a record stands for. */
+struct verdict {
+    uint32_t number; /* of the record; 0: none yet */
+    bool is_harmless;
+    bool is_before; /* ... this access, or of a group that has ended */
+    bool is_own;    /* of the same thread: harmless and before where the lane is the same */
+    bool is_atomic;
+};
+
 struct access {
     struct zs_check_where *at;
     const struct zs_eu_thread *t;
@@ -46,6 +55,7 @@ struct access {
     uint32_t size_B, lane, element;
     uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
+    struct verdict known[2]; /* of words' halves, the last ones */
     /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
     uint32_t slot_B, component_B, chan_offset;
@@ -141,6 +151,11 @@ static bool is_own(const struct access *a, const struct zs_check_record *r, uint
         return (r->is_whole && !r->by_all) || (now->is_whole && !now->by_all) ||
                (r->is_whole && now->is_whole);
     return lane_of(half) == a->lane;
+}
+
+static bool is_own_lane(const struct access *a, uint32_t half)
+{
+    return is_own(a, record_at(a->at->c, half), half);
 }
 
 /* Who it was is known to be before this access. */
@@ -345,13 +360,64 @@ static uint64_t after_read(const struct access *a, uint64_t word, uint32_t mine)
     return word;
 }
 
-static void touch(const struct access *a, uint64_t *word, uint32_t bytes)
+static struct verdict judge(const struct access *a, uint32_t half)
+{
+    const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
+    bool is_ended = a->is_slm && r->group != now->group;
+    struct verdict v = {.number = half & RECORD_MASK, .is_atomic = r->is_write && !is_ended};
+    if (r->group == now->group && r->thread == now->thread) {
+        v.is_before = r->epoch != now->epoch || (r->inst != now->inst && a->at->c->in_step);
+        v.is_own = !v.is_before;
+    } else {
+        v.is_before = is_before(a, half) || is_ended;
+    }
+    v.is_harmless = v.is_before || !(r->is_write || now->is_write);
+    return v;
+}
+
+static inline const struct verdict *verdict_of(struct access *a, unsigned i, uint32_t half)
+{
+    if (a->known[i].number != (half & RECORD_MASK))
+        a->known[i] = judge(a, half);
+    return &a->known[i];
+}
+
+/* The word of a plain access, where nothing conflicts; false: it is not that simple. */
+static inline bool touch_harmless(struct access *a, uint64_t *word, uint32_t read, uint32_t other,
+                                  uint32_t mine)
+{
+    bool reads_before = true, is_atomic = false;
+    if (read) {
+        const struct verdict *v = verdict_of(a, 0, read);
+        bool is_own = v->is_own && is_own_lane(a, read);
+        if (!v->is_harmless && !is_own)
+            return false;
+        reads_before = v->is_before || is_own;
+        is_atomic = v->is_atomic;
+    }
+    if (other) {
+        const struct verdict *v = verdict_of(a, 1, other);
+        if (!v->is_harmless && !(v->is_own && is_own_lane(a, other)))
+            return false;
+    }
+    if (a->record->is_write)
+        *word = after_write(mine);
+    else if (!read || (reads_before && !is_atomic))
+        *word = (*word & ~(uint64_t)UINT32_MAX) | mine;
+    else if (!other)
+        *word |= (uint64_t)(mine | SECOND_READ) << 32;
+    return true;
+}
+
+static void touch(struct access *a, uint64_t *word, uint32_t bytes)
 {
     uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
     uint32_t mine =
         a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
     if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
         return; /* again */
+    if (!a->record->is_atomic && touch_harmless(a, word, read, other, mine))
+        return;
     if (a->record->is_atomic && read)
         note_guess(a, read);
     if (conflicts(a, other, bytes))
@@ -364,7 +430,7 @@ static void touch(const struct access *a, uint64_t *word, uint32_t bytes)
         *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
 }
 
-static void touch_bytes(const struct access *a)
+static void touch_bytes(struct access *a)
 {
     uint64_t at = a->gpu_va, end = at + a->size_B;
     uint64_t *words = NULL;
@@ -429,8 +495,8 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
     uint32_t lane_before = UINT32_MAX;
     for (uint32_t i = 0; i < pieces->count; i++) {
         const struct zs_port_access *p = &pieces->pieces[i];
-        bool several = p->lane != ZS_PORT_NO_LANE && p->size_B > a->m->element_B &&
-                       p->size_B % a->m->element_B == 0 && a->values;
+        bool several = p->size_B > a->m->element_B && p->lane != ZS_PORT_NO_LANE && a->values &&
+                       p->size_B % a->m->element_B == 0;
         if (!a->record->is_write && i && p->address == p[-1].address && p->size_B == p[-1].size_B)
             continue; /* the lane before stands for it */
         if (!p->is_slm && is_of_launch(port, p->address))
@@ -441,6 +507,8 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         a->lane = a->only                      ? (uint32_t)__builtin_ctz(a->only)
                   : p->lane == ZS_PORT_NO_LANE ? 0
                                                : p->lane + a->chan_offset;
+        if (a->is_slm != p->is_slm)
+            a->known[0].number = a->known[1].number = 0;
         a->is_slm = p->is_slm;
         uint32_t step_B = several ? a->m->element_B : p->size_B;
         for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {

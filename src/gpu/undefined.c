@@ -424,6 +424,55 @@ static void for_bytes(struct message *g, const struct layout *l, byte_fn *fn)
     }
 }
 
+static bool is_written(const struct zs_port *port, uint64_t from, uint64_t end)
+{
+    for (uint64_t count; from < end && from < port->slm_B; from += count) {
+        count = ZS_MIN(64 - from % 64, end - from);
+        uint64_t bits = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << from % 64;
+        if (~port->slm_written[from / 64] & bits)
+            return false;
+    }
+    return true;
+}
+
+/* Shadows of memory that has some: where they are of neighbouring bytes; NULL: all are defined. */
+static uint8_t *shadow_of(struct zs_gpu_undefined *d, uint64_t host, uint32_t *size_B)
+{
+    const struct area *area = area_of(d, host);
+    if (area) {
+        *size_B = (uint32_t)ZS_MIN(*size_B, area->start + area->size_B - host);
+        return area->bits + (host - area->start);
+    }
+    struct page *page = page_of(d, host, false);
+    *size_B = (uint32_t)ZS_MIN(*size_B, PAGE_B - host % PAGE_B);
+    return page ? page->bits + host % PAGE_B : NULL;
+}
+
+/* All that it reaches is defined; or made so. */
+static bool are_defined(const struct message *g, bool define)
+{
+    const struct zs_port *port = &worker_of(g->t)->port;
+    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
+    struct zs_port_accesses pieces;
+    zs_port_accesses(port, g->m, zs_eu_send_payload(g->t, g->send, g->m, joined), g->mask, &pieces);
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        const struct zs_port_access *p = &pieces.pieces[i];
+        uint64_t host = p->address + (p->is_slm ? (uint64_t)(uintptr_t)port->slm : 0);
+        if (!define && p->is_slm && port->slm_written &&
+            !is_written(port, p->address, p->address + p->size_B))
+            return false;
+        for (uint32_t at = 0, count; at < p->size_B; at += count) {
+            count = p->size_B - at;
+            uint8_t *bits = shadow_of(g->d, host + at, &count);
+            if (bits && define)
+                memset(bits, 0, count);
+            else if (bits && any_bits(bits, count))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool may_be_undefined(const struct message *g)
 {
     return g->m->space == ZS_PORT_SPACE_SCRATCH || g->m->space == ZS_PORT_SPACE_SLM ||
@@ -487,12 +536,14 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
         if (is_undefined)
             for_bytes(&g, &data, note_defined);
         bool is_local = m->space == ZS_PORT_SPACE_SLM && !atomic_load(&g.d->page_count);
-        if (is_undefined || (data.known && may_be_undefined(&g) && !is_local))
+        if (is_undefined)
             for_bytes(&g, &data, store_byte);
+        else if (data.known && may_be_undefined(&g) && !is_local)
+            are_defined(&g, true);
     } else {
         struct layout data = layout_of(&g, true);
         define_response(&g, &data);
-        if (data.known && g.send->d.has_dst && may_be_undefined(&g))
+        if (data.known && g.send->d.has_dst && may_be_undefined(&g) && !are_defined(&g, false))
             for_bytes(&g, &data, load_byte);
     }
 }
