@@ -28,8 +28,7 @@ static enum zs_compiler_status build_here(const struct zs_compiler_request *requ
                                           struct zs_buf *binary, struct zs_buf *text)
 {
     struct zs_ocloc ocloc;
-    struct zs_buf identity = {0};
-    if (!zs_ocloc_load(&ocloc, &identity, text))
+    if (!zs_ocloc_load(&ocloc, text))
         return ZS_COMPILER_UNAVAILABLE;
     return zs_ocloc_build(&ocloc, request, binary, text);
 }

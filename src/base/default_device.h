@@ -5,11 +5,14 @@
 
 #include <stdbool.h>
 
-/* Whether IGC 2 is in the folders of libraries; `more`: further ones, as in LD_LIBRARY_PATH, or
- * NULL. Nothing is loaded. */
+/* Whether a library is in the usual folders; `more`: further ones, as in LD_LIBRARY_PATH, or NULL.
+ * Nothing is loaded. */
+bool zs_has_library(const char *name, const char *more);
 bool zs_has_igc2(const char *more);
 
-/* "skl", or "tgllp" beside IGC 2, whose ocloc compiles for Gen12LP and later only. */
+/* "skl", or "tgllp" where only IGC 2 is, which compiles for Gen12LP and later. */
 const char *zs_default_device(void);
+/* The same for what Intel's ocloc and driver themselves know: "tgllp" beside IGC 2. */
+const char *zs_default_intel_device(void);
 
 #endif

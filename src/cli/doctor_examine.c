@@ -307,6 +307,9 @@ static void add_compiler(struct doctor_report *r, struct findings *f)
                                                    {"libigc.so.2", NULL, NULL}};
     add_library(r, "compiler", "IGC (libigc)", &igc[zs_has_igc2(getenv("LD_LIBRARY_PATH"))],
                 DOCTOR_WARN, "install it: " APT("libigc1"));
+    if (zs_has_igc2(getenv("LD_LIBRARY_PATH")))
+        add_library(r, "compiler", "IGC 1, for Gen9 to Gen11", &igc[0], DOCTOR_WARN,
+                    "SPIR-V is compiled for Gen12LP and later only: " APT("libigc1"));
     doctor_add(r, "compiler", "default device", DOCTOR_OK, NULL, NULL, "%s", zs_default_device());
     add_library(r, "compiler", "libocloc", &libocloc, DOCTOR_WARN,
                 "the software GPU cannot compile SPIR-V: " APT("intel-opencl-icd"));
@@ -394,6 +397,7 @@ static const struct {
     {"ProductFamilyOverride", "Intel's driver pretends to have this GPU"},
     {"SetCommandStreamReceiver", "1: work is written to .aub files instead of being run"},
     {"IGC_EnableZEBinary", "1: modules are zebin, not patch tokens"},
+    {"ZESCOPE_IGC", "this IGC compiles SPIR-V for all devices"},
     {"IGC_ShaderDumpEnable", "the compiler dumps what it does"},
     {"LD_PRELOAD", "kept by zescope record"},
     {"LD_LIBRARY_PATH", ""},

@@ -81,6 +81,8 @@ static void lookup_key(const struct zs_compiler *c, uint8_t ret_key[ZS_SHA256_B]
     zs_put_file(&text, c->processes.helper);
     zs_put_file(&text, "/etc/ld.so.cache");
     for (char **s = c->processes.environment.strings; *s; s++) {
+        if (strncmp(*s, "ZESCOPE_IGC=", 12) == 0)
+            zs_buf_printf(&text, "%s\n", *s);
         if (strncmp(*s, "LD_LIBRARY_PATH=", 16) != 0)
             continue;
         zs_buf_printf(&text, "%s\n", *s);

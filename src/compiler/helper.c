@@ -14,7 +14,7 @@
  * A worker does one request after the other. It ends after a build that failed (who knows what the
  * compiler left behind), after many, and when nothing comes.
  */
-#include "compiler/helper.h"
+#include "compiler/backend.h"
 #include "compiler/host_code.h"
 #include "compiler/message.h"
 #include "compiler/request.h"
@@ -51,7 +51,7 @@ struct worker {
 };
 
 struct helper {
-    struct zs_ocloc ocloc;
+    struct zs_backends backends;
     int signals, application; /* descriptors; application: -1 when the kernel has none such */
     uint64_t cpu_limit_s, memory_limit_B;
     uint32_t count;
@@ -141,7 +141,7 @@ static int serve(const struct helper *helper, int fd, int said)
         bool is_host = strcmp(parsed.request.device, ZS_COMPILER_HOST_DEVICE) == 0;
         enum zs_compiler_status status =
             is_host ? build_for_host(&parsed.request, &binary, &log)
-                    : zs_ocloc_build(&helper->ocloc, &parsed.request, &binary, &log);
+                    : zs_backends_build(&helper->backends, &parsed.request, &binary, &log);
         take_said(said, &log);
         log.size_B = ZS_MIN(log.size_B, (size_t)ZS_MESSAGE_TEXT_MAX_B);
         error = zs_message_send(fd, ZS_MESSAGE_DONE, (int)status, zs_buf_span(&log),
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
     fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    bool loaded = zs_ocloc_load(&helper.ocloc, &identity, &why);
+    bool loaded = zs_backends_load(&helper.backends, &identity, &why);
     zs_put_file(&identity, argv[0]);
     int error = zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&why),
                                 zs_buf_span(&identity), 0);

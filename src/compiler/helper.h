@@ -15,8 +15,9 @@ struct zs_ocloc {
     int (*free_outputs)(uint32_t *count, uint8_t ***outputs, uint64_t **sizes, char ***names);
 };
 
-/* False: *ret_why says why. The identity has a line for each file that was loaded. */
-bool zs_ocloc_load(struct zs_ocloc *ocloc, struct zs_buf *ret_identity, struct zs_buf *ret_why);
+/* False: *ret_why says why. */
+bool zs_ocloc_load(struct zs_ocloc *ocloc, struct zs_buf *ret_why);
+bool zs_ocloc_knows(const struct zs_ocloc *ocloc, const char *device);
 enum zs_compiler_status zs_ocloc_build(const struct zs_ocloc *ocloc,
                                        const struct zs_compiler_request *request,
                                        struct zs_buf *ret_binary, struct zs_buf *ret_log);

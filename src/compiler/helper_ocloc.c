@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/helper.h"
 
-#include "compiler/request.h"
-
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Loading -----------------------------------------------------------------------------------
  */
 
-static int put_object(struct dl_phdr_info *info, size_t size_B, void *ctx)
-{
-    (void)size_B;
-    if (strchr(info->dlpi_name, '/'))
-        zs_put_file(ctx, info->dlpi_name);
-    return 0;
-}
-
-bool zs_ocloc_load(struct zs_ocloc *ocloc, struct zs_buf *ret_identity, struct zs_buf *ret_why)
+bool zs_ocloc_load(struct zs_ocloc *ocloc, struct zs_buf *ret_why)
 {
     static const char *const names[] = {"libocloc.so", "libocloc.so.1"};
-    /* ocloc loads it when it first compiles: here, workers share what its loading takes */
-    static const char *const backends[] = {"libigc.so.2", "libigc.so.1"};
     void *library = NULL;
     for (size_t i = 0; i < ZS_ARRAY_LEN(names) && !library; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
@@ -39,11 +26,9 @@ bool zs_ocloc_load(struct zs_ocloc *ocloc, struct zs_buf *ret_identity, struct z
     *(void **)&ocloc->free_outputs = dlsym(library, "oclocFreeOutput");
     if (!ocloc->invoke || !ocloc->free_outputs) {
         zs_buf_puts(ret_why, "libocloc.so has no oclocInvoke: it is too old\n");
+        *ocloc = (struct zs_ocloc){0};
         return false;
     }
-    for (size_t i = 0; i < ZS_ARRAY_LEN(backends); i++)
-        (void)!dlopen(backends[i], RTLD_LAZY | RTLD_LOCAL);
-    dl_iterate_phdr(put_object, ret_identity);
     return true;
 }
 
@@ -94,6 +79,20 @@ static void add_arg(struct call *call, const char *arg)
 {
     zs_assert(call->argc < ARGS_MAX);
     call->argv[call->argc++] = arg;
+}
+
+bool zs_ocloc_knows(const struct zs_ocloc *ocloc, const char *device)
+{
+    const char *argv[] = {"ocloc", "ids", device};
+    uint32_t count = 0;
+    uint8_t **outputs = NULL;
+    uint64_t *sizes = NULL;
+    char **names = NULL;
+    int status = ocloc->invoke(ZS_ARRAY_LEN(argv), argv, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL,
+                               &count, &outputs, &sizes, &names);
+    if (outputs)
+        ocloc->free_outputs(&count, &outputs, &sizes, &names);
+    return status == 0;
 }
 
 static void add_source(struct call *call, const char *name, struct zs_span bytes)

@@ -44,13 +44,14 @@ static bool is_dropped(const char *setting)
         if (starts_with(setting, names[i]))
             return true;
     }
-    return false;
+    /* a library that a set-user-id program would load */
+    return starts_with(setting, "ZESCOPE_IGC=") && !secure_getenv("ZESCOPE_IGC");
 }
 
 /* IGC's own settings change what it makes; with the driver's debug keys read, any variable may. */
 static void note_setting(struct zs_environment *e, const char *setting, bool any)
 {
-    if (any || starts_with(setting, "IGC_"))
+    if (any || starts_with(setting, "IGC_") || starts_with(setting, "ZESCOPE_IGC="))
         zs_buf_append(&e->key, setting, strlen(setting) + 1);
     if (starts_with(setting, "IGC_") && strstr(setting, "Dump"))
         e->has_effects = true;

@@ -150,7 +150,7 @@ static void begin_child(void)
 static void read_devices(void)
 {
     const char *text = secure_getenv("ZESCOPE_DEVICES");
-    char *names = strdup(text && *text ? text : zs_default_device()), *rest = NULL;
+    char *names = strdup(text && *text ? text : zs_default_intel_device()), *rest = NULL;
     for (char *name = names ? strtok_r(names, ",", &rest) : NULL; name;
          name = strtok_r(NULL, ",", &rest))
         add_node(name);

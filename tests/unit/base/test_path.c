@@ -108,10 +108,13 @@ static void test_compiler(void **state)
     fclose(fopen(file, "w"));
     assert_true(zs_has_igc2(list));
     setenv("LD_LIBRARY_PATH", list, 1);
-    assert_string_equal(zs_default_device(), "tgllp");
+    assert_string_equal(zs_default_intel_device(), "tgllp");
+    bool has_igc1 = zs_has_library("libigc.so.1", NULL);
+    assert_string_equal(zs_default_device(), has_igc1 ? "skl" : "tgllp");
     unlink(file);
+    assert_string_equal(zs_default_intel_device(), before ? "tgllp" : "skl");
+    assert_string_equal(zs_default_device(), before && !has_igc1 ? "tgllp" : "skl");
     rmdir(folder);
-    assert_string_equal(zs_default_device(), before ? "tgllp" : "skl");
 }
 
 int main(void)
