@@ -459,7 +459,7 @@ static bool found_no_device(const struct zs_recording *recording, uint32_t build
     return !device_count && !build_count && !getenv("ZE_ENABLE_ALT_DRIVERS");
 }
 
-static void print_summary(const struct record_options *o, const char *path)
+static void print_summary(const struct record_options *o, const char *path, bool has_calls)
 {
     const struct zs_common_options *common = &o->common;
     struct zs_recording *recording;
@@ -499,7 +499,7 @@ static void print_summary(const struct record_options *o, const char *path)
             "lost: %llu beginnings and ends of calls and other events (--trace-limit, or the "
             "disk is full)",
             (unsigned long long)info->drops.packets);
-    if (!process_count)
+    if (!process_count && !has_calls)
         zs_cli_note(common,
                     "the application used neither Level Zero nor OpenCL: nothing was recorded");
     else if (!o->device && found_no_device(recording, build_count))
@@ -541,10 +541,9 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
         zs_cli_note(&o->common, "%s", diag.text);
     if (path && o->last)
         zs_cli_link_last(path);
-    if (path && o->trace && !o->report)
-        zs_cli_print_hottest(&o->common, path);
+    bool has_calls = path && o->trace && !o->report && zs_cli_print_hottest(&o->common, path);
     if (path)
-        print_summary(o, path);
+        print_summary(o, path, has_calls);
     int status = result->exit_status;
     if (path && o->instrument) {
         const struct zs_cli_instrument keep = {.tool = o->instrument};

@@ -58,7 +58,7 @@ static size_t next_row(const struct zs_table *t, const bool *done)
     return best;
 }
 
-static void print_table(const struct zs_common_options *common, const struct zs_table *t,
+static bool print_table(const struct zs_common_options *common, const struct zs_table *t,
                         const char *what)
 {
     uint64_t sum_ns = 0;
@@ -80,25 +80,27 @@ static void print_table(const struct zs_common_options *common, const struct zs_
         zs_buf_fini(&line);
     }
     free(done);
+    return t->row_count;
 }
 
-void zs_cli_print_hottest(const struct zs_common_options *common, const char *recording)
+bool zs_cli_print_hottest(const struct zs_common_options *common, const char *recording)
 {
     const struct zs_report_options load = {.group_by = "kernel,call", .only = -1};
     struct zs_report *report;
     char path[PATH_MAX];
     zs_cli_quote(recording, path, sizeof(path));
     if (common->quiet)
-        return;
+        return false;
     if (traces_B(recording) > READ_MAX_B) {
         zs_cli_note(common, "where the time went: zescope report %s", path);
-        return;
+        return true;
     }
     if (zs_report_load(recording, &load, NULL, &report, NULL))
-        return;
-    print_table(common, zs_report_table(report, ZS_REPORT_KERNELS), "kernels");
-    print_table(common, zs_report_table(report, ZS_REPORT_CALLS), "calls");
+        return false;
+    bool kernels = print_table(common, zs_report_table(report, ZS_REPORT_KERNELS), "kernels");
+    bool calls = print_table(common, zs_report_table(report, ZS_REPORT_CALLS), "calls");
     zs_report_free(report);
+    return kernels || calls;
 }
 
 int zs_cli_print_report(const struct zs_common_options *common, const char *recording)

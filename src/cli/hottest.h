@@ -6,8 +6,9 @@
 #include "cli/options.h"
 
 /* The five kernels and the five calls with most of the time, as notes. Nothing where there are
- * none, and a hint where the traces are too large to be read in a moment. */
-void zs_cli_print_hottest(const struct zs_common_options *common, const char *recording);
+ * none, and a hint where the traces are too large to be read in a moment. False: nothing was told.
+ */
+bool zs_cli_print_hottest(const struct zs_common_options *common, const char *recording);
 /* All tables, as `zescope report` prints them, on stdout. An exit status. */
 int zs_cli_print_report(const struct zs_common_options *common, const char *recording);
 

@@ -16,6 +16,7 @@ struct zs_file_table {
         size_t count, capacity;
     } files;
     struct zs_name_map by_path;
+    char path[PATH_MAX_B]; /* of the file being added: threads that ask may have little stack */
 };
 
 int zs_file_table_open(size_t limit_B, struct zs_file_table **ret_table)
@@ -82,8 +83,9 @@ static void append_part(char *path, size_t *length, const char *part)
 uint32_t zs_file_table_add(struct zs_file_table *table, const char *comp_dir, const char *directory,
                            const char *name, const uint8_t *md5)
 {
-    char path[PATH_MAX_B] = "";
+    char *path = table->path;
     size_t length = 0;
+    path[0] = '\0';
     append_part(path, &length, comp_dir);
     append_part(path, &length, directory);
     append_part(path, &length, name);

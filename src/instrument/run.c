@@ -159,6 +159,20 @@ void zs_tool_put_refusal(struct zs_buf *notes, const struct zs_edit_kernel *kern
     zs_buf_printf(notes, " is not instrumented: %s\n", why);
 }
 
+/* What a tool returned and wrote, which may be anything. */
+static void put_tool_refusal(struct zs_buf *notes, const struct zs_edit_kernel *kernel, int error,
+                             struct zs_diag *why)
+{
+    why->text[sizeof(why->text) - 1] = '\0';
+    if (!why->text[0])
+        snprintf(why->text, sizeof(why->text), "the tool returned %d (%s)", error,
+                 error < 0 && error > -200 ? strerror(-error) : "not a negative error number");
+    for (char *c = why->text; *c; c++)
+        if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+            *c = '?';
+    zs_tool_put_refusal(notes, kernel, why->text);
+}
+
 static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_diag *diag)
 {
     for (uint32_t i = 0; i < zs_edit_kernel_count(run->edit); i++) {
@@ -172,7 +186,7 @@ static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_d
         if (error == -ENOMEM)
             return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for probes");
         if (error && notes)
-            zs_tool_put_refusal(notes, kernel, why.text[0] ? why.text : strerror(-error));
+            put_tool_refusal(notes, kernel, error, &why);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
  *
  *   dlopen     opens LIBRARY (the loader) and looks the functions up
  *   deepbind   the same with RTLD_DEEPBIND
+ *   deepbind-init  the same, and builds nothing
  *   plugin     opens LIBRARY, a plug-in that links the loader, and calls its `plugin_main`
  *   plugin-deepbind  the same with RTLD_DEEPBIND
  */
@@ -44,5 +45,7 @@ int main(int argc, char **argv)
     if (dlerror())
         return 96; /* somebody left an error behind */
     int step = app_init(&app);
+    if (!step && strstr(mode, "-init"))
+        return 0;
     return step ? 90 + step : app_build(&app, mode, 0) != ZE_RESULT_SUCCESS;
 }

@@ -312,6 +312,12 @@ class RecordTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.check_same(Recording(out), [mode])
 
+    def test_calls_without_modules_are_told(self):
+        done = self.record([OPENED, 'deepbind-init', self.spirv, '-g', self.got, 'libze_loader.so.1'])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b'zeContextCreate', done.stderr)
+        self.assertNotIn(b'nothing was recorded', done.stderr)
+
     def test_existing_preload_is_kept(self):
         says = os.path.join(self.work, 'says')
         folder = tempfile.mkdtemp(prefix='zs-preload-')
