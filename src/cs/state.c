@@ -208,7 +208,7 @@ static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, bool is_part,
     const uint64_t times[4] = {ran->start_ticks, ran->start_ticks, ran->end_ticks, ran->end_ticks};
     int error = 0;
     if (is_part) /* those of tiles stand side by side, whatever the register says */
-        to += cs->registers[ZS_CS_PARTITION / 4] * 16ull;
+        to += cs->registers[ZS_CS_PARTITION / 4] * (cs->params.is_xe2 ? 32ull : 16ull);
     for (uint32_t i = 0; i < 4 && !error; i++)
         error = cs->params.is_xe2 ? zs_cs_store64(cs, to + i * 8, times[i], diag)
                                   : zs_cs_store32(cs, to + i * 4, (uint32_t)times[i], diag);
@@ -265,7 +265,7 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
         PARTITIONED = 1 << 9
     };
     uint32_t more = cs->params.is_xe2;
-    if (count != LENGTH + more || (dw[0] & PARTITIONED && more))
+    if (count != LENGTH + more)
         return zs_cs_refuse(cs, dw, count, diag);
     if (zs_cs_is_predicated_off(cs, dw[0] & PREDICATED))
         return 0;

@@ -219,6 +219,8 @@ static bool alu_step(struct zs_cs *cs, struct alu *alu, uint32_t instruction)
              from = instruction & 0x3ff;
     switch (op) {
     case 0x000:
+    case 0x001: /* FENCE_RD, FENCE_WR: all is done in order */
+    case 0x002:
         return true;
     case 0x080: /* LOAD, LOADINV, LOAD0, LOAD1 */
     case 0x480:
@@ -255,11 +257,30 @@ static bool alu_step(struct zs_cs *cs, struct alu *alu, uint32_t instruction)
     }
 }
 
+/* LOADIND: a register gets the qword of memory at the accumulator. */
+static int alu_load_memory(struct zs_cs *cs, const struct alu *alu, uint32_t to,
+                           struct zs_diag *diag)
+{
+    uint32_t low = 0, high = 0;
+    int error = zs_cs_load32(cs, alu->result, &low, diag);
+    if (!error)
+        error = zs_cs_load32(cs, alu->result + 4, &high, diag);
+    cs->registers[GPR / 4 + to * 2] = low;
+    cs->registers[GPR / 4 + to * 2 + 1] = high;
+    return error;
+}
+
 int zs_cs_math(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
+    enum { LOADIND = 0x082 };
     struct alu alu = {0};
     for (uint32_t i = 1; i < count; i++) {
-        if (!alu_step(cs, &alu, dw[i]))
+        uint32_t to = zs_cs_bits(dw[i], 19, 10);
+        bool is_load = dw[i] >> 20 == LOADIND && to < 16 && (dw[i] & 0x3ff) == REG_ACCU;
+        int error = is_load ? alu_load_memory(cs, &alu, to, diag) : 0;
+        if (error)
+            return error;
+        if (!is_load && !alu_step(cs, &alu, dw[i]))
             return zs_cs_fail(cs, diag, -ENOTSUP, "MI_MATH: 0x%08" PRIx32 " is not modelled",
                               dw[i]);
     }
@@ -290,9 +311,7 @@ int zs_cs_batch_end(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct
 
 int zs_cs_batch_start(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    enum { INDIRECT = 1 << 12, PREDICATED = 1 << 15, SECOND_LEVEL = 1 << 22 };
-    if (dw[0] & INDIRECT && cs->params.is_xe_hpg)
-        return zs_cs_refuse(cs, dw, count, diag);
+    enum { PREDICATED = 1 << 15, INDIRECT = 1 << 18, SECOND_LEVEL = 1 << 22 };
     if (dw[0] & PREDICATED && cs->is_off)
         return 0;
     if (dw[0] & SECOND_LEVEL) { /* second level: its end leads back here */
@@ -302,6 +321,8 @@ int zs_cs_batch_start(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
         cs->returns[cs->depth++] = cs->next_va;
     }
     cs->next_va = zs_cs_qword(dw + 1) & ~3ull;
+    if (dw[0] & INDIRECT && cs->params.is_xe_hpg) /* in the first general register */
+        cs->next_va = zs_cs_qword(&cs->registers[GPR / 4]) & ~3ull;
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "base/reader.h"
 
 enum { TYPE_1D, TYPE_2D, TYPE_3D, TYPE_CUBE, TYPE_BUFFER, TYPE_STRUCTURED, TYPE_NULL = 7 };
+enum { PLANAR_420_8 = 0x1a5, PLANAR_420_16 = 0x1a6 };
 
 static int decode_tiling(uint32_t dw0, bool has_tile4, struct zs_cs_surface *ret,
                          struct zs_diag *diag)
@@ -63,5 +64,10 @@ int zs_cs_surface_decode(const uint8_t state[ZS_CS_SURFACE_STATE_B], bool has_ti
     ret->depth = zs_cs_bits(dw[3], 31, 21) + 1;
     ret->row_pitch_B = zs_cs_bits(dw[3], 17, 0) + 1;
     ret->slice_rows = zs_cs_bits(dw[1], 14, 0) * 4;
+    if (ret->format == PLANAR_420_8 || ret->format == PLANAR_420_16)
+        ret->chroma_rows = zs_cs_bits(dw[6], 13, 0);
+    if (ret->chroma_rows && dw[6] >> 16)
+        return zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET,
+                           "planes side by side, or three, are not modelled");
     return decode_tiling(dw[0], has_tile4, ret, diag);
 }

@@ -51,7 +51,8 @@ find_sampler(const struct zs_port *port, const struct zs_port_message *m, const 
     return index < port->sampler_count ? &port->samplers[index] : &none;
 }
 
-/* The header may name a sampler by a handle; bits 31:5 are an offset otherwise, too. */
+/* The header may name a sampler by a handle: with bit 0, states of 16 bytes, as Intel's driver
+ * counts those of a kernel. Else bits 31:5 are an offset. */
 const struct zs_port_sampler *zs_port_sampler_of(const struct zs_port *port,
                                                  const struct zs_port_message *m,
                                                  const uint8_t *header)
@@ -59,7 +60,7 @@ const struct zs_port_sampler *zs_port_sampler_of(const struct zs_port *port,
     uint32_t pointer = m->header_grf && m->may_be_handle ? zs_port_load32(header + 12) : 0;
     if (!(pointer & 1))
         return find_sampler(port, m, header);
-    uint32_t handle = (pointer & ~31u) + m->sampler * 16u;
+    uint32_t handle = (pointer & ~15u) + m->sampler * 16u;
     uint32_t own = (pointer & ~31u) / ZS_PORT_SAMPLER_HANDLE_B - 1;
     if (!port->handles && !port->sampler_handles && own < port->sampler_count && m->sampler == 0)
         return &port->samplers[own];
@@ -76,7 +77,7 @@ choose_sampler(struct zs_port *port, const struct zs_port_message *m, const uint
 {
     const struct zs_port_sampler *sampler = zs_port_sampler_of(port, m, header);
     if (!sampler)
-        zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, zs_port_load32(header + 12) & ~31u,
+        zs_port_fail(port, m, ZS_PORT_FAULT_SAMPLER_HANDLE, -1, zs_port_load32(header + 12) & ~15u,
                      0, false);
     return sampler;
 }

@@ -95,6 +95,17 @@ static const uint8_t *find(const struct zs_drm_vm *vm, uint64_t gpu_va, uint64_t
     return zs_gpu_memory_host(vm->memory, zs_drm_canonical(vm, gpu_va), size_B, false);
 }
 
+/* Rows of pairs of U and V stand behind those of Y, in whole tiles. */
+static bool planes_of(const struct zs_cs_surface *s, struct zs_gpu_image *ret)
+{
+    enum { R8 = 0x140, R8G8 = 0x106, R16 = 0x10a, R16G16 = 0x0cc, PLANAR_420_8 = 0x1a5 };
+    bool is_8 = s->format == PLANAR_420_8;
+    ret->format = zs_gpu_format_find(is_8 ? R8 : R16);
+    ret->chroma = zs_gpu_format_find(is_8 ? R8G8 : R16G16);
+    ret->slice_pitch_B = (uint64_t)s->chroma_rows * s->row_pitch_B;
+    return s->chroma_rows % zs_tile_rows(ret->tiling) == 0;
+}
+
 static bool image_of(const struct zs_drm_vm *vm, const struct zs_cs_surface *s,
                      struct zs_gpu_image *ret)
 {
@@ -116,6 +127,8 @@ static bool image_of(const struct zs_drm_vm *vm, const struct zs_cs_surface *s,
         .tiling = s->tiling,
     };
     memcpy(ret->swizzle, s->swizzle, sizeof(ret->swizzle));
+    if (s->chroma_rows && s->tiling != ZS_TILE_64)
+        return planes_of(s, ret);
     if (!ret->format)
         return false;
     if (s->tiling == ZS_TILE_64)
@@ -243,7 +256,7 @@ static bool read_sampler(const struct zs_drm_vm *vm, const struct zs_cs_walk *wa
 static void read_sampler_handles(const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
                                  uint32_t room, struct work *work)
 {
-    enum { OTHER_BITS = 0x3e };
+    enum { OTHER_BITS = 0xe };
     struct zs_gpu_walk_sampler *to =
         work->samplers + zs_gpu_walk_kernel_samplers(work->walk.kernel) - room;
     uint32_t count = 0;

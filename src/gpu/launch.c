@@ -223,6 +223,10 @@ static void image_surface(struct zs_port_surface *surface, const struct zs_gpu_i
 static uint64_t image_extent_B(const struct zs_gpu_image *image)
 {
     uint64_t slices = image->type == ZS_GPU_IMAGE_3D ? image->depth : image->layers;
+    if (image->chroma && image->tiling != ZS_LINEAR)
+        return image->slice_pitch_B +
+               zs_align_up(zs_gpu_halved(image->height), zs_tile_rows(image->tiling)) *
+                   image->row_pitch_B;
     if (image->chroma)
         return image->slice_pitch_B +
                (zs_gpu_halved(image->height) - 1) * (uint64_t)image->row_pitch_B +

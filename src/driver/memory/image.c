@@ -82,15 +82,38 @@ static uint8_t select_of(ze_image_format_swizzle_t swizzle, uint8_t self)
     return swizzle == ZE_IMAGE_FORMAT_SWIZZLE_X ? self : codes[swizzle];
 }
 
+/* What kernels are told: Intel's driver goes by the swizzle, whatever channels the layout has. */
 static uint32_t cl_order(const struct format *format, const ze_image_format_t *wanted)
 {
     enum { CL_NV12_INTEL = 0x410E };
+#define ORDER(order, x, y, z, w)                                                                   \
+    {                                                                                              \
+        order,                                                                                     \
+        {                                                                                          \
+            ZE_IMAGE_FORMAT_SWIZZLE_##x, ZE_IMAGE_FORMAT_SWIZZLE_##y, ZE_IMAGE_FORMAT_SWIZZLE_##z, \
+                ZE_IMAGE_FORMAT_SWIZZLE_##w                                                        \
+        }                                                                                          \
+    }
+    static const struct {
+        uint32_t order;
+        ze_image_format_swizzle_t by[4];
+    } rows[] = {
+        ORDER(CL_R, R, 0, 0, 1),         ORDER(CL_DEPTH, D, 0, 0, 1),
+        ORDER(CL_A, 0, 0, 0, R),         ORDER(CL_RG, R, G, 0, 1),
+        ORDER(CL_RA, R, 0, 0, G),        ORDER(CL_RGB, R, G, B, 1),
+        ORDER(CL_RGBA, R, G, B, A),      ORDER(CL_BGRA, B, G, R, A),
+        ORDER(CL_ARGB, A, R, G, B),      ORDER(CL_ABGR, A, B, G, R),
+        ORDER(CL_LUMINANCE, R, R, R, 1), ORDER(CL_INTENSITY, R, R, R, R),
+    };
+#undef ORDER
+    static const uint32_t by_channels[] = {0, CL_R, CL_RG, CL_RGB, CL_RGBA};
     if (format->layout == ZE_IMAGE_FORMAT_LAYOUT_NV12)
         return CL_NV12_INTEL;
-    static const uint32_t by_channels[] = {0, CL_R, CL_RG, CL_RGB, CL_RGBA};
-    if (format->channels == 4 && wanted->x == ZE_IMAGE_FORMAT_SWIZZLE_B &&
-        wanted->z == ZE_IMAGE_FORMAT_SWIZZLE_R)
-        return CL_BGRA;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        if (wanted->x == rows[i].by[0] && wanted->y == rows[i].by[1] &&
+            wanted->z == rows[i].by[2] && wanted->w == rows[i].by[3])
+            return rows[i].order;
+    }
     return by_channels[format->channels];
 }
 

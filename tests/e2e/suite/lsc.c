@@ -574,4 +574,9 @@ const struct suite_group suite_lsc = {
     "lsc", cases, SUITE_COUNT(cases),
     .simd8 = ROWS8(ROW8_NAME) "lsc_texels lsc_texel_sums lsc_table_a32 lsc_table_a64",
     .no_simd8 = ROWS16(ROW16_NAME) BLOCKS(BLOCK_NAME)
-        FLOAT_ATOMICS(DOUBLE_NAME, double) "lsc_load_far lsc_store_far"};
+        FLOAT_ATOMICS(DOUBLE_NAME, double) "lsc_load_far lsc_store_far",
+    /* Intel's later drivers give handles, not binding tables. */
+    .not_in = "igc2:dg2:tableless:lsc_texels igc2:dg2:tableless:lsc_texel_sums "
+              "igc2:dg2:tableless:lsc_table_a32 igc2:dg2:tableless:lsc_table_a64 "
+              "igc2:mtl:tableless:lsc_texels igc2:mtl:tableless:lsc_texel_sums "
+              "igc2:mtl:tableless:lsc_table_a32 igc2:mtl:tableless:lsc_table_a64"};

@@ -55,6 +55,7 @@ struct suite_buffer {
     double absolute;    /* a difference up to this is right in any case */
     double oracle_ulps; /* how much further PoCL's may be */
     size_t ignored, ignored_count;
+    bool without_alpha; /* of four channels the last may be anything */
 };
 
 /* What stands in an argument: to launch a stage with, and to run the same elsewhere. */
@@ -74,7 +75,9 @@ struct suite_stage {
 };
 
 struct suite_image {
-    ze_image_handle_t handle;
+    ze_image_handle_t handle;   /* NULL: refused */
+    void *memory;               /* of an image of a buffer, where the driver asks for it */
+    ze_image_handle_t views[2]; /* of planes */
     ze_image_desc_t desc;
     void *pixels; /* what it holds before the launch, rows without gaps */
     size_t size_B;

@@ -542,6 +542,63 @@ static void partitions(void **state)
     }
 }
 
+/* Xe2's walker is a dword longer, and its times are qwords. */
+static void partitions_of_xe2(void **state)
+{
+    struct machine *m = machine_create(true);
+    struct zs_cs_params params = {.is_xe_hpg = true, .is_xe2 = true, .timestamp_bits = 64};
+    struct zs_diag diag;
+    uint32_t batch[60] = {LRI(0x221c, 1)};
+    uint32_t *walker = batch + 3;
+    zs_cs_destroy(m->cs);
+    assert_int_equal(zs_cs_create(&ops, m, &params, &m->cs), 0);
+    walker[0] = 0x72080226;
+    walker[2] = 1u << 30;
+    walker[5] = 0xff;
+    walker[7] = 7, walker[8] = 2, walker[9] = 1;
+    walker[14] = 4;
+    walker[19] = BASE + 0x5000;
+    walker[19 + 5] = 1;
+    walker[27] = 3;
+    walker[28] = DATA;
+    walker[40] = END;
+    assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(m->walk.start[0], 4);
+    assert_int_equal(m->walk.groups[0], 3);
+    for (uint32_t k = 0; k < 16; k++)
+        assert_int_equal(data(m, k * 4) >= 1000, k >= 8 && k % 2 == 0);
+    machine_free(m);
+}
+
+/* A table of batches in memory: MI_MATH loads an entry, and the start goes where it says. */
+static void indirect_start(void **state)
+{
+    enum { LOAD = 0x080u << 20, LOADIND = 0x082u << 20, ADD = 0x100u << 20, SRCA = 0x20, SRCB };
+    struct machine *m = machine_create(true);
+    struct zs_diag diag;
+    const uint32_t table[] = {0, 0, BASE + 0x1000, 0}, there[] = {STORE(0, 7), END};
+    const uint32_t batch[] = {LRI(0x2608, DATA + 0x100),
+                              LRI(0x260c, 0),
+                              LRI(0x2610, 8),
+                              LRI(0x2614, 0),
+                              MI(0x1au, 4),
+                              LOAD | SRCA << 10 | 1,
+                              LOAD | SRCB << 10 | 2,
+                              ADD,
+                              LOADIND | 0 << 10 | 0x31,
+                              0x001u << 20, /* FENCE_RD */
+                              MI(0x31u, 1) | 1u << 18,
+                              0,
+                              0,
+                              STORE(0, 1),
+                              END};
+    memcpy((uint8_t *)m->memory + 0x1000, there, sizeof(there));
+    memcpy((uint8_t *)m->memory + (DATA - BASE) + 0x100, table, sizeof(table));
+    assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(data(m, 0), 7);
+    machine_free(m);
+}
+
 /* A copy of half a gigabyte in 48 KiB: others are let in meanwhile, and may end it. */
 static void long_copies(void **state)
 {
@@ -596,6 +653,12 @@ static void surfaces(void **state)
     assert_int_equal(s.tiling, ZS_TILE_64);
     assert_int_equal(zs_cs_surface_decode((uint8_t *)dw, false, &s, &diag), -ENOTSUP);
     assert_true(diag.text[0] != '\0');
+    dw[0] = 1u << 29 | 0x1a5u << 18; /* PLANAR_420_8: U and V 32 rows down, then beside, too */
+    dw[6] = 32;
+    assert_int_equal(zs_cs_surface_decode((uint8_t *)dw, true, &s, &diag), 0);
+    assert_int_equal(s.chroma_rows, 32);
+    dw[6] |= 8u << 16;
+    assert_int_equal(zs_cs_surface_decode((uint8_t *)dw, true, &s, &diag), -ENOTSUP);
 }
 
 /* Every byte of some tiles has a place of its own. */
@@ -702,6 +765,8 @@ int main(void)
         cmocka_unit_test(compute_walker),
         cmocka_unit_test(copies),
         cmocka_unit_test(partitions),
+        cmocka_unit_test(partitions_of_xe2),
+        cmocka_unit_test(indirect_start),
         cmocka_unit_test(long_copies),
         cmocka_unit_test(surfaces),
         cmocka_unit_test(tiles),

@@ -315,6 +315,8 @@ static void samplers_by_handle(void **state)
                 {ZS_ISA_GEN11, HANDLE, 0, true, false},
                 {ZS_ISA_GEN11, HANDLE, HANDLE & ~1, false, false},
                 {ZS_ISA_GEN11, HANDLE, 0x80, true, false},
+                {ZS_ISA_GEN11, HANDLE + 16, 0x50, false, false}, /* states of 16 bytes */
+                {ZS_ISA_GEN11, HANDLE + 16, 0x40, true, false},
                 {ZS_ISA_GEN11, HANDLE & ~1, 0, false, false},
                 {ZS_ISA_GEN11, HANDLE, 0, false, true},
                 {ZS_ISA_GEN11, HANDLE + ZS_PORT_SAMPLER_HANDLE_B, 0, true, true},
