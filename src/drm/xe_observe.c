@@ -50,6 +50,7 @@ struct zs_drm_stalls {
     dev_t device;
     ino_t inode;
     uint64_t rate_cycles;
+    uint32_t active_at; /* in records */
     bool is_enabled;
 };
 
@@ -87,8 +88,11 @@ static int stream_create(struct zs_drm_node *node, uint64_t rate_cycles)
         free(s);
         return error;
     }
-    *s = (struct zs_drm_stalls){
-        .write_fd = ends[1], .device = st.st_dev, .inode = st.st_ino, .rate_cycles = rate_cycles};
+    *s = (struct zs_drm_stalls){.write_fd = ends[1],
+                                .device = st.st_dev,
+                                .inode = st.st_ino,
+                                .rate_cycles = rate_cycles,
+                                .active_at = node->model->stall_active};
     pthread_mutex_lock(&node->lock);
     s->next = node->stalls;
     node->stalls = s;
@@ -158,12 +162,14 @@ bool zs_drm_stalls_wanted(struct zs_drm_node *node)
 /* ---- records -----------------------------------------------------------------------------------
  */
 
-/* Counts of a record by where they stand, and the model's reasons; 0 is what it does not know. */
-enum { ACTIVE, OTHER, CONTROL, PIPE, SEND, DIST, SBID, SYNC, FETCH, COUNTS };
+/* Counts of a record by where they stand, and the model's reasons; FETCH and, from Xe2 on, what
+ * stands first (pixels) is what it does not know. Where active cycles stand the model of the device
+ * says. */
+enum { OTHER = 1, CONTROL, PIPE, SEND, DIST, SBID, SYNC, FETCH, LAST, COUNTS };
 static const uint8_t place_of[ZS_TIMING_REASONS] = {
-    [ZS_TIMING_ACTIVE] = ACTIVE, [ZS_TIMING_CONTROL] = CONTROL, [ZS_TIMING_PIPE] = PIPE,
-    [ZS_TIMING_SEND] = SEND,     [ZS_TIMING_DIST] = DIST,       [ZS_TIMING_SBID] = SBID,
-    [ZS_TIMING_SYNC] = SYNC,     [ZS_TIMING_OTHER] = OTHER};
+    [ZS_TIMING_CONTROL] = CONTROL, [ZS_TIMING_PIPE] = PIPE, [ZS_TIMING_SEND] = SEND,
+    [ZS_TIMING_DIST] = DIST,       [ZS_TIMING_SBID] = SBID, [ZS_TIMING_SYNC] = SYNC,
+    [ZS_TIMING_OTHER] = OTHER};
 
 /* 29 bits of the address in units of 8 bytes, then counts of 8 bits each. */
 static void put_record(uint8_t to[ZS_XE_STALL_RECORD_B], uint64_t ip, const uint8_t counts[COUNTS])
@@ -185,7 +191,7 @@ static bool send_instruction(struct zs_drm_stalls *s, uint64_t ip, const uint64_
     uint64_t samples[COUNTS] = {0}, most = 0;
     for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++) {
         uint64_t all = cycles[r] + left[r];
-        samples[place_of[r]] += all / s->rate_cycles;
+        samples[r == ZS_TIMING_ACTIVE ? s->active_at : place_of[r]] += all / s->rate_cycles;
         left[r] = all % s->rate_cycles;
     }
     for (uint32_t i = 0; i < COUNTS; i++)

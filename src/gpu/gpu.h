@@ -86,7 +86,8 @@ struct zs_gpu_model {
     bool hbm;           /* its memory: else GDDR6, of integrated ones the host's */
     bool no_images;     /* nor samplers */
     bool no_dpas;       /* where the platform has it */
-    bool stall_sampler; /* EU stall sampling, as far as Intel's driver has it */
+    bool stall_sampler;   /* EU stall sampling, as far as Intel's driver has it */
+    uint8_t stall_active; /* which count of its records is that of issued instructions */
     bool long_integers; /* 64-bit integers have the long pipe, not that of the others */
     bool runnable;      /* its ISA is implemented: zs_gpu_device_create works */
 };

@@ -125,6 +125,18 @@ static double frequency_max(const struct source *s)
     return (double)s->model->core_clock_MHz;
 }
 
+/* The first counter less the others. */
+static double less(const struct source *s)
+{
+    double first = (double)s->report->counters[s->row->counters[0] - 1];
+    return 2 * first > sum(s) ? 2 * first - sum(s) : 0;
+}
+
+static double less_of_eus(const struct source *s)
+{
+    return part(less(s), all_eus(s));
+}
+
 static double part_of_clocks(const struct source *s)
 {
     return part(sum(s), (double)s->report->cycles);
@@ -293,6 +305,8 @@ static const struct {
     [ZS_HOW_CLOCKS] = {clocks, NULL, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_FREQUENCY] = {frequency, frequency_max, ZET_VALUE_TYPE_UINT64},
     [ZS_HOW_SUM] = {sum, sum_max, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_LESS] = {less, NULL, ZET_VALUE_TYPE_UINT64},
+    [ZS_HOW_LESS_OF_EUS] = {less_of_eus, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_PART_OF_CLOCKS] = {part_of_clocks, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_PART_OF_EUS] = {part_of_eus, hundred, ZET_VALUE_TYPE_FLOAT32},
     [ZS_HOW_PART_OF_THREADS] = {part_of_threads, hundred, ZET_VALUE_TYPE_FLOAT32},

@@ -184,9 +184,14 @@ static bool is_missing(const struct zs_metric_row *row, const bool *missing)
     return c != row->counters && !*c;
 }
 
+static enum zs_isa_platform named_like(enum zs_isa_platform platform)
+{
+    return platform == ZS_ISA_XE3 ? ZS_ISA_XE2 : platform;
+}
+
 bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed)
 {
-    return (sets[set].where == ZS_ISA_EVERY || sets[set].where == model->platform) &&
+    return (sets[set].where == ZS_ISA_EVERY || sets[set].where == named_like(model->platform)) &&
            (sets[set].needs == NEEDS_NOTHING || timed) &&
            (sets[set].needs != NEEDS_ONE_SLICE || model->slices == 1) &&
            (sets[set].needs != NEEDS_STALL_SAMPLER || model->stall_sampler);
@@ -298,7 +303,7 @@ static zet_metric_group_sampling_type_flags_t sampling_of(enum zs_metric_set set
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED};
     if (zs_metric_is_traced(set))
         return number ? 0u : (uint32_t)ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
-    if (set == ZS_METRIC_SET_EU_STALL_SAMPLING && number) /* as Intel's */
+    if (zs_metric_is_intels_stalls(set) && number) /* as Intel's */
         return 0;
     return samplings[number];
 }

@@ -67,6 +67,8 @@ enum zs_metric_how {
     ZS_HOW_CLOCKS,
     ZS_HOW_FREQUENCY,
     ZS_HOW_SUM,
+    ZS_HOW_LESS, /* the first less the others */
+    ZS_HOW_LESS_OF_EUS,
     ZS_HOW_PART_OF_CLOCKS,
     ZS_HOW_PART_OF_EUS,
     ZS_HOW_PART_OF_THREADS,
@@ -132,9 +134,15 @@ enum zs_metric_by_address {
     ZS_METRIC_ADDRESS_VALUES = ZS_MAX((int)ZS_METRIC_STALL_VALUES, (int)ZS_GPU_ACCESSES)
 };
 
+/* Intel's form of stall sampling. */
+static inline bool zs_metric_is_intels_stalls(uint32_t set)
+{
+    return set == ZS_METRIC_SET_EU_STALL_SAMPLING || set == ZS_METRIC_SET_EU_STALL_SAMPLING_XE2;
+}
+
 static inline enum zs_metric_by_address zs_metric_by_address(uint32_t set)
 {
-    return set == ZS_METRIC_SET_STALL_SAMPLING || set == ZS_METRIC_SET_EU_STALL_SAMPLING
+    return set == ZS_METRIC_SET_STALL_SAMPLING || zs_metric_is_intels_stalls(set)
                ? ZS_METRIC_STALLS_BY_ADDRESS
            : set == ZS_METRIC_SET_MEMORY_BY_ADDRESS ? ZS_METRIC_MEMORY_BY_ADDRESS
                                                     : ZS_METRIC_BY_ADDRESS;
@@ -210,9 +218,9 @@ static inline size_t zs_metric_used_B(uint32_t set)
 }
 static inline size_t zs_metric_report_B(uint32_t set)
 {
-    return set == ZS_METRIC_SET_EU_STALL_SAMPLING ? (size_t)ZS_RAW_EU_STALL_B
-           : zs_metric_is_by_address(set)         ? zs_metric_used_B(set)
-                                                  : (size_t)ZS_RAW_REPORT_B;
+    return zs_metric_is_intels_stalls(set) ? (size_t)ZS_RAW_EU_STALL_B
+           : zs_metric_is_by_address(set)  ? zs_metric_used_B(set)
+                                           : (size_t)ZS_RAW_REPORT_B;
 }
 /* zs_metric_report_B() bytes. */
 void zs_metric_report_write(const struct zs_metric_report *report, uint8_t *ret_bytes);
