@@ -489,11 +489,45 @@ bool zs_value_has_begun(const struct zs_value_check *k)
     return !has_head;
 }
 
+static int any_register(void *user, uint64_t number, uint64_t bit_offset, uint32_t bits,
+                        uint64_t *ret_value)
+{
+    (void)user, (void)number, (void)bit_offset, (void)bits;
+    *ret_value = 0;
+    return 0;
+}
+
+static int any_memory(void *user, uint64_t gpu_va, uint32_t address_class, uint32_t size_B,
+                      uint64_t *ret_value)
+{
+    (void)user, (void)gpu_va, (void)address_class, (void)size_B;
+    *ret_value = 0;
+    return 0;
+}
+
+/* It stays in one place of memory. */
+static bool stays(const struct zs_dwarf_kernel *info, const struct zs_variable *v)
+{
+    const struct zs_eval_context context = {.size_B = sizeof(context),
+                                            .read_register = any_register,
+                                            .read_memory = any_memory,
+                                            .kernel = info,
+                                            .variable = v};
+    struct zs_location_iterator it = zs_variable_locations(info, v);
+    struct zs_location location, other;
+    struct zs_eval_result place;
+    return zs_location_next(&it, &location) && !zs_location_next(&it, &other) &&
+           zs_expr_eval(location.expr, &context, &place, NULL) == 0 && place.count == 1 &&
+           place.pieces[0].kind == ZS_PIECE_MEMORY;
+}
+
+/* IGC 2 has lists without optimisation, too: of one place each, from where it is set up on. */
 bool zs_value_is_optimised(const struct zs_dwarf_kernel *info)
 {
     bool optimised = false;
-    for (uint32_t i = 0; i < info->variable_count; i++)
-        optimised |= info->variables[i].location_kind == ZS_LOCATION_LIST;
+    for (uint32_t i = 0; i < info->variable_count && !optimised; i++)
+        optimised = info->variables[i].location_kind == ZS_LOCATION_LIST &&
+                    !stays(info, &info->variables[i]);
     return optimised;
 }
 

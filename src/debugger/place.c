@@ -302,7 +302,8 @@ static bool stripped_type(const struct zs_dbg_context *c, uint32_t type, struct 
     return type && zs_type_get(dwarf, zs_type_strip(dwarf, type), ret) == 0;
 }
 
-/* Elements of a vector: each has its lanes together, of 32 lanes those of a half. */
+/* Elements of a vector: each has its lanes together, of 32 lanes in registers of 32 bytes those of
+ * a half. */
 static bool spread_vector(const struct zs_dbg_context *c, const struct zs_variable *v,
                           struct zs_eval_result *place)
 {
@@ -310,7 +311,8 @@ static bool spread_vector(const struct zs_dbg_context *c, const struct zs_variab
     const struct zs_dwarf_kernel *info = c->frame->call->kernel->info;
     struct zs_type vector, element;
     uint32_t simd = info->frames[info->scopes[v->scope].frame].simd;
-    uint32_t lanes = simd == 32 ? 16 : simd, in_half = lanes ? c->lane % lanes : 0;
+    uint32_t lanes = simd == 32 && c->d->grf_B == 32 ? 16 : simd,
+             in_half = lanes ? c->lane % lanes : 0;
     uint64_t number = wide.dwarf_register, grf_bits = c->d->grf_B * 8u;
     if (place->count != 1 || !lanes || zs_dwarf_register(number).file != ZS_DWREG_GRF ||
         !stripped_type(c, v->type, &vector) || vector.kind != ZS_KIND_VECTOR ||
@@ -356,6 +358,10 @@ static int check_memory(const struct zs_dbg_context *c, const struct zs_variable
         return 0;
     if (c->frame->call->kernel->optimised || place->count != 1)
         return unavailable(c, "optimised code stores it when it likes");
+    struct zs_type type;
+    if (v->location_kind == ZS_LOCATION_LIST && stripped_type(c, v->type, &type) &&
+        type.kind == ZS_KIND_ARRAY) /* IGC 2 transposes them, or not */
+        return unavailable(c, "the elements of its lanes may alternate, which is not told");
     if (!zs_dbg_has_begun(c, v))
         return unavailable(c, "the function has not begun");
     if (!zs_dbg_address_registers(c, v, at_B))

@@ -113,6 +113,7 @@ struct eval {
 
 static int run(struct eval *e);
 static void end_place(struct eval *e);
+static void set_wide(struct eval *e, const struct zs_sym *value);
 
 static struct zs_sym known(uint64_t value)
 {
@@ -171,10 +172,13 @@ static struct zs_sym add_syms(struct zs_sym a, struct zs_sym b)
 static int push_register(struct eval *e, uint64_t number, uint64_t bit_offset, uint64_t bits)
 {
     struct zs_sym sym = {.terms = 1, .term = {{number, bit_offset, (uint32_t)bits}}};
-    bool is_place =
-        !e->symbolic && zs_reader_left(&e->r) && e->r.span.data[e->r.at_B] == DW_OP_stack_value;
-    if (bits == 0 || bits > (is_place ? WIDE_MAX_BITS : 64))
+    bool is_value = zs_reader_left(&e->r) && e->r.span.data[e->r.at_B] == DW_OP_stack_value;
+    if (bits == 0 || bits > (e->symbolic ? 64 : WIDE_MAX_BITS))
         return zs_reader_fail(&e->r, -EINVAL, "%" PRIu64 " bits of a register", bits);
+    if (bits > 64 && !is_value) {
+        set_wide(e, &sym);
+        return 0;
+    }
     if (bits > 64)
         return push(e, sym);
     if (e->symbolic && e->at_entry) {
@@ -249,8 +253,9 @@ static void set_register(struct eval *e, uint64_t number)
     e->has_place = true;
 }
 
-/* More bits than a value can have are a place. IGC describes a vector's elements one after the
- * other in this way, each as if it were the whole vector: the first one counts. */
+/* More bits than a value can have are a place, which IGC 2 says without DW_OP_stack_value. IGC
+ * describes a vector's elements one after the other in this way, each as if it were the whole
+ * vector: the first one counts. */
 static void set_wide(struct eval *e, const struct zs_sym *value)
 {
     if (e->has_place && e->place.piece.wide)
@@ -371,7 +376,8 @@ static int intel(struct eval *e, uint8_t op, uint64_t operand)
     if (op == DW_OP_INTEL_bit_piece_stack)
         return add_piece(e, size.value, offset.value);
     struct zs_sym place = known(0);
-    if (e->has_place && e->place.piece.kind == ZS_PIECE_REGISTER) { /* DW_OP_regx before it */
+    if (e->has_place && e->place.piece.kind == ZS_PIECE_REGISTER &&
+        !e->place.piece.wide) { /* DW_OP_regx before it */
         place = known(e->place.piece.dwarf_register);
         e->has_place = false;
     } else if (e->depth) {

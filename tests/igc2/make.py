@@ -32,13 +32,16 @@ IGA = {'tgllp': 0x1000000, 'dg2': 0x1000002, 'mtl': 0x1000002, 'arl-h': 0x100000
 SUITE = 'arith extremes real half wide flow memory sync subgroup shape program data image printf dot localblock'
 LATER = {'matrix': 'dg2 arl-h pvc bmg lnl ptl', 'lsc': 'dg2 mtl pvc bmg lnl ptl', 'xehpc': 'pvc bmg lnl ptl',
          'floatatomic': 'dg2 mtl pvc bmg lnl ptl'}
-VARIANTS = {'unoptimised': '-cl-opt-disable', 'simd32': '-DSIMD=32', 'large': '-cl-intel-256-GRF-per-thread'}
+VARIANTS = {'unoptimised': '-cl-opt-disable', 'simd32': '-DSIMD=32', 'large': '-cl-intel-256-GRF-per-thread',
+            'numbered': '-DIN_ORDER'}
 # what of each there is beside the default, for which devices
 MORE = {'flow': {'unoptimised': DEVICES}, 'memory': {'unoptimised': ('bmg', 'ptl')},
         'subgroup': {'simd32': ('bmg', 'ptl')}, 'sync': {'simd32': ('bmg', 'ptl')},
-        'real': {'simd32': ('pvc', 'bmg', 'ptl')}, 'program': {'large': ('dg2', 'bmg', 'ptl')}}
+        'real': {'simd32': ('pvc', 'bmg', 'ptl')}, 'program': {'large': ('dg2', 'bmg', 'ptl')},
+        'lsc': {'numbered': ('dg2', 'mtl')}}
 OPTIONS = '-cl-std=CL2.0 -cl-fp32-correctly-rounded-divide-sqrt'
 LIMIT_S = 600
+STEPPED = ('mtl', 'bmg', 'ptl')  # where values are compared in the debugger
 
 
 def jobs():
@@ -62,6 +65,10 @@ def jobs():
     for name, source in (('debug', 'tests/unit/correlate/kernels/kernels.cl'), ('nbody', 'examples/nbody/nbody.cl')):
         for device in DEVICES:
             yield name, device, 'default', os.path.join(TESTS, '..', source), '-g -I.'
+    for device in STEPPED:
+        source = os.path.join(TESTS, 'e2e', 'debug', 'stepped.cl')
+        yield 'stepped', device, 'default', source, '-g'
+        yield 'stepped', device, 'unoptimised', source, '-g -cl-opt-disable'
 
 
 def called(job):
@@ -97,8 +104,16 @@ def compile_one(work, compiler, job):
 
 def compile_afresh(out, job):
     _, device, _, source, options = job
+    if os.path.basename(source) == 'stepped.cl':  # without what notes its variables down
+        with open(source, encoding='utf-8') as f:
+            text = re.sub(r'\b[LQ]\([a-z0-9, ]*\) ?', '', f.read())
+        source = out + '.cl'
+        with open(source, 'w', encoding='utf-8') as f:
+            f.write(text)
     command = ['ocloc', 'compile', '-q', '-file', os.path.basename(source), '-device', device, '-options', options,
                '-output_no_suffix', '-output', out]
+    if '-DIN_ORDER' in options:  # images by binding table
+        command += ['-stateful_address_mode', 'bindful']
     if os.path.exists(out + '.bin'):
         os.remove(out + '.bin')
     try:

@@ -29,6 +29,7 @@ enum {
     SEGMENT_MAX = UINT16_MAX - 1,
     SECTION_HEADER_B = 64,
     SECTION_ADDRESS_AT = 16,
+    SECTION_SIZE_AT = 32,
     TEXT_ALIGN_B = 64,
     ARENA_B_MAX = 256 << 20,
     NAMES_B_MAX = 1 << 28, /* of symbols, as often as they are read: they may overlap */
@@ -44,6 +45,7 @@ struct linker {
     struct zs_ze_module *module;
     struct zs_elf elf;
     uint64_t *section_va;            /* by section */
+    uint64_t *section_B;             /* of code what is loaded: without what fills its end */
     struct zs_name_map section_of;   /* the first of a name */
     const struct zs_section *symtab; /* whose symbols are resolved */
     struct resolved *symbols;
@@ -80,8 +82,8 @@ static uint64_t buffer_va(const struct zs_ze_module *module, const char *section
     return 0;
 }
 
-/* Where a kernel's code is for debuggers; 0: nowhere. */
-static uint64_t code_va(const struct zs_ze_module *module, uint32_t section)
+/* Where a kernel's code is for debuggers, and its size; 0: nowhere. */
+static uint64_t code_va(const struct zs_ze_module *module, uint32_t section, uint64_t *ret_size_B)
 {
     const struct zs_image *image = module->image;
     for (uint32_t i = 0; module->kernel_ip_B && i < image->kernel_count; i++) {
@@ -89,6 +91,7 @@ static uint64_t code_va(const struct zs_ze_module *module, uint32_t section)
             continue;
         uint32_t ip_B =
             image->kernels[i].is_function_holder ? module->ip_B : module->kernel_ip_B[i];
+        *ret_size_B = image->kernels[i].code.size_B;
         return ip_B ? module->context->code_base_va + ip_B : 0;
     }
     return 0;
@@ -99,7 +102,8 @@ static void place_sections(struct linker *l)
     uint64_t next_va = ZS_IP_BASE;
     for (uint32_t i = 0; i < l->elf.section_count; i++) {
         const struct zs_section *s = &l->elf.sections[i];
-        uint64_t va = code_va(l->module, i);
+        l->section_B[i] = s->size_B;
+        uint64_t va = code_va(l->module, i, &l->section_B[i]);
         if (va) {
             l->section_va[i] = va;
         } else if (starts_with(s->name, ".text")) {
@@ -121,9 +125,11 @@ static int write_headers(struct linker *l)
     if (r.error || table_B > l->out->size_B || size_B > l->out->size_B - table_B)
         return -EBADMSG;
     store(l->out->data + ELF_TYPE_AT, ZS_ELF_EXEC, 2);
-    for (uint32_t i = 0; i < l->elf.section_count; i++)
-        store(l->out->data + table_B + (uint64_t)i * SECTION_HEADER_B + SECTION_ADDRESS_AT,
-              l->section_va[i], 8);
+    for (uint32_t i = 0; i < l->elf.section_count; i++) {
+        uint8_t *header = l->out->data + table_B + (uint64_t)i * SECTION_HEADER_B;
+        store(header + SECTION_ADDRESS_AT, l->section_va[i], 8);
+        store(header + SECTION_SIZE_AT, l->section_B[i], 8);
+    }
     return 0;
 }
 
@@ -137,7 +143,8 @@ static void append_segments(struct linker *l)
     size_t at_B = l->out->size_B;
     for (uint32_t i = 0; i < l->elf.section_count && count < SEGMENT_MAX; i++) {
         const struct zs_section *s = &l->elf.sections[i];
-        uint64_t va = l->section_va[i], file_B = s->bytes.size_B, size_B = s->size_B;
+        uint64_t va = l->section_va[i], size_B = l->section_B[i];
+        uint64_t file_B = ZS_MIN((uint64_t)s->bytes.size_B, size_B);
         if (!va || !s->size_B || starts_with(s->name, ".data.const.string"))
             continue;
         bool is_text = starts_with(s->name, ".text");
@@ -248,8 +255,9 @@ static int link_elf(struct linker *l, struct zs_arena *arena, struct zs_span zeb
     if (error)
         return error;
     l->section_va = ZS_ARENA_ARRAY(arena, l->elf.section_count + 1u, uint64_t);
+    l->section_B = ZS_ARENA_ARRAY(arena, l->elf.section_count + 1u, uint64_t);
     zs_buf_append(l->out, zebin.data, zebin.size_B);
-    if (!l->section_va || l->out->error)
+    if (!l->section_va || !l->section_B || l->out->error)
         return -ENOMEM;
     place_sections(l);
     error = index_sections(l);

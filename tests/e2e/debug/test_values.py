@@ -13,9 +13,9 @@ KERNELS = ['straight', 'sums', 'branches', 'vectors', 'longs', 'structures', 'ar
 FOCUS = [1, 4]  # lanes that go different ways
 SHOWN = 3
 DEVICE = os.environ['ZESCOPE_DEVICES']
-# In code that was not optimised: variables that IGC's debug info gives no place at all, and two whose addresses cannot be
+# In code that was not optimised: variables that IGC's debug info gives no place at all (IGC 2: no certain one), and two whose addresses cannot be
 # computed in front of some instructions.
-NO_PLACE = {(device, 'arrays', 'a') for device in ('icllp', 'tgllp', 'acm-g10')}
+NO_PLACE = {(device, 'arrays', 'a') for device in ('icllp', 'tgllp', 'acm-g10', 'mtl', 'bmg', 'ptl')}
 HARD = {('tgllp', 'branches', 'u', 0xd80), ('tgllp', 'branches', 'k', 0xd80), ('tgllp', 'branches', 'u', 0x1090)}
 
 

@@ -558,8 +558,8 @@ static const struct suite_case cases[] = {
     STRIDED_CASE(d16),
     ATOMICS(ATOMIC_CASE) FLOAT_ATOMICS(FLOAT_ATOMIC_CASE, float) /**/
     FLOAT_ATOMICS(FLOAT_ATOMIC_CASE, double)                     /**/
-    {"lsc_table_a32", case_table, shapes},
-    {"lsc_table_a64", case_table, shapes},
+    {"lsc_table_a32", case_table, shapes, "numbered"},           /* where these have no table */
+    {"lsc_table_a64", case_table, shapes, "numbered"},
     {"lsc_fences", case_fences, shapes},
     {"lsc_status", case_status, shapes},
     {"lsc_texels", case_texels, shapes, OTHER_NUMBERS},

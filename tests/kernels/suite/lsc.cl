@@ -354,6 +354,14 @@ BY_TABLE(64, ulong)
 
 /* ---- Texels, by the numbers that the compiler gives these images ---- */
 
+#ifdef IN_ORDER /* a zebin, by binding table */
+#define TO   "bti(0x1)"
+#define SUMS "bti(0x0)"
+#else
+#define TO   "bti(0x5)"
+#define SUMS "bti(0x3)"
+#endif
+
 KERNEL void lsc_texels(read_only image2d_t from, write_only image2d_t to, global const int2 *at,
                        global uint4 *out)
 {
@@ -365,7 +373,7 @@ KERNEL void lsc_texels(read_only image2d_t from, write_only image2d_t to, global
         __asm__ volatile("lsc_load_quad.tgm (M1, 8) %0:d32.xyzw bti(0x0)[%1, %2]:a32"
                          : "=rw"(r)
                          : "rw"(x), "rw"(y));
-        __asm__ volatile("lsc_store_quad.tgm (M1, 8) bti(0x5)[%0, %1]:a32 %2:d32.xyzw"
+        __asm__ volatile("lsc_store_quad.tgm (M1, 8) " TO "[%0, %1]:a32 %2:d32.xyzw"
                          :
                          : "rw"(column), "rw"(row), "rw"(r));
         v = r;
@@ -383,7 +391,7 @@ KERNEL void lsc_texel_sums(read_write image2d_t sums, global const int *at, glob
 {
     int x = at[I], y = 0;
     uint v = b[I], r;
-    __asm__ volatile("lsc_atomic_iadd.tgm (M1, 8) %0:d32 bti(0x3)[%1, %2]:a32 %3 %%null"
+    __asm__ volatile("lsc_atomic_iadd.tgm (M1, 8) %0:d32 " SUMS "[%1, %2]:a32 %3 %%null"
                      : "=rw"(r)
                      : "rw"(x), "rw"(y), "rw"(v));
     if (get_image_height(sums) == 0)

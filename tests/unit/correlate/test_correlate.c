@@ -92,6 +92,8 @@ static const struct eval_row eval_rows[] = {
     {"regval_bits", EXPR(0x08, 28, 0x08, 64, 0xfe, 32, 0x9f), 0, ZS_PIECE_VALUE, 0x1c08, 64},
     /* more than a value: where a vector is */
     {"regval_bits of a vector", EXPR(0x08, 28, 0x30, 0xfe, 65, 0x9f), 0, ZS_PIECE_REGISTER, 28, 0},
+    {"regval_bits of a vector, as IGC 2 says it",
+     EXPR(0x08, 28, 0x30, 0xfe, 128, 0x08, 36, 0x30, 0xfe, 128), 0, ZS_PIECE_REGISTER, 28, 0},
     {"regval_bits of too many", EXPR(0x08, 28, 0x30, 0xfe, 65, 0x31, 0x22, 0x9f), -EINVAL, 0, 0, 0},
     {"bit_piece_stack", EXPR(0x08, 28, 0xeb, 0x38, 0x08, 16, 0xef), 0, ZS_PIECE_REGISTER, 28, 8},
     {"piece_stack", EXPR(0x08, 28, 0xeb, 0x34, 0xee), 0, ZS_PIECE_REGISTER, 28, 0},
