@@ -474,6 +474,8 @@ static void lower_send(struct zs_eu_lowering *l)
         }
         mark_payload(l, &send.send.d);
     } else {
+        if (!send.desc_is_reg) /* how much it moves is known: whose it is alone comes from a0 */
+            (void)zs_eu_send_finish(p, &send.send);
         zs_eu_mark_read(l, 0, zs_eu_file_B(p));
     }
     if (!ZS_VEC_PUSH(&p->sends, send)) {

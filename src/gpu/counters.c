@@ -141,8 +141,8 @@ static void add_send(struct zs_gpu_totals *totals, const struct zs_gpu_instructi
         totals->sampler_texels += lanes;
         return;
     }
-    if (instruction->space >= ZS_ARRAY_LEN(spaces) || instruction->space == ZS_PORT_SPACE_NONE)
-        return;
+    if (instruction->space >= ZS_ARRAY_LEN(spaces) || !spaces[instruction->space].bytes_read)
+        return; /* nothing of memory */
     const struct space_row *row = &spaces[instruction->space];
     uint64_t times = moves(instruction, executions, lanes);
     add_to(totals, row->messages, executions);

@@ -179,14 +179,23 @@ static double lane_use(const struct zs_profile *p)
     return channels > 0 ? 100 * lanes / channels : (double)NAN;
 }
 
+/* Those that ended: where they begin differs, as loads of what hardware brings are left out. */
+static double threads(const struct zs_profile *p)
+{
+    double ended = p->inst_count ? 0 : (double)NAN;
+    for (uint32_t i = 0; i < p->inst_count; i++)
+        if (zs_isa_inst(p->code->isa, i)->flags & ZS_INST_EOT)
+            ended += p->insts[i].executions;
+    return ended;
+}
+
 static void from_counts(const struct zs_profile *p, double *v)
 {
     for (int q = 0; q < ZS_QUANTITIES; q++)
         if (zs_quantity_rows[q].source == ZS_FROM_COUNTS)
             v[q] = sum_of(p, (enum zs_quantity)q);
     v[ZS_Q_INSTRUCTIONS] += p->other_executions;
-    v[ZS_Q_THREADS] =
-        p->inst_count && !isnan(p->insts[0].executions) ? p->insts[0].executions : (double)NAN;
+    v[ZS_Q_THREADS] = threads(p);
     v[ZS_Q_LANE_USE] = lane_use(p);
     double bytes = v[ZS_Q_GLOBAL_BYTES] + v[ZS_Q_IMAGE_BYTES];
     v[ZS_Q_INTENSITY] = bytes > 0 ? v[ZS_Q_FLOPS] / bytes : (double)NAN;

@@ -2,7 +2,7 @@
 /*
  * What memory instructions touch: addresses by lane, from the registers that a message carries them
  * in. Blocks are one access of all their bytes, but for those of two dimensions, which are left
- * out. Addresses are virtual ones (a64), or offsets in a surface of the binding table or in local
+ * out. Addresses are virtual ones (a64), or offsets in a surface, whatever names it, or in local
  * memory.
  */
 #include "instrument/tools/tools.h"
@@ -40,9 +40,43 @@ static bool is_traced(const struct zs_isa_message *m)
 {
     bool memory = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE || m->kind == ZS_MSG_ATOMIC;
     bool place = m->surface == ZS_SURFACE_BTI || m->surface == ZS_SURFACE_STATELESS ||
-                 m->surface == ZS_SURFACE_SLM;
+                 m->surface == ZS_SURFACE_SLM || m->surface == ZS_SURFACE_BINDLESS;
     return memory && place && !(m->flags & ZS_MSGF_TYPED) && m->flags & ZS_MSGF_BYTES_KNOWN &&
            (m->flags & ZS_MSGF_BLOCK || (m->address_bits >= 32 && !(m->flags & ZS_MSGF_HEADER)));
+}
+
+/* What a constant before the instruction put into that byte of s0, in the same block; or -1. */
+static int named_by(const struct zs_isa_kernel *code, uint32_t i, uint32_t byte)
+{
+    while (i-- > 0) {
+        const struct zs_isa_inst *inst = zs_isa_inst(code, i);
+        const struct zs_isa_operand *to = &inst->dst;
+        uint32_t size_B = zs_isa_type_bits((enum zs_isa_type)to->type) / 8;
+        if (zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH)
+            return -1;
+        if (to->file != ZS_FILE_S || byte < to->subreg_B || byte >= to->subreg_B + size_B)
+            continue;
+        bool constant = inst->op == ZS_OP_MOV && inst->src[0].kind == ZS_OPERAND_IMM;
+        return constant ? (int)(inst->src[0].imm >> (byte - to->subreg_B) * 8 & 0xff) : -1;
+    }
+    return -1;
+}
+
+/* Where the addresses stand: in the payload, or (Xe3) in registers that s0 names, if these stand
+ * side by side. false: elsewhere. */
+static bool find_addresses(const struct zs_isa_kernel *code, uint32_t i, uint32_t count,
+                           uint32_t *ret_reg)
+{
+    const struct zs_isa_operand *payload = &zs_isa_inst(code, i)->src[0];
+    if (payload->file == ZS_FILE_S) {
+        int first = named_by(code, i, payload->subreg * 2u), next = first;
+        for (uint32_t k = 1; k < count && next == first + (int)k - 1; k++)
+            next = named_by(code, i, payload->subreg * 2u + k);
+        *ret_reg = (uint32_t)first;
+        return first >= 0 && next == first + (int)count - 1;
+    }
+    *ret_reg = payload->reg;
+    return payload->file == ZS_FILE_GRF;
 }
 
 static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, struct zs_diag *diag)
@@ -52,12 +86,13 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(code, i);
         const struct zs_isa_message *m = zs_isa_inst_message(code, i);
-        if (!m || !is_traced(m) || inst->src[0].file != ZS_FILE_GRF)
+        if (!m || !is_traced(m))
             continue;
-        uint32_t grf_B = zs_tool_grf_B(code), size_B = m->address_bits / 8u * inst->exec_size;
+        uint32_t grf_B = zs_tool_grf_B(code), size_B = m->address_bits / 8u * inst->exec_size, reg;
         size_B = m->flags & ZS_MSGF_BLOCK ? grf_B : size_B;
-        error = zs_tool_trace(run, kernel, i, ZS_EDIT_BEFORE, inst->src[0].reg,
-                              (size_B + grf_B - 1) / grf_B, diag);
+        if (find_addresses(code, i, (size_B + grf_B - 1) / grf_B, &reg))
+            error = zs_tool_trace(run, kernel, i, ZS_EDIT_BEFORE, reg, (size_B + grf_B - 1) / grf_B,
+                                  diag);
     }
     return error;
 }
@@ -133,10 +168,12 @@ static void record(struct zs_tool_run *run, struct zs_edit_kernel *kernel, uint3
     uint64_t stride = count > 1 ? address[1] - address[0] : size_B;
     char offset[32], access[96];
     snprintf(offset, sizeof(offset), "0x%04x", inst->offset_B);
-    static const char *const spaces[] = {
-        [ZS_SURFACE_STATELESS] = "memory", [ZS_SURFACE_SLM] = "local"};
+    static const char *const spaces[] = {[ZS_SURFACE_BTI] = "surface",
+                                         [ZS_SURFACE_STATELESS] = "memory",
+                                         [ZS_SURFACE_SLM] = "local",
+                                         [ZS_SURFACE_BINDLESS] = "surface"};
     snprintf(access, sizeof(access), "%s %u B %s", zs_isa_message_kind_name(m->kind), size_B,
-             m->surface == ZS_SURFACE_BTI ? "surface" : spaces[m->surface]);
+             spaces[m->surface]);
     const char *keys[] = {zs_edit_kernel_info(kernel)->name, zs_tool_line(run, kernel, i), offset,
                           access};
     zs_tool_row_at(run, kernel, i, keys,
