@@ -127,7 +127,11 @@ static struct choice choose(const uint8_t *data)
                                                      ZS_ISA_XE_HPC};
     struct choice c = {.mode = data[0], .platform = platforms[data[1] & 3]};
 
+    if (c.platform == ZS_ISA_XE_HPC && data[1] & 96)
+        c.platform = data[1] & 64 ? ZS_ISA_XE3 : ZS_ISA_XE2;
     c.grf_count = data[1] & 4 && c.platform >= ZS_ISA_XE_HPG ? 256 : 128;
+    if (c.platform == ZS_ISA_XE3 && data[1] & 128)
+        c.grf_count -= 64;
     c.flags = (data[1] & 8 ? (uint32_t)ZS_EU_LOWER_SCOREBOARD : 0) |
               (data[1] & 16 ? (uint32_t)ZS_EU_LOWER_LONG_INTEGERS : 0);
     return c;

@@ -425,6 +425,20 @@ static void test_xe_hpc(void **state)
                   9000000);
 }
 
+static void test_xe2(void **state)
+{
+    (void)state;
+    run_rounds_on(ZS_ISA_XE2, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_WIDE | RANDOM_INDIRECT,
+                  10000000);
+}
+
+static void test_xe3(void **state)
+{
+    (void)state;
+    run_rounds_on(ZS_ISA_XE3, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_WIDE | RANDOM_INDIRECT,
+                  11000000);
+}
+
 /* ---- instructions that are lowered together ---- */
 
 enum { HALVES_ROUNDS = 1500, FEW_REGISTERS = 14 };
@@ -774,8 +788,9 @@ static void check_shadow(const struct code *code, const struct zs_isa_inst *inst
 /* With other values where they are not defined, what is called defined comes out the same. */
 static void test_undefined(void **state)
 {
-    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9, ZS_ISA_GEN11, ZS_ISA_XE_LP,
-                                                     ZS_ISA_XE_HPG, ZS_ISA_XE_HPC};
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN9,   ZS_ISA_GEN11,  ZS_ISA_XE_LP,
+                                                     ZS_ISA_XE_HPG, ZS_ISA_XE_HPC, ZS_ISA_XE2,
+                                                     ZS_ISA_XE3};
     struct zs_eu_thread *a = aligned_alloc(64, sizeof(*a)), *b = aligned_alloc(64, sizeof(*b));
     struct zs_eu_shadow *shadow = calloc(1, sizeof(*shadow));
     const char *more = getenv("ZS_TEST_ROUNDS");
@@ -788,7 +803,7 @@ static void test_undefined(void **state)
     for (unsigned i = 0; i < rounds; i++) {
         struct random random = {30000000 + i};
         struct code code = {.platform = platforms[i % ZS_ARRAY_LEN(platforms)], .insts = 1};
-        bool wide = code.platform == ZS_ISA_GEN9 || code.platform == ZS_ISA_XE_HPC;
+        bool wide = code.platform == ZS_ISA_GEN9 || code.platform >= ZS_ISA_XE_HPC;
         unsigned what = RANDOM_MASKS | RANDOM_FLOAT | RANDOM_INDIRECT | (wide ? RANDOM_WIDE : 0);
         struct zs_isa_inst inst;
         random_state(&random, code.platform, &before);
@@ -821,7 +836,8 @@ int main(void)
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_floats),
         cmocka_unit_test(test_everything), cmocka_unit_test(test_gen11),
         cmocka_unit_test(test_xe_lp),      cmocka_unit_test(test_xe_hpg),
-        cmocka_unit_test(test_xe_hpc),     cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_xe_hpc),     cmocka_unit_test(test_xe2),
+        cmocka_unit_test(test_xe3),        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
