@@ -30,6 +30,13 @@ static double per_run(const char *kernel, uint32_t groups, uint32_t size, uint32
     return (double)(second - first) / (many - few);
 }
 
+/* Groups of that size that fill the device. */
+static uint32_t groups_of(const char *kernel, uint32_t size)
+{
+    uint32_t simd = zs_image_kernel(lab.image, kernel)->simd;
+    return zs_gpu_model_threads(lab.model) / (size / simd);
+}
+
 static void rates(void)
 {
     static const struct {
@@ -48,7 +55,7 @@ static void rates(void)
         {"rate_math", "native_rsqrt", "op/clock", false, 1, 48,
          "IGC's LatencyTable: 8 lanes in 4 cycles of one pipe"},
     };
-    uint32_t groups = 3 * 7, size = 128; /* 8 threads of SIMD16, or 16 of SIMD8 */
+    uint32_t size = 128; /* 4 threads of SIMD32 to 16 of SIMD8 */
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         if (!zs_image_kernel(lab.image, tests[i].kernel)) /* no doubles there */
             continue;
@@ -58,6 +65,7 @@ static void rates(void)
             args[2] = (struct lab_arg)LAB_I(77);
             args[3] = (struct lab_arg)LAB_I(13);
         }
+        uint32_t groups = groups_of(tests[i].kernel, size);
         double cycles = per_run(tests[i].kernel, groups, size, 1, args, 4, 12);
         row(tests[i].what, tests[i].unit, tests[i].operations * 8 * 16 * groups * size / cycles,
             tests[i].published, tests[i].source);
@@ -122,7 +130,7 @@ static void memory_latency(void)
 
 static double stream_rate(size_t size_B, int n)
 {
-    uint32_t groups = 3 * 7, size = 128, items = groups * size;
+    uint32_t size = 128, groups = groups_of("stream", size), items = groups * size;
     void *in = lab_alloc(&lab, size_B), *out = lab_alloc(&lab, 1 << 20);
     struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_I(0), LAB_I((int)items),
                                      LAB_I((int)(size_B / 16 - 1))};
@@ -135,9 +143,10 @@ static double local_rate(int stride)
 {
     uint32_t *out = lab_alloc(&lab, 1 << 20);
     struct lab_arg args[LAB_ARGS] = {LAB_BUF(out), LAB_LOC(16384), LAB_I(stride), LAB_I(0)};
-    double cycles = per_run("local_stride", 9, 256, 3, args, 32, 160);
+    uint32_t groups = groups_of("local_stride", 256);
+    double cycles = per_run("local_stride", groups, 256, 3, args, 32, 160);
     lab_forget(&lab);
-    return 4.0 * 9 * 256 / cycles;
+    return 4.0 * groups * 256 / cycles;
 }
 
 static void bandwidths(void)

@@ -65,6 +65,10 @@ def jobs():
     for name, source in (('debug', 'tests/unit/correlate/kernels/kernels.cl'), ('nbody', 'examples/nbody/nbody.cl')):
         for device in DEVICES:
             yield name, device, 'default', os.path.join(TESTS, '..', source), '-g -I.'
+    for kind in ('bytes', 'bf', 'half'):
+        for device in ('dg2', 'pvc', 'bmg', 'ptl'):
+            lanes = 16 if device in LANES16 else 8
+            yield f'joint_{kind}_{lanes}', device, 'khr', os.path.join(TESTS, 'e2e', 'suite', 'joint.py'), f'{kind} {lanes}'
     for device in STEPPED:
         source = os.path.join(TESTS, 'e2e', 'debug', 'stepped.cl')
         yield 'stepped', device, 'default', source, '-g'
@@ -110,8 +114,14 @@ def compile_afresh(out, job):
         source = out + '.cl'
         with open(source, 'w', encoding='utf-8') as f:
             f.write(text)
+    if os.path.basename(source) == 'joint.py':  # which writes SPIR-V
+        kind, lanes = options.split()
+        subprocess.run(['python3', source, 'khr-' + kind, lanes, out + '.spv'], check=True)
+        source, options = out + '.spv', ''
     command = ['ocloc', 'compile', '-q', '-file', os.path.basename(source), '-device', device, '-options', options,
                '-output_no_suffix', '-output', out]
+    if source.endswith('.spv'):
+        command += ['-spirv_input']
     if '-DIN_ORDER' in options:  # images by binding table
         command += ['-stateful_address_mode', 'bindful']
     if os.path.exists(out + '.bin'):

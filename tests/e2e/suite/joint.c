@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matrices of SPV_INTEL_joint_matrix, from joint.py: a sub-group has a product of tiles, of which
- * B's rows are packed by dwords (bytes of four rows, halves of two in each).
+ * B's rows are packed by dwords (bytes of four rows, halves of two in each). Rows of A stand 64 bytes
+ * apart where these have 16 lanes: blocks of two dimensions need that.
  */
 #include "suite.h"
 
@@ -9,6 +10,7 @@ enum { ROWS = 8 };
 
 struct tiles {
     uint32_t lanes, tiles; /* columns; groups */
+    uint32_t pitch;        /* of A, in elements */
     const uint8_t *a, *b;
     uint8_t *c;
 };
@@ -17,7 +19,8 @@ static struct tiles tiles_of(struct suite *s, enum suite_type element, enum suit
                              uint32_t depth)
 {
     struct tiles t = {.lanes = s->local[0], .tiles = s->groups[0]};
-    t.a = suite_in(s, element, (size_t)t.tiles * ROWS * depth);
+    t.pitch = depth * t.lanes / 8;
+    t.a = suite_in(s, element, (size_t)t.tiles * ROWS * t.pitch);
     t.b = suite_in(s, element, (size_t)t.tiles * depth * t.lanes);
     t.c = suite_inout(s, total, (size_t)t.tiles * ROWS * t.lanes, 0);
     return t;
@@ -38,7 +41,7 @@ static uint32_t product(const struct tiles *t, uint32_t tile, uint32_t row, uint
     enum { DEPTH = 32 };
     uint32_t sum = 0;
     for (uint32_t k = 0; k < DEPTH; k++) {
-        uint8_t x = t->a[((size_t)tile * ROWS + row) * DEPTH + k];
+        uint8_t x = t->a[((size_t)tile * ROWS + row) * t->pitch + k];
         size_t place = packed(t, tile, DEPTH, 4, k, column);
         if (by_columns)
             place = ((size_t)tile * t->lanes + column) * DEPTH + k;
@@ -96,7 +99,7 @@ static void floats_case(struct suite *s, bool is_half)
     enum { DEPTH = 16 };
     struct tiles t = tiles_of(s, S_U16, S_F32, DEPTH);
     uint16_t *inputs[2] = {(uint16_t *)(uintptr_t)t.a, (uint16_t *)(uintptr_t)t.b};
-    const size_t counts[2] = {(size_t)t.tiles * ROWS * DEPTH, (size_t)t.tiles * DEPTH * t.lanes};
+    const size_t counts[2] = {(size_t)t.tiles * ROWS * t.pitch, (size_t)t.tiles * DEPTH * t.lanes};
     for (int i = 0; i < 2; i++) {
         for (size_t k = 0; k < counts[i]; k++) {
             float value = (float)(int)(suite_random(s) % 17) - 8;
@@ -114,7 +117,7 @@ static void floats_case(struct suite *s, bool is_half)
         for (uint32_t row = 0; row < ROWS; row++)
             for (uint32_t column = 0; column < t.lanes; column++, c++)
                 for (uint32_t k = 0; k < DEPTH; k++) {
-                    uint16_t x = inputs[0][((size_t)tile * ROWS + row) * DEPTH + k];
+                    uint16_t x = inputs[0][((size_t)tile * ROWS + row) * t.pitch + k];
                     uint16_t y = inputs[1][packed(&t, tile, DEPTH, 2, k, column)];
                     uint32_t wide[2] = {(uint32_t)x << 16, (uint32_t)y << 16};
                     float p[2];
@@ -145,7 +148,7 @@ static const struct suite_shape shapes16[] = {{{1}, {16}}, {{7}, {16}}, {{0}, {0
         {"joint_uu", case_uu, shapes##lanes},                                                      \
         {"joint_filled", case_filled, shapes##lanes},                                              \
         {"joint_twice", case_twice, shapes##lanes},                                                \
-        {"joint_elements", case_elements, shapes##lanes},                                          \
+        {"joint_elements", case_elements, shapes##lanes, "khr"},                                   \
         __VA_ARGS__};                                                                              \
     static const struct suite_case bf##lanes[] = {{"joint_bf", case_bf, shapes##lanes}};           \
     static const struct suite_case half##lanes[] = {{"joint_half", case_half, shapes##lanes}};     \
@@ -155,5 +158,5 @@ static const struct suite_shape shapes16[] = {{{1}, {16}}, {{7}, {16}}, {{0}, {0
         {"joint-used-" #lanes, used##lanes, SUITE_COUNT(used##lanes)},                             \
         {"joint-bf-" #lanes, bf##lanes, SUITE_COUNT(bf##lanes)},                                   \
         {"joint-half-" #lanes, half##lanes, SUITE_COUNT(half##lanes)}};
-CASES(8, {"joint_columns", case_columns, shapes8})
+CASES(8, {"joint_columns", case_columns, shapes8, "khr"})
 CASES(16)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Kernels of the SPIR-V extension SPV_INTEL_joint_matrix, which no front end at hand writes.
+"""Kernels of the SPIR-V extensions SPV_INTEL_joint_matrix and SPV_KHR_cooperative_matrix, which no front end at hand writes.
 
-usage: joint.py bf|half|bytes|used LANES FILE
+usage: joint.py bf|half|bytes|used|khr-bf|khr-half|khr-bytes LANES FILE
+
+IGC 1 knows the first one, IGC 2 the second.
 
 Modules are apart by the types of matrices ("used": with the operand that says what they are used for), because IGC
 1.0.12504 aborts where one module has products of several types by one operation.
@@ -21,7 +23,10 @@ OPS = {'Capability': 17, 'Extension': 10, 'MemoryModel': 14, 'EntryPoint': 15, '
        'InBoundsPtrAccessChain': 70, 'VectorExtractDynamic': 77, 'VectorInsertDynamic': 78, 'CompositeConstruct': 80,
        'CompositeExtract': 81, 'PtrCastToGeneric': 121, 'IAdd': 128, 'IMul': 132, 'Label': 248, 'Return': 253,
        'TypeJointMatrixINTEL': 6119, 'JointMatrixLoadINTEL': 6120, 'JointMatrixStoreINTEL': 6121, 'ss': 6122,
-       'su': 6128, 'us': 6129, 'uu': 6130}
+       'su': 6128, 'us': 6129, 'uu': 6130, 'TypeCooperativeMatrixKHR': 4456, 'CooperativeMatrixLoadKHR': 4457,
+       'CooperativeMatrixStoreKHR': 4458, 'CooperativeMatrixMulAddKHR': 4459}
+KHR_LAYOUT = {ROW_MAJOR: 0, PACKED_B: 2}
+KHR_OPERANDS = {'ss': 15, 'su': 13, 'us': 14, 'uu': 12, 'bf': 0x40, 'half': 0} # who is signed; what 16 bits are
 SECTIONS = ('Capability', 'Extension', 'MemoryModel', 'EntryPoint', 'ExecutionMode', 'Decorate', 'types', 'functions')
 
 
@@ -95,7 +100,8 @@ class Kernel:
         module.emit('functions', 'Label', module.new())
         vector = module.value('Load', module.type('TypeVector', qword, 3), module.group_id)
         group = module.value('CompositeExtract', qword, vector, 0)
-        sizes = (8 * depth, depth * lanes, 8 * lanes)
+        self.pitch = depth * lanes // 8
+        sizes = (8 * self.pitch, depth * lanes, 8 * lanes)
         self.tiles = [self.tile(p, t, group, n)
                       for p, t, n in zip(pointers, (element, element, total), sizes)]
 
@@ -104,10 +110,14 @@ class Kernel:
         at = m.value('IMul', qword, group, m.constant(count, qword))
         place = m.type('TypePointer', CROSS_WORKGROUP, m.scalar(element))
         there = m.value('InBoundsPtrAccessChain', place, pointer, at)
+        if m.khr:
+            return there
         return m.value('PtrCastToGeneric', m.type('TypePointer', GENERIC, m.scalar(element)), there)
 
     def matrix_type(self, use, element, rows, columns, layout):
         c = self.m.constant
+        if self.m.khr:
+            return self.m.type('TypeCooperativeMatrixKHR', self.m.scalar(element), c(SUB_GROUP), c(rows), c(columns), c(use))
         return self.m.type('TypeJointMatrixINTEL', self.m.scalar(element), c(rows), c(columns), c(layout), c(SUB_GROUP),
                            *([c(use)] if self.uses else []))
 
@@ -116,6 +126,8 @@ class Kernel:
 
     def load(self, type_id, tile, stride, layout):
         c = self.m.constant
+        if self.m.khr:
+            return self.m.value('CooperativeMatrixLoadKHR', type_id, self.tiles[tile], c(KHR_LAYOUT[layout]), c(stride))
         return self.m.value('JointMatrixLoadINTEL', type_id, self.tiles[tile], c(stride), c(layout), c(SUB_GROUP))
 
     def load_sums(self):
@@ -123,16 +135,20 @@ class Kernel:
 
     def product(self, op, sums, by_columns=False):
         """A distance of columns IGC takes for one of dwords."""
-        a = self.load(self.matrix_type(0, self.element, 8, self.depth, ROW_MAJOR), 0, self.depth, ROW_MAJOR)
+        a = self.load(self.matrix_type(0, self.element, 8, self.depth, ROW_MAJOR), 0, self.pitch, ROW_MAJOR)
         stride, layout = ((self.depth // self.pack, COLUMN_MAJOR) if by_columns
                           else (self.lanes * self.pack, PACKED_B))
         b = self.load(self.matrix_type(1, self.element, self.depth, self.lanes, PACKED_B), 1, stride, layout)
+        if self.m.khr:
+            return self.m.value('CooperativeMatrixMulAddKHR', self.sums_type(), a, b, sums, KHR_OPERANDS[op])
         return self.m.value(op, self.sums_type(), a, b, sums, self.m.constant(SUB_GROUP))
 
     def store_sums(self, matrix, layout=ROW_MAJOR):
-        c = self.m.constant
-        self.m.emit('functions', 'JointMatrixStoreINTEL', self.tiles[2], matrix,
-                    c(self.lanes if layout == ROW_MAJOR else 8), c(layout), c(SUB_GROUP))
+        c, stride = self.m.constant, self.lanes if layout == ROW_MAJOR else 8
+        if self.m.khr:
+            self.m.emit('functions', 'CooperativeMatrixStoreKHR', self.tiles[2], matrix, c(KHR_LAYOUT[layout]), c(stride))
+        else:
+            self.m.emit('functions', 'JointMatrixStoreINTEL', self.tiles[2], matrix, c(stride), c(layout), c(SUB_GROUP))
         self.m.emit('functions', 'Return')
         self.m.emit('functions', 'FunctionEnd')
 
@@ -152,6 +168,8 @@ def of_bytes(m, lanes):
     k = Kernel(m, 'joint_twice', lanes, 'i8', 'i32', 32)
     k.store_sums(k.product('uu', k.product('ss', k.load_sums())))
 
+    if m.khr:
+        return
     k = Kernel(m, 'joint_elements', lanes, 'i8', 'i32', 32)  # a lane has a column
     matrix, dword = k.load_sums(), m.type('TypeInt', 32, 0)
     for row in range(8):
@@ -167,8 +185,13 @@ def of_bytes(m, lanes):
 
 def build(kind, lanes):
     m = Module()
-    for capability in (4, 5, 6, 9, 11, 22, 38, 39, 6118):  # 6118: JointMatrixINTEL
+    m.khr = kind.startswith('khr-')
+    kind = kind[4:] if m.khr else kind
+    # 6118: JointMatrixINTEL; CooperativeMatrixKHR, Packed...INTEL, ...BFloat16ComponentTypeINTEL
+    for capability in (4, 5, 6, 9, 11, 22, 38, 39) + ((6022, 6434, 6437) if m.khr else (6118,)):
         m.emit('Capability', 'Capability', capability)
+    if m.khr:
+        m.emit('Extension', 'Extension', 'SPV_KHR_cooperative_matrix')
     m.emit('Extension', 'Extension', 'SPV_INTEL_joint_matrix')
     m.emit('MemoryModel', 'MemoryModel', 2, 2)
     three = m.type('TypeVector', m.type('TypeInt', 64, 0), 3)
@@ -184,7 +207,7 @@ def build(kind, lanes):
         k = Kernel(m, 'joint_used', lanes, 'i8', 'i32', 32, True)
         k.store_sums(k.product('ss', k.load_sums()))
     else:
-        products(m, lanes, {'bf': 'i16', 'half': 'f16'}[kind], 'f32', 16, [(kind, 'ss')])
+        products(m, lanes, {'bf': 'i16', 'half': 'f16'}[kind], 'f32', 16, [(kind, kind if m.khr else 'ss')])
     return m.bytes()
 
 
