@@ -24,7 +24,7 @@ DISTANCE = re.compile(r'[AFILM]?@\d')
 SETS = re.compile(r'(\$\d+)[,}]')
 PROLOGUE_B = 0x140 # loads the payload, ends in nops; the software GPU starts behind it
 LEAVES = {'token': 1 / 4, 'distance': 2 / 5} # the most that may be needless
-LOCAL_IDS_B = {'pvc': 0x80} # ... or without nops, and only local ids are loaded in what is skipped
+LOCAL_IDS_B = {'pvc': 0x80, 'bmg': 0x80, 'ptl': 0x80} # ... or without nops, and only local ids are loaded in what is skipped
 
 
 def run(module, kernel):
