@@ -575,12 +575,13 @@ const struct zs_eu_op *zs_eu_op_end(struct zs_eu_thread *t, const struct zs_eu_o
 
 /* ---- sends ---- */
 
-/* A descriptor from a0: lowered now, or found among the last ones. NULL after a fault. */
+/* A descriptor from a0: lowered now, or found among the instruction's last two. NULL after a fault.
+ */
 static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
                                              const struct zs_eu_program_send *from)
 {
     struct zs_eu_send send = from->send;
-    struct zs_eu_send *slot;
+    size_t first = (size_t)(from - t->program->sends.items) * 2 % ZS_EU_SEND_CACHE, slot;
     struct zs_diag diag;
     const uint8_t *a0 = (const uint8_t *)t->a0;
 
@@ -592,10 +593,10 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
             send.d.sfid = send.d.ex_desc & 15;
         send.d.ex_desc = (send.d.ex_desc & ~32u) | (from->send.d.ex_desc & 32u);
     }
-    for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++) {
-        const struct zs_eu_send *cached = &t->send_cache[i];
-        if (cached->exec && cached->d.inst == send.d.inst && cached->d.desc == send.d.desc &&
-            cached->d.ex_desc == send.d.ex_desc)
+    for (slot = first; slot < first + 2; slot++) {
+        const struct zs_eu_send *cached = &t->send_cache[slot];
+        if (t->send_cached >> slot & 1 && cached->d.inst == send.d.inst &&
+            cached->d.desc == send.d.desc && cached->d.ex_desc == send.d.ex_desc)
             return cached;
     }
     if (zs_eu_send_finish(t->program, &send) < 0) {
@@ -612,9 +613,10 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
         zs_eu_fault_set(t, zs_eu_send_fault_kind(error), "%s", diag.text);
         return NULL;
     }
-    slot = &t->send_cache[t->send_cache_next++ % ZS_EU_SEND_CACHE];
-    *slot = send;
-    return slot;
+    slot = first + t->send_cache_next++ % 2;
+    t->send_cached |= UINT64_C(1) << slot;
+    t->send_cache[slot] = send;
+    return &t->send_cache[slot];
 }
 
 static inline const struct zs_eu_send *send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
@@ -770,8 +772,7 @@ static inline void clear(void *start, size_t size_B)
 void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *program,
                        uint32_t dispatch_mask)
 {
-    for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++)
-        t->send_cache[i].exec = NULL;
+    t->send_cached = 0;
     t->shadow = NULL;
     /* temporaries are written before they are read */
     memcpy(t->constant, program->constant, program->constant_B);

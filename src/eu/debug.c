@@ -152,9 +152,7 @@ int zs_eu_thread_switch(struct zs_eu_thread *t, const struct zs_eu_program *to)
     t->resume = resume;
     t->stopped = resume ? pass : t->stopped;
     t->program = to;
-    t->send_cache_next = 0;
-    for (unsigned i = 0; i < ZS_EU_SEND_CACHE; i++)
-        t->send_cache[i].exec = NULL;
+    t->send_cached = 0;
     memcpy(t->constant, to->constant, to->constant_B);
     /* it may have begun with the modes of a write to cr0 that is no longer there */
     zs_eu_control_register_changed(t);

@@ -45,7 +45,7 @@ enum {
     ZS_EU_KEPT_COUNT = 4,
     ZS_EU_KEPT_B = 128,
     ZS_EU_CONST_B = 4096,
-    ZS_EU_SEND_CACHE = 4,
+    ZS_EU_SEND_CACHE = 64, /* pairs of descriptors, by instruction */
     ZS_EU_PAIR_B = 256 + 64,
     ZS_EU_DEPTHS = 4096,        /* of calls: deeper ones are a fault */
     ZS_EU_CODE_MAX_B = 8 << 20, /* larger code is refused */
@@ -393,10 +393,11 @@ struct zs_eu_thread {
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
     _Alignas(64) uint8_t pair[ZS_EU_PAIR_B]; /* src2 of dpasw: from both threads of a pair */
     _Alignas(64) uint8_t constant[ZS_EU_CONST_B + 64];
-    struct zs_eu_send send_cache[ZS_EU_SEND_CACHE];
-    _Alignas(16) uint8_t mme[8][16][16]; /* of mme operands, by channel: general.c */
-    uint32_t return_ip_B[ZS_EU_DEPTHS];  /* by the depth's part of a key: where its call returns */
-    struct zs_eu_scoreboard scoreboard;  /* of programs that were lowered with it */
+    struct zs_eu_send send_cache[ZS_EU_SEND_CACHE]; /* lowered messages of descriptors in a0 */
+    uint64_t send_cached;                           /* which of them there are */
+    _Alignas(16) uint8_t mme[8][16][16];            /* of mme operands, by channel: general.c */
+    uint32_t return_ip_B[ZS_EU_DEPTHS]; /* by the depth's part of a key: where its call returns */
+    struct zs_eu_scoreboard scoreboard; /* of programs that were lowered with it */
     struct zs_eu_shadow *shadow; /* the environment's: NULL, or of one that was lowered with it */
 };
 
