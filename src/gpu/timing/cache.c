@@ -7,7 +7,9 @@
 #include <smmintrin.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+enum { LARGE_B = 1 << 20 };
 enum { STEP = 16, WAYS_MOST = 48, HOST_LINE_B = 64 };
 
 /* ---- a set's parts -----------------------------------------------------------------------------
@@ -137,6 +139,30 @@ bool zs_timing_cache_next(const struct zs_timing_cache *c, struct zs_timing_walk
 /* ---- set up ------------------------------------------------------------------------------------
  */
 
+/* Zeros. Of what is large, pages that nobody touches cost nothing, whatever the allocator does with
+ * what it gives and takes. */
+static void *get_zeros(size_t size_B)
+{
+    if (size_B < LARGE_B)
+        return calloc(1, size_B);
+    void *data = mmap(NULL, size_B, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return data == MAP_FAILED ? NULL : data;
+}
+
+static void give_back(void *data, size_t size_B)
+{
+    if (size_B < LARGE_B)
+        free(data);
+    else if (data)
+        (void)munmap(data, size_B);
+}
+
+static size_t used_B(const struct zs_timing_cache *c)
+{
+    return c->set_count * sizeof(*c->used);
+}
+
 int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways)
 {
     uint64_t sets = size_B && ways ? size_B / ZS_PORT_LINE_B / ways : 0;
@@ -150,8 +176,8 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
     size_t marks_B = sizeof(struct zs_timing_set) + ways * sizeof(uint16_t);
     c->ways_B = (uint32_t)zs_align_up(marks_B, HOST_LINE_B);
     c->set_B = (uint32_t)zs_align_up(c->ways_B + ways / FOUR * sizeof(struct four), HOST_LINE_B);
-    c->memory = calloc(1, zs_timing_cache_size_B(c));
-    c->used = calloc(c->set_count, sizeof(*c->used));
+    c->memory = get_zeros(zs_timing_cache_size_B(c));
+    c->used = get_zeros(used_B(c));
     if (!c->memory || !c->used)
         return -ENOMEM;
     c->sets = (uint8_t *)(uintptr_t)zs_align_up((uintptr_t)c->memory, HOST_LINE_B);
@@ -161,8 +187,8 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
 
 void zs_timing_cache_fini(struct zs_timing_cache *c)
 {
-    free(c->memory);
-    free(c->used);
+    give_back(c->memory, zs_timing_cache_size_B(c));
+    give_back(c->used, used_B(c));
 }
 
 size_t zs_timing_cache_size_B(const struct zs_timing_cache *c)
