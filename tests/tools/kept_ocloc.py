@@ -2,9 +2,9 @@
 """kept_ocloc.py KEPT COMPILER OCLOC ARGUMENTS...: as `OCLOC ARGUMENTS...`, but what was compiled before is there.
 
 For checks, whose builds compile the same kernels. A result in the folder KEPT is of the same COMPILER (which OCLOC
-starts), arguments, source, files that the source could include, and variables that tell the compiler something. It is
-kept only if OCLOC succeeded, and if nothing in it says in which folder that was; with a sum of its bytes, by which it is
-known again. ZS_TEST_OCLOC_KEPT_MB: how much is kept; what was not used for longest goes first. What is unusual (several
+starts), arguments, source, files that the source could include, and variables that tell the compiler something. One that
+says in which folder it was made (debug information does) is another's only where the same file is meant, and while that
+folder is there. It is kept only if OCLOC succeeded, with a sum of its bytes, by which it is known again. ZS_TEST_OCLOC_KEPT_MB: how much is kept; what was not used for longest goes first. What is unusual (several
 sources, no files as a result, variables that make the compiler write more files) is left to OCLOC alone.
 """
 import hashlib
@@ -95,7 +95,8 @@ def sum_of(kept):
     """Of all that is handed out."""
     h = hashlib.sha256()
     files = os.path.join(kept, 'files')
-    for path in [os.path.join(kept, 'out'), os.path.join(kept, 'err')] + \
+    where = os.path.join(kept, 'where')
+    for path in [os.path.join(kept, 'out'), os.path.join(kept, 'err')] + [where] * os.path.exists(where) + \
             [os.path.join(files, name) for name in sorted(os.listdir(files))]:
         with open(path, 'rb') as f:
             text = f.read()
@@ -103,11 +104,20 @@ def sum_of(kept):
     return h.hexdigest()
 
 
+def is_there(kept):
+    """The folder in which it was made, if it says so."""
+    try:
+        with open(os.path.join(kept, 'where'), encoding='utf-8') as f:
+            return os.path.isdir(f.read())
+    except FileNotFoundError:
+        return True
+
+
 def is_whole(kept):
-    """What is there is what was written; what is not goes."""
+    """What is there is what was written, in a folder that there is; what is not goes."""
     try:
         with open(os.path.join(kept, 'sum'), encoding='utf-8') as f:
-            if f.read() == sum_of(kept):
+            if f.read() == sum_of(kept) and is_there(kept):
                 return True
     except OSError:
         if not os.path.isdir(kept):
@@ -139,30 +149,42 @@ def make_room(top, limit_B):
         total_B -= size
 
 
-def says_where(work, source):
-    """Whether something in the folder names the folders of this run."""
-    folders = [f.encode() for f in (os.getcwd(), work, os.path.dirname(source)) if f.startswith('/')]
-    for top, _, names in os.walk(work):
-        for name in names:
+def names(work, folders):
+    """Whether something in a result names one of these folders."""
+    texts = [folder.encode() for folder in folders if folder.startswith('/')]
+    for top, _, files in os.walk(work):
+        for name in files:
             with open(os.path.join(top, name), 'rb') as f:
                 text = f.read()
-            if any(folder in text for folder in folders):
+            if any(t in text for t in texts):
                 return True
     return False
 
 
-def compile_into(kept, ocloc, source, rest):
-    """False: it is not a result to keep."""
+def lasts(folder):
+    """It is no folder that the next run has under another name."""
+    return not os.path.realpath(folder).startswith(os.path.realpath(tempfile.gettempdir()) + '/')
+
+
+def compile_into(kept, placed, ocloc, source, rest, folder):
+    """Hands out what was made; False: it is to be made where it was asked for."""
     work = tempfile.mkdtemp(dir=os.path.dirname(kept))
     try:
         files = os.path.join(work, 'files')
         os.mkdir(files)
         with open(os.path.join(work, 'out'), 'wb') as out, open(os.path.join(work, 'err'), 'wb') as err:
             status = subprocess.run([ocloc, *rest, '-out_dir', files], stdout=out, stderr=err, check=False).returncode
-        names = os.listdir(files)
-        if status or not names or not all(os.path.getsize(os.path.join(files, name)) for name in names) or \
-                says_where(work, source):
+        made = os.listdir(files)
+        if status or not made or not all(os.path.getsize(os.path.join(files, name)) for name in made) or \
+                names(work, [work]):
             return False
+        hand_out(work, folder)
+        if names(work, [os.getcwd(), os.path.dirname(source)]):
+            if not lasts(os.getcwd()) or not lasts(source):
+                return True
+            kept = placed
+            with open(os.path.join(work, 'where'), 'w', encoding='utf-8') as f:
+                f.write(os.getcwd())
         with open(os.path.join(work, 'sum'), 'w', encoding='utf-8') as f:
             f.write(sum_of(work))
         try:
@@ -182,16 +204,18 @@ def main():
         if plan and not any(name.startswith('IGC_') and name not in KNOWN_VARIABLES for name in os.environ):
             source, folder, rest = plan
             os.makedirs(top, exist_ok=True)
-            kept = os.path.join(top, key_of(real, source, rest))
-            is_kept = is_whole(kept)
+            key = key_of(real, source, rest)
+            kept = os.path.join(top, key)
+            placed = os.path.join(top, hashlib.sha256((key + os.path.realpath(source)).encode()).hexdigest())
+            for result in kept, placed:
+                if is_whole(result):
+                    hand_out(result, folder)
+                    return
             # with this variable it may hang behind files that are whole: these are to be had where they were asked for
-            if not is_kept and 'IGC_UseMTInLLD' not in os.environ:
-                is_kept = compile_into(kept, ocloc, source, rest)
+            if 'IGC_UseMTInLLD' not in os.environ and compile_into(kept, placed, ocloc, source, rest, folder):
                 limit_MB = int(os.environ.get('ZS_TEST_OCLOC_KEPT_MB', '0'))
-                if limit_MB and is_kept and int(os.path.basename(kept)[0], 16) < 4:
+                if limit_MB and int(key[0], 16) < 4:
                     make_room(top, limit_MB << 20)
-            if is_kept:
-                hand_out(kept, folder)
                 return
     except OSError: # what it is about is said by the compiler
         pass

@@ -82,19 +82,20 @@ class Kept(unittest.TestCase):
         with open(self.path(name), 'w', encoding='utf-8') as f:
             f.write(text)
 
-    def make(self, text, *more, output='to/k', **env):
+    def make(self, text, *more, output='to/k', place='.', **env):
         """How often the compiler has run after this; what is made is always the same."""
-        self.write('one.cl', text)
-        os.makedirs(self.path('to'), exist_ok=True)
+        where = os.path.normpath(self.path(place))
+        os.makedirs(os.path.join(where, 'to'), exist_ok=True)
+        self.write(os.path.join(where, 'one.cl'), text)
         path = ':'.join((os.path.dirname(TOOL), self.folder, os.environ['PATH']))
         done = subprocess.run([TOOL, 'compile', '-file', 'one.cl', *more, '-output', output], capture_output=True,
-                              text=True, check=False, cwd=self.folder,
+                              text=True, check=False, cwd=where,
                               env=dict(os.environ, PATH=path, ZS_TEST_OCLOC_KEPT=self.path('kept'), **env))
         self.assertEqual(done.returncode, 'fail' in text)
         self.assertRegex(done.stdout, r'^made (to/)?k\n$')
-        made = self.path('to/k.bin')
+        made = os.path.join(where, 'to/k.bin')
         with open(made, encoding='utf-8') as f:
-            self.assertEqual(f.read(), text + (self.folder + '\n' if 'where' in text else ''))
+            self.assertEqual(f.read(), text + (where + '\n' if 'where' in text else ''))
         os.unlink(made)
         with open(self.runs, encoding='utf-8') as f:
             return len(f.readlines())
@@ -115,10 +116,22 @@ class Kept(unittest.TestCase):
         self.assertEqual([self.make('#include "x.h"') for _ in range(2)], [2, 2])
 
     def test_not_kept(self):
-        """What failed (it is made again as it was asked for), says where it is, or has more to show."""
+        """What failed (it is made again as it was asked for), says in which temporary folder, or has more to show."""
         self.assertEqual([self.make('fail') for _ in range(2)], [2, 4])
-        self.assertEqual([self.make('where') for _ in range(2)], [6, 8])
-        self.assertEqual([self.make('a', IGC_ShaderDumpEnable='1') for _ in range(2)], [9, 10])
+        self.assertEqual([self.make('where') for _ in range(2)], [5, 6])
+        self.assertEqual([self.make('a', IGC_ShaderDumpEnable='1') for _ in range(2)], [7, 8])
+
+    def test_placed(self):
+        """What says where it was made is kept for the same file."""
+        os.mkdir(self.path('temporary'))
+
+        def make(place):
+            return self.make('where', place=place, TMPDIR=self.path('temporary'))
+
+        self.assertEqual([make('x'), make('x'), make('y'), make('x'), make('y')], [1, 1, 2, 2, 2])
+        for kept in self.kept():
+            with open(os.path.join(kept, 'where'), encoding='utf-8') as f:
+                self.assertIn(f.read(), (self.path('x'), self.path('y')))
 
     def kept(self):
         return [os.path.join(self.path('kept'), name) for name in os.listdir(self.path('kept'))]
