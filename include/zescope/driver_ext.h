@@ -127,6 +127,23 @@ typedef struct zescope_profile_registers {
 #define ZESCOPE_CHECK_DEVICES_NAME "zescope_check_devices"
 typedef int (*zescope_pfnCheckDevices_t)(const char *list, char *ret_why, size_t size_B);
 
+/*
+ * The library of emulated nodes (libzescope_drm.so) exports this (dlsym): to be called back after
+ * each kernel that Intel's driver ran, on the thread that ran it, with what its instructions did.
+ * The callback must not wait for the device. One a process; NULL takes it away.
+ */
+#define ZESCOPE_SET_WALK_CALLBACK_NAME "zescope_set_walk_callback"
+typedef struct zescope_walk_info {
+    size_t size_B;       /* of this struct: later versions append members */
+    const uint8_t *code; /* from the first instruction on that threads execute, as it ran */
+    size_t code_B;
+    uint32_t simd;
+    uint32_t instruction_count;
+    const zescope_instruction_count_t *instructions; /* offsets from `code` */
+} zescope_walk_info_t;
+typedef void (*zescope_walk_callback_t)(const zescope_walk_info_t *info, void *user);
+typedef void (*zescope_pfnSetWalkCallback_t)(zescope_walk_callback_t callback, void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,7 @@
 #include "record/writer.h"
 #include "report/failed_builds.h"
 #include "report/recording.h"
+#include "report/walks.h"
 #include "store/launch_file.h"
 #include "store/store.h"
 #include "symbols/symbols.h"
@@ -347,6 +348,21 @@ static void free_environment(struct launch *l)
     l->owned = 0;
 }
 
+/* What was counted below Intel's driver gets the names of its kernels. */
+static void name_counts(const struct zs_common_options *common,
+                        const struct zs_recording *recording, const char *path)
+{
+    struct zs_diag diag = {0};
+    size_t others;
+    if (zs_walks_name(path, recording, &others, &diag))
+        zs_cli_note(common, "counts: %s", diag.text);
+    else if (others)
+        zs_cli_note(common,
+                    "%zu kernel%s of no module that was recorded ran, such as the driver's own: "
+                    "not counted",
+                    others, others == 1 ? "" : "s");
+}
+
 /* Where counts were asked for and nothing here could count: how it is done. */
 static void note_missing_counts(const struct record_options *o,
                                 const struct zs_recording *recording, const char *path)
@@ -365,7 +381,7 @@ static void note_missing_counts(const struct record_options *o,
     bool has_counts = !zs_counts_load(path, &counts, &damaged, NULL) && (counts.count || damaged);
     zs_counts_free(&counts);
     if (!has_counts)
-        zs_cli_note(&o->common, "no instruction was counted, which takes zescope's driver: zescope "
+        zs_cli_note(&o->common, "no instruction was counted, which takes the software GPU: zescope "
                                 "record -d skl --counts ... -- ./app");
 }
 
@@ -482,6 +498,8 @@ static void print_summary(const struct record_options *o, const char *path, bool
         failed += builds[i].finished && builds[i].result;
     const struct zs_recording_info *info = zs_recording_info(recording);
     zs_cli_print_notes(common, recording);
+    if (o->counts)
+        name_counts(common, recording, path);
     note_missing_counts(o, recording, path);
     note_never_resumed(o, recording, path);
     if (o->metrics.count)
@@ -690,7 +708,7 @@ static const struct zs_option options_table[] = {
     {"debug-info", 0, ZS_OPTION_FLAG, OPTION(debug_info), NULL,
      "add -g to the build flags of every module that the application creates"},
     {"counts", 'c', ZS_OPTION_FLAG, OPTION(counts), NULL,
-     "count how often each instruction is executed, and by how many lanes (zescope's driver)"},
+     "count how often each instruction is executed, and by how many lanes (on the software GPU)"},
     {"metrics", 0, ZS_OPTION_LIST, OPTION(metrics), "GROUP[,GROUP]",
      "measure each kernel launch with queries of these event-based metric groups (zescope metrics "
      "list); groups that exclude each other take turns"},

@@ -107,7 +107,16 @@ static const char *advice(void)
            "run -- ... measures on the software GPU; zescope metrics list shows what there is";
 }
 
-static bool is_refused(const char *recording)
+/* false, too, where a note says what to run instead. */
+static bool lacks_advice(const struct zs_record_note *notes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strstr(notes[i].text, ": zescope "))
+            return false;
+    return true;
+}
+
+static bool is_refused(const char *recording, bool *ret_lacks_advice)
 {
     struct zs_recording *r;
     uint32_t count;
@@ -117,6 +126,7 @@ static bool is_refused(const char *recording)
     const struct zs_record_note *notes = zs_recording_notes(r, &count);
     for (uint32_t i = 0; i < count && !refused; i++)
         refused = !strncmp(notes[i].text, ZS_NOTE_NO_METRICS, strlen(ZS_NOTE_NO_METRICS));
+    *ret_lacks_advice = lacks_advice(notes, count);
     zs_recording_close(r);
     return refused;
 }
@@ -200,8 +210,9 @@ bool zs_cli_note_metrics(const struct zs_common_options *common, const char *rec
     const uint64_t reports = info->reports;
     zs_cli_note_metrics_losses(common, recording, info);
     note_turns(common, metrics);
-    if (!reports && is_refused(recording))
-        zs_cli_note(common, "there are no metrics: %s", advice());
+    bool lacks = false;
+    if (!reports && is_refused(recording, &lacks))
+        zs_cli_note(common, "there are no metrics%s%s", lacks ? ": " : "", lacks ? advice() : "");
     else if (!reports && !info->lost && !info->events_lost)
         zs_cli_note(common, "there are no metrics: %s", reason(metrics));
     zs_metrics_close(metrics);

@@ -185,6 +185,22 @@ static bool has_group(const struct meter_device *d, zet_metric_group_handle_t ha
     return false;
 }
 
+/* What to ask instead for a group that is there, but of the other kind. */
+static void note_lacking(struct zs_activity *a, const char *name, bool is_other_kind,
+                         const char *names)
+{
+    bool by_time = a->meter->period_ns != 0;
+    if (is_other_kind)
+        zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": '%.200s' is %s %.200s", name,
+                        by_time ? "measured by launch: zescope record --metrics"
+                                : "sampled over time: zescope metrics stream -g",
+                        name);
+    else
+        zs_session_note(a->collector,
+                        ZS_NOTE_NO_METRICS ": it has no %s group '%.200s'; it has: %s",
+                        by_time ? "time-based" : "event-based", name, names);
+}
+
 static void find_groups(struct zs_activity *a, struct zs_trace_file *file, struct meter_device *d)
 {
     const struct zs_collect_api *api = &a->collector->api;
@@ -204,22 +220,23 @@ static void find_groups(struct zs_activity *a, struct zs_trace_file *file, struc
         return;
     }
     for (uint32_t n = 0; n < m->name_count; n++) {
-        bool known = false;
+        bool known = false, is_other_kind = false;
         for (uint32_t i = 0; i < count && !known; i++) {
             zet_metric_group_properties_t p = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
-            if (api->zetMetricGroupGetProperties(handles[i], &p) ||
-                !(p.samplingType & sampling_of(m)))
+            if (api->zetMetricGroupGetProperties(handles[i], &p))
                 continue;
             p.name[sizeof(p.name) - 1] = '\0';
+            if (!(p.samplingType & sampling_of(m))) {
+                is_other_kind |= !strcasecmp(p.name, m->names[n]);
+                continue;
+            }
             list_names(names, sizeof(names), p.name);
             known = !strcasecmp(p.name, m->names[n]);
             if (known && !has_group(d, handles[i]))
                 add_group(a, file, d, handles[i], &p);
         }
         if (!known)
-            zs_session_note(a->collector,
-                            ZS_NOTE_NO_METRICS ": it has no %s group '%.200s'; it has: %s",
-                            m->period_ns ? "time-based" : "event-based", m->names[n], names);
+            note_lacking(a, m->names[n], is_other_kind, names);
     }
     free(handles);
 }

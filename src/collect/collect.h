@@ -60,6 +60,7 @@ struct zs_collector {
     bool count;      /* ask for execution counts per instruction */
     struct zs_counting counting[ZS_COLLECT_DRIVERS_MAX]; /* drivers that were asked */
     atomic_uint counts_files;
+    _Atomic pid_t counts_below; /* the process that counts below Intel's driver */
     _Atomic(struct zs_counts_keeper *) counts_keepers; /* one per driver that counts */
     struct zs_launches launches;                       /* of kernels: which to record */
     bool activity;                                     /* times of what devices do */
@@ -183,6 +184,8 @@ uint8_t zs_spirv_constant_size(struct zs_span spirv, uint32_t spec_id);
 void zs_counts_built(struct zs_collector *c, ze_module_handle_t module, uint32_t build,
                      bool is_rewritten);
 void zs_counts_start(struct zs_collector *c, ze_driver_handle_t driver);
+/* Counts of all that runs on emulated nodes of this process; false: it has none. */
+bool zs_counts_start_below(struct zs_collector *c);
 
 /* Put the tracer into the loader's tracing layer, whose file stands at layer_path. Once. */
 void zs_tracer_install(struct zs_collector *c, void *layer, void *loader);

@@ -526,7 +526,7 @@ static void tell(struct zs_cl *cl)
     bool is_measured = cl->activity && cl->activity->meter;
     if (!(cl->collector->count || is_measured) || atomic_exchange(&cl->has_told, true))
         return;
-    if (cl->collector->count)
+    if (cl->collector->count && !zs_counts_start_below(cl->collector))
         zs_session_note(cl->collector, ZS_NOTE_NO_COUNTS
                         ": OpenCL's cannot count; zescope instrument opcodes can");
     if (is_measured)

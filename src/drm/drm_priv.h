@@ -328,4 +328,14 @@ typedef int zs_drm_handler(struct zs_drm_file *file, void *argument);
 /* 0 or -errno. */
 int zs_drm_ioctl(struct zs_drm_file *file, unsigned long request, uint64_t argument);
 
+/* ---- count.c -----------------------------------------------------------------------------------
+ */
+
+struct zs_gpu_walk_kernel;
+struct zs_gpu_counters;
+/* NULL: nobody wants to know what the kernel's instructions do. */
+struct zs_gpu_counters *zs_drm_count_begin(const struct zs_gpu_walk_kernel *kernel);
+void zs_drm_count_end(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters,
+                      bool has_run);
+
 #endif

@@ -366,11 +366,13 @@ static int set_size(const struct zs_cs_walk *walk, struct zs_gpu_walk *to, struc
     return 0;
 }
 
-static int run(struct zs_drm_node *node, const struct zs_gpu_walk *walk, uint64_t kernel_va,
+static int run(struct zs_drm_node *node, struct zs_gpu_walk *walk, uint64_t kernel_va,
                struct zs_cs_ran *ret, struct zs_diag *diag)
 {
     struct zs_gpu_result result;
+    walk->counters = zs_drm_count_begin(walk->kernel);
     int error = zs_gpu_walk_run(node->device, walk, &result);
+    zs_drm_count_end(walk->kernel, walk->counters, error == 0);
     if (result.timing.stall_count)
         zs_drm_stalls_put(node, kernel_va, &result.timing);
     ret->start_ticks = result.start_ticks;

@@ -227,6 +227,11 @@ uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel)
     return kernel->kernel->sampler_count;
 }
 
+const struct zs_gpu_walk_code *zs_gpu_walk_kernel_code(const struct zs_gpu_walk_kernel *kernel)
+{
+    return &kernel->code;
+}
+
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel)
 {
     return kernel->kernel;

@@ -45,6 +45,8 @@ uint32_t zs_gpu_walk_kernel_samplers(const struct zs_gpu_walk_kernel *kernel);
 uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel);
 /* The same of samplers; they are among zs_gpu_walk_kernel_samplers(), at its end. */
 uint32_t zs_gpu_walk_kernel_sampler_handles(const struct zs_gpu_walk_kernel *kernel);
+/* As it was given, with the bytes up to its end. */
+const struct zs_gpu_walk_code *zs_gpu_walk_kernel_code(const struct zs_gpu_walk_kernel *kernel);
 /* For counters and faults. */
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel);
 

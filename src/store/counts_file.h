@@ -31,6 +31,14 @@ enum {
 
 #define ZS_COUNTS_NOT_KNOWN UINT64_MAX
 
+/*
+ * What was counted below Intel's driver, where kernels have no names: ZS_WALKS_MAGIC, the bytes of
+ * code where the module's handle is, no name and no build, rows from the first instruction that
+ * threads execute on, and behind them the code. zescope record makes files of counts of them.
+ */
+#define ZS_WALKS_MAGIC  "ZSWALKS1"
+#define ZS_WALKS_SUFFIX ".walks"
+
 /* How a note begins about a driver that has no counts to give. */
 #define ZS_NOTE_NO_COUNTS "no execution counts of one driver"
 

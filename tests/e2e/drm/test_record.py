@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Tools over Intel's own driver: a recording has the kernels' times and code, probes count.
+"""Tools over Intel's own driver: a recording has the kernels' times and code, probes count, and what each
+instruction did is what it does on zescope's driver.
 
-Usage: test_record.py ZESCOPE DEVICE PROGRAM [ARGS...]
+Usage: test_record.py ZESCOPE ZESCOPES-DRIVER DEVICE PROGRAM [ARGS...]
 """
+import glob
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 
-zescope, device = os.path.abspath(sys.argv[1]), sys.argv[2]
-app = [os.path.abspath(arg) if os.path.exists(arg) else arg for arg in sys.argv[3:]]
+zescope, driver, device = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+app = [os.path.abspath(arg) if os.path.exists(arg) else arg for arg in sys.argv[4:]]
 
 
 def run(folder, *command):
@@ -17,6 +20,22 @@ def run(folder, *command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=folder, check=False)
     assert done.returncode == 0, f'{command}: {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}'
     return done.stdout
+
+
+def counts(recording):
+    """{kernel: {offset: [launches, executions, lanes, bytes read, bytes written]}}, of what was executed."""
+    kernels = {}
+    for path in glob.glob(os.path.join(recording, 'counts', '*.counts')):
+        with open(path, 'rb') as f:
+            data = f.read()
+        rows, launches = struct.unpack_from('<I8xQ', data, 12)
+        name = data[48:48 + struct.unpack_from('<I', data, 44)[0]].decode()
+        for at in range(256, 256 + rows * 40, 40):
+            offset, *values = struct.unpack_from('<qQQQQ', data, at)
+            if values[0]:
+                known = kernels.setdefault(name, {}).setdefault(offset, [0] * 5)
+                kernels[name][offset] = [a + b for a, b in zip(known, [launches, *values])]
+    return kernels
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -32,4 +51,13 @@ with tempfile.TemporaryDirectory() as folder:
     assert 'SIMD' in run(folder, zescope, 'annotate', recording)
     counted = run(folder, zescope, 'run', '--intel', '-d', device, '--', zescope, 'instrument', 'opcodes', '--', *app)
     assert any(line.split()[1:2] == ['mov'] for line in counted.splitlines()), counted[-2000:]
-print('recorded, annotated, instrumented')
+    run(folder, zescope, 'run', '--intel', '-d', device, '--', zescope, 'record', '--no-last', '--counts', '-o', 'a', '--', *app)
+    os.environ.update(ZE_ENABLE_ALT_DRIVERS=driver, ZESCOPE_DEVICES=device)
+    run(folder, zescope, 'record', '--no-last', '--counts', '-o', 'b', '--', *app)
+    intels, ours = (counts(os.path.join(folder, name)) for name in 'ab')
+    assert len(ours) > 5 and intels.keys() == ours.keys(), f'{sorted(intels)} {sorted(ours)}'
+    for kernel, rows in ours.items():
+        differ = {at: (row, intels[kernel].get(at)) for at, row in rows.items() if intels[kernel].get(at) != row}
+        assert not differ and len(rows) == len(intels[kernel]), f'{kernel}: {differ}'
+    assert 'lanes' in run(folder, zescope, 'annotate', os.path.join(folder, 'a'))
+print('recorded, counted, annotated, instrumented')

@@ -189,9 +189,21 @@ class OpenCl(unittest.TestCase):
         self.assertEqual(sorted(k['name'] for k in report(path)['kernels']), ['add', 'twice'])
         with open(path + '/instrument/table.json', encoding='utf-8') as f:
             self.assertEqual({r['kernel'] for r in json.load(f)['rows']}, {'add', 'twice'})
-        notes = glob.glob(path + '/process/*/notes.jsonl')
-        with open(notes[0], encoding='utf-8') as f:
-            self.assertEqual(f.read().count("OpenCL's cannot count"), 1)
+        self.assertIn('of no module that was recorded', p.stderr)
+        self.assertEqual([f for f in glob.glob(path + '/counts/*') if 'instrument' not in f], [])
+
+    @unittest.skipUnless(INTEL, "PoCL's device is no GPU of Intel's")
+    def test_counts(self):
+        """Below the driver: as probes count."""
+        path, _ = record('exit', more=['--counts'])
+        names, executions = set(), 0
+        for file in glob.glob(path + '/counts/*'):
+            with open(file, 'rb') as f:
+                data = f.read()
+            names.add(data[48:48 + int.from_bytes(data[44:48], 'little')].decode())
+            executions += sum(int.from_bytes(data[at + 8:at + 16], 'little') for at in range(256, len(data), 40))
+        self.assertEqual(names, {'add'})
+        self.assertEqual(executions, sum(n for n, _ in self.instrumented('exit')[0].values()))
 
     @unittest.skipIf(INTEL, "PoCL's device is no GPU of Intel's")
     def test_not_instrumented(self):

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What instructions of kernels did, for a recorder in the same process. */
+#include "drm/drm_priv.h"
+
+#include "gpu/walk.h"
+
+#include <zescope/driver_ext.h>
+
+#include <stdlib.h>
+
+static struct {
+    pthread_rwlock_t lock; /* read: a callback is running */
+    zescope_walk_callback_t callback;
+    void *user;
+} watcher = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+__attribute__((visibility("default"))) void
+zescope_set_walk_callback(zescope_walk_callback_t callback, void *user);
+
+void zescope_set_walk_callback(zescope_walk_callback_t callback, void *user)
+{
+    pthread_rwlock_wrlock(&watcher.lock);
+    watcher.callback = callback;
+    watcher.user = user;
+    pthread_rwlock_unlock(&watcher.lock);
+}
+
+struct zs_gpu_counters *zs_drm_count_begin(const struct zs_gpu_walk_kernel *kernel)
+{
+    struct zs_gpu_counters *counters = NULL;
+    pthread_rwlock_rdlock(&watcher.lock);
+    if (watcher.callback && zs_gpu_counters_create(zs_gpu_walk_kernel_of(kernel), &counters))
+        counters = NULL;
+    pthread_rwlock_unlock(&watcher.lock);
+    return counters;
+}
+
+static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters)
+{
+    size_t count = zs_gpu_counters_size(counters);
+    struct zs_gpu_instruction_count *rows = calloc(count + 1, sizeof(*rows));
+    zescope_instruction_count_t *told = calloc(count + 1, sizeof(*told));
+    if (rows && told) {
+        count = zs_gpu_counters_read(counters, rows, count);
+        for (size_t i = 0; i < count; i++)
+            told[i] = (zescope_instruction_count_t){rows[i].offset_B, rows[i].executions,
+                                                    rows[i].active_lanes, rows[i].bytes_read,
+                                                    rows[i].bytes_written};
+        const struct zs_gpu_walk_code *code = zs_gpu_walk_kernel_code(kernel);
+        const zescope_walk_info_t info = {.size_B = sizeof(info),
+                                          .code = code->code.data,
+                                          .code_B = code->code.size_B,
+                                          .simd = code->simd,
+                                          .instruction_count = (uint32_t)count,
+                                          .instructions = told};
+        pthread_rwlock_rdlock(&watcher.lock);
+        if (watcher.callback)
+            watcher.callback(&info, watcher.user);
+        pthread_rwlock_unlock(&watcher.lock);
+    }
+    free(rows);
+    free(told);
+}
+
+void zs_drm_count_end(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters,
+                      bool has_run)
+{
+    if (counters && has_run)
+        tell(kernel, counters);
+    zs_gpu_counters_destroy(counters);
+}
