@@ -70,7 +70,8 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t hDevice,
     p->vendorId = model->vendor_id;
     p->deviceId = model->device_id;
     p->flags = (model->integrated ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0u) |
-               (device->parent && !device->flat ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0u);
+               (device->parent && !device->flat ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0u) |
+               (model->platform >= ZS_ISA_XE2 ? ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING : 0u);
     p->subdeviceId = device->parent && !device->flat ? device->sub_index : 0;
     p->coreClockRate = model->core_clock_MHz;
     p->maxMemAllocSize = ZS_MIN(model->max_allocation_B, device->memory_B);

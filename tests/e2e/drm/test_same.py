@@ -31,6 +31,16 @@ DIFFERENT = [
     (r'kernel\..*\.suggest\..*\.is', "fewer idle lanes than Intel's; none has groups of one"),
     (r'kernel\..*\.cooperative\..*\.is', 'of another suggested size, or of 16 barriers a subslice where Intel counts 32'),
 ]
+# ... of its releases from 2025 on
+OF_LATER = [
+    (r'module\.spirvVersionSupported', LATER),
+    (r'image\.format\.\d+\.\d+\.properties', LENIENT),  # where there are no images
+    (r'device\.luid.*', OWN),  # it has none on Linux
+    (r'device\.metric_groups', "without a metrics library there are none"),
+    (r'cache\.maxCacheReservationSize', 'no part of a cache can be reserved'),
+    (r'kernel\..*\.Intel_Symbol_Table_Void_Program\..*|module\..*\.names\.count', "IGC 2's kernel that is none"),
+    (r'kernel\..*\.privateMemSize', "Intel's later driver adds what stands in scratch memory"),
+]
 
 
 def ask(program, modules, extra):
@@ -50,7 +60,8 @@ def main():
     ours = ask(program, modules, {'ZE_ENABLE_ALT_DRIVERS': driver, 'ZESCOPE_DEVICES': device, 'ZESCOPE_LOG': 'off'})
     theirs = ask(program, modules, {'LD_PRELOAD': drm, 'ZESCOPE_DEVICES': device, 'ZESCOPE_LOG': 'error'})
     assert theirs['driver.uuid'] != ours['driver.uuid'], 'one driver answered twice'
-    patterns = [(re.compile(pattern), why) for pattern, why in DIFFERENT]
+    is_later = int(theirs['module.spirvVersionSupported'], 0) > 0x10002
+    patterns = [(re.compile(pattern), why) for pattern, why in DIFFERENT + (OF_LATER if is_later else [])]
     known, wrong = collections.Counter(), 0
     for key in sorted(set(ours) | set(theirs)):
         if ours.get(key) == theirs.get(key):

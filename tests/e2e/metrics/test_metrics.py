@@ -448,6 +448,10 @@ class Metrics(unittest.TestCase):
         for reason in ('Active', 'ControlStall', 'SendStall', 'SbidStall'):
             self.assertEqual(seen['EuStallSampling'][reason], seen['ZscopeStallSampling'][reason], reason)
         self.assertGreater(sum(v for v in seen['EuStallSampling']['Active'] if v), 0)
+        said = run(ZESCOPE, 'record', '--no-last', '-d', 'pvc', '--metrics', 'EuStallSampling', '-o', path + '-launches', '--',
+                   PROGRAM, binary, 'immediate', '1', check=9).stderr
+        self.assertIn('zescope metrics stream -g EuStallSampling', said)
+        self.assertNotIn('needs a GPU', said)
 
     def test_names_of_generations(self):
         """Each generation has its own groups and metrics, as Intel's driver names them there."""
