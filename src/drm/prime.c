@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that several devices of a process share, by descriptors ("PRIME"). A descriptor is a file
- * without content that is as long as the object and is known by its inode. Pages of an object that
- * was shared belong to all objects that have them; the last one lets them go. Other processes are
- * refused: they know no such inode.
+ * Objects that several devices share, by descriptors ("PRIME"). A descriptor is a file that is as
+ * long as the object; its process knows it by its inode. Pages of an object that was shared belong
+ * to all objects that have them; the last one lets them go. The file begins with where the pages
+ * are, for other processes: they map them, through /proc, while the first one lives. Pages that
+ * another process has had are kept until the first one ends.
  */
 #include "drm/xe.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What the file of a descriptor begins with. */
+struct zs_drm_shared {
+    char magic[8];
+    int32_t pid, memory_fd;
+    uint64_t offset_B, size_B;
+    _Atomic uint32_t others; /* how often other processes took it */
+};
+static const char MAGIC[8] = "zsdmabuf";
 
 struct zs_drm_pages {
     struct zs_drm_pages *next;
@@ -22,8 +35,9 @@ struct zs_drm_pages {
     ino_t inode;
     uint8_t *host;
     uint64_t size_B;
-    int memory_fd; /* where they are, and from which offset on */
+    int memory_fd; /* where they are, and from which offset on; -1: in another process */
     uint64_t offset_B;
+    struct zs_drm_shared *told;
 };
 
 static struct {
@@ -44,18 +58,40 @@ void zs_drm_pages_put(struct zs_drm_pages *pages)
     pthread_mutex_unlock(&shared.lock);
     if (!is_last)
         return;
-    fallocate(pages->memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)pages->offset_B,
-              (off_t)pages->size_B);
+    if (pages->memory_fd < 0)
+        munmap(pages->host, pages->size_B);
+    else if (!atomic_load(&pages->told->others))
+        fallocate(pages->memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)pages->offset_B, (off_t)pages->size_B);
+    if (pages->told)
+        munmap(pages->told, sizeof(*pages->told));
     close(pages->descriptor);
     free(pages);
+}
+
+static void add(struct zs_drm_pages *pages)
+{
+    pthread_mutex_lock(&shared.lock);
+    pages->next = shared.first;
+    shared.first = pages;
+    pthread_mutex_unlock(&shared.lock);
+}
+
+static struct zs_drm_shared *map_told(int fd)
+{
+    void *told =
+        mmap(NULL, sizeof(struct zs_drm_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return told == MAP_FAILED ? NULL : told;
 }
 
 static int share(struct zs_drm_object *object)
 {
     struct stat st;
+    struct zs_drm_shared *told = NULL;
     struct zs_drm_pages *pages = calloc(1, sizeof(*pages));
     int fd = pages ? memfd_create("zescope-dmabuf", MFD_CLOEXEC) : -1;
-    if (fd < 0 || ftruncate(fd, (off_t)object->size_B) || zs_drm_real_fstat(fd, &st)) {
+    if (fd < 0 || ftruncate(fd, (off_t)object->size_B) || zs_drm_real_fstat(fd, &st) ||
+        !(told = map_told(fd))) {
         if (fd >= 0)
             close(fd);
         free(pages);
@@ -68,12 +104,15 @@ static int share(struct zs_drm_object *object)
                                    .host = object->host,
                                    .size_B = object->size_B,
                                    .memory_fd = object->file->memory_fd,
-                                   .offset_B = object->offset_B};
+                                   .offset_B = object->offset_B,
+                                   .told = told};
+    told->pid = getpid();
+    told->memory_fd = pages->memory_fd;
+    told->offset_B = pages->offset_B;
+    told->size_B = pages->size_B;
+    memcpy(told->magic, MAGIC, sizeof(MAGIC));
     object->pages = pages;
-    pthread_mutex_lock(&shared.lock);
-    pages->next = shared.first;
-    shared.first = pages;
-    pthread_mutex_unlock(&shared.lock);
+    add(pages);
     return 0;
 }
 
@@ -108,13 +147,62 @@ static struct zs_drm_pages *find_pages(int fd)
     return pages;
 }
 
+/* The memory of another process; what its file says is not to be trusted. */
+static uint8_t *map_others(int fd, const struct stat *st, struct zs_drm_shared *ret)
+{
+    char path[64];
+    struct stat memory;
+    if (pread(fd, ret, sizeof(*ret), 0) != sizeof(*ret) ||
+        memcmp(ret->magic, MAGIC, sizeof(MAGIC)) != 0 || ret->size_B != (uint64_t)st->st_size ||
+        !ret->size_B)
+        return NULL;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)ret->pid, (int)ret->memory_fd);
+    int memory_fd = open(path, O_RDWR | O_CLOEXEC);
+    if (memory_fd < 0)
+        return NULL;
+    void *host = MAP_FAILED;
+    if (!zs_drm_real_fstat(memory_fd, &memory) && memory.st_size > 0 &&
+        ret->offset_B <= (uint64_t)memory.st_size &&
+        ret->size_B <= (uint64_t)memory.st_size - ret->offset_B)
+        host = mmap(NULL, ret->size_B, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd,
+                    (off_t)ret->offset_B);
+    close(memory_fd);
+    return host == MAP_FAILED ? NULL : host;
+}
+
+static struct zs_drm_pages *take_others(int fd)
+{
+    struct stat st;
+    struct zs_drm_shared said;
+    struct zs_drm_pages *pages = calloc(1, sizeof(*pages));
+    uint8_t *host = !pages || zs_drm_real_fstat(fd, &st) ? NULL : map_others(fd, &st, &said);
+    if (!host) {
+        free(pages);
+        return NULL;
+    }
+    *pages = (struct zs_drm_pages){.references = 1,
+                                   .descriptor = fcntl(fd, F_DUPFD_CLOEXEC, 0),
+                                   .device = st.st_dev,
+                                   .inode = st.st_ino,
+                                   .host = host,
+                                   .size_B = said.size_B,
+                                   .memory_fd = -1,
+                                   .told = map_told(fd)};
+    if (pages->told)
+        atomic_fetch_add(&pages->told->others, 1);
+    add(pages);
+    return pages;
+}
+
 /* A file that has the object already gets the handle that it has. */
 int zs_drm_prime_import(struct zs_drm_file *file, void *argument)
 {
     struct drm_prime_handle *p = argument;
     struct zs_drm_pages *pages = find_pages(p->fd);
+    if (!pages)
+        pages = take_others(p->fd);
     if (!pages) {
-        zs_drm_log(ZS_DRM_WARN, "prime: descriptor %d is of no object of this process", p->fd);
+        zs_drm_log(ZS_DRM_WARN, "prime: descriptor %d is of no object that is there", p->fd);
         return -EINVAL;
     }
     int error = -ENOENT;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -251,6 +252,78 @@ static void shares(void **state)
     assert_int_equal(data[2], 0); /* its pages are gone */
     close(fd);
     close(other);
+}
+
+/* The GPU of another process writes to the object, also when the first process has closed it. */
+static int other_process(int from, int to)
+{
+    char path[64], byte = 0;
+    int number, fd = open_node();
+    void *map;
+    uint32_t vm = new_vm(fd), queue = new_queue(fd, vm), code_handle = create(fd, &map);
+    uint32_t *code = map;
+    assert_int_equal(read(from, &number, sizeof(number)), sizeof(number));
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), number);
+    struct drm_prime_handle p = {.fd = open(path, O_RDWR)};
+    assert_int_equal(CALL(fd, 0x2e, p), 0);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, p.handle, 0, VA, OBJECT_B), 0);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, code_handle, 0, VA + 0x10000, OBJECT_B), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        put_store(code, VA + 8 + i * 4, 77 + i);
+        assert_int_equal(submit(fd, queue, VA + 0x10000, VA + 0x10000 + PAGE, i + 1), 0);
+        assert_int_equal(wait_for(fd, queue, (uint64_t *)map + PAGE / 8, i + 1, -1), 0);
+        assert_int_equal(write(to, &byte, 1), 1);
+        assert_int_equal(read(from, &byte, 1), 1);
+    }
+    struct drm_gem_close c = {.handle = p.handle};
+    assert_int_equal(CALL(fd, 0x09, c), 0);
+    return 0;
+}
+
+static void shares_with_processes(void **state)
+{
+    int there[2], back[2], status;
+    char byte = 0;
+    assert_int_equal(pipe(there), 0);
+    assert_int_equal(pipe(back), 0);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(other_process(there[0], back[1]));
+    int fd = open_node();
+    void *map;
+    uint32_t handle = create(fd, &map);
+    struct drm_prime_handle p = {.handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR};
+    assert_int_equal(CALL(fd, 0x2d, p), 0);
+    assert_int_equal(write(there[1], &p.fd, sizeof(int)), sizeof(int));
+    assert_int_equal(read(back[0], &byte, 1), 1);
+    assert_int_equal(((uint32_t *)map)[2], 77);
+    struct drm_gem_close c = {.handle = handle};
+    assert_int_equal(CALL(fd, 0x09, c), 0);
+    assert_int_equal(write(there[1], &byte, 1), 1);
+    assert_int_equal(read(back[0], &byte, 1), 1);
+    assert_int_equal(((uint32_t *)map)[2], 77);
+    assert_int_equal(((uint32_t *)map)[3], 78);
+    assert_int_equal(write(there[1], &byte, 1), 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        close(there[i]);
+        close(back[i]);
+    }
+    close(p.fd);
+    /* one that says what is not so */
+    int forged = memfd_create("forged", 0);
+    const struct {
+        char magic[8];
+        int32_t pid, memory_fd;
+        uint64_t offset_B, size_B, others;
+    } said = {"zsdmabuf", getpid(), forged, 4096, 8192, 0};
+    assert_int_equal(ftruncate(forged, 8192), 0);
+    assert_int_equal(pwrite(forged, &said, sizeof(said), 0), sizeof(said));
+    struct drm_prime_handle f = {.fd = forged};
+    assert_int_equal(CALL(fd, 0x2e, f), -1);
+    close(forged);
+    close(fd);
 }
 
 /* Any bytes for any call; what they point to ends at a page that is not there. */
@@ -525,9 +598,10 @@ int main(int argc, char **argv)
     if (argc > 1)
         return cmocka_run_group_tests(of_tiles, NULL, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queries), cmocka_unit_test(bindings), cmocka_unit_test(rings),
-        cmocka_unit_test(syncs),   cmocka_unit_test(shares),   cmocka_unit_test(hostile),
-        cmocka_unit_test(forks),
+        cmocka_unit_test(queries), cmocka_unit_test(bindings),
+        cmocka_unit_test(rings),   cmocka_unit_test(syncs),
+        cmocka_unit_test(shares),  cmocka_unit_test(shares_with_processes),
+        cmocka_unit_test(hostile), cmocka_unit_test(forks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
