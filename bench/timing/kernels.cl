@@ -176,11 +176,13 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void intensity(global cons
 
 constant sampler_t nearest =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+#ifndef NO_IMAGES
 __attribute__((intel_reqd_sub_group_size(16))) kernel void texels(read_only image2d_t in, global float4 *out, int width)
 {
     int i = get_global_id(0);
     out[i] = read_imagef(in, nearest, (int2)(i % width, i / width));
 }
+#endif
 
 /* ---- launches that are longer than what is replayed of them ------------------------------------
  */

@@ -32,17 +32,17 @@ static bool is_code(const uint8_t *entry)
 }
 
 /* A symbol: kind, offset, size. Offset 0 of a kernel is where it starts, whatever comes first. */
-static int move_symbol(const struct zs_edit_kernel *k, uint8_t *entry)
+static int move_symbol(const struct zs_edit_kernel *k, struct zs_symbol_fields at, uint8_t *entry)
 {
-    uint32_t kind = zs_load_u32(entry), begin_B = zs_load_u32(entry + 4);
-    uint32_t size_B = zs_load_u32(entry + 8);
+    uint32_t kind = zs_load_u32(entry), begin_B = zs_load_u32(entry + at.offset_at);
+    uint32_t size_B = zs_load_u32(entry + at.size_at);
     bool starts = begin_B == 0 && kind == ZS_SYMBOL_KERNEL;
     uint32_t begin = starts ? 0 : zs_place_label(k, begin_B);
     uint32_t end = zs_place_label(k, (uint64_t)begin_B + size_B);
     if (begin == ZS_NONE || end == ZS_NONE)
         return -EINVAL;
-    store_u32(entry + 4, begin);
-    store_u32(entry + 8, end - begin);
+    store_u32(entry + at.offset_at, begin);
+    store_u32(entry + at.size_at, end - begin);
     return 0;
 }
 
@@ -56,11 +56,12 @@ static int move_relocation(const struct zs_edit_kernel *k, uint8_t *entry)
 }
 
 /* Which kernel's code a symbol of the program's table lies in; NULL: it is a variable. */
-static const struct zs_edit_kernel *owner_of(const struct zs_edit *edit, const uint8_t *entry)
+static const struct zs_edit_kernel *owner_of(const struct zs_edit *edit, uint32_t name_at,
+                                             const uint8_t *entry)
 {
     uint32_t kind = zs_load_u32(entry);
     char name[ZS_NAME_FIELD_B + 1] = {0};
-    memcpy(name, entry + 12, ZS_NAME_FIELD_B);
+    memcpy(name, entry + name_at, ZS_NAME_FIELD_B);
     for (uint32_t i = 0; i < edit->kernel_count; i++) {
         const struct zs_kernel *info = edit->kernels[i].info;
         if (kind == ZS_SYMBOL_FUNCTION ? info->is_function_holder
@@ -87,7 +88,8 @@ static int move_tokens(const struct zs_edit *edit, const struct zs_edit_kernel *
             store_u32(bytes + (token.body.data - list->bytes.data) + 4, k->placed.scratch_B);
         bool symbols = token.number == ZS_TOKEN_PROGRAM_SYMBOL_TABLE;
         bool relocations = token.number == ZS_TOKEN_PROGRAM_RELOCATION_TABLE && k;
-        size_t entry_B = zs_token_entry_B(token.number);
+        size_t entry_B = zs_token_entry_B(&token);
+        const struct zs_symbol_fields at = zs_token_symbol_fields(&token);
         if (!(symbols || relocations) || !entry_B || token.body.size_B < 4)
             continue;
         uint8_t *entry = bytes + (token.body.data - list->bytes.data) + 4;
@@ -95,13 +97,13 @@ static int move_tokens(const struct zs_edit *edit, const struct zs_edit_kernel *
         if (count > (token.body.size_B - 4) / entry_B)
             return -EINVAL;
         for (; count-- && !error; entry += entry_B) {
-            const struct zs_edit_kernel *owner = k ? k : owner_of(edit, entry);
+            const struct zs_edit_kernel *owner = k ? k : owner_of(edit, at.name_at, entry);
             if (symbols && !is_code(entry))
                 continue;
             if (relocations)
                 zs_redirect_entry(edit, entry + 8);
             if (owner && zs_edit_is_changed(owner))
-                error = symbols ? move_symbol(owner, entry) : move_relocation(owner, entry);
+                error = symbols ? move_symbol(owner, at, entry) : move_relocation(owner, entry);
         }
     }
     return error;

@@ -590,7 +590,7 @@ static const struct token_handler *handler_of(const struct zs_token *t)
 
 static uint32_t table_count(const struct zs_token *t)
 {
-    size_t room = (t->body.size_B - 4) / zs_token_entry_B(t->number);
+    size_t room = (t->body.size_B - 4) / zs_token_entry_B(t);
     return ZS_MIN(zs_token_u32(t, 0), (uint32_t)room);
 }
 

@@ -19,20 +19,22 @@ int zs_patch_symbols_read(struct zs_builder *b, const struct zs_token *token,
     };
     struct zs_reader r = zs_reader_make(token->body, token->offset_B + 8, b->diag);
     uint32_t count = zs_read_u32(&r, "symbol count");
-    if (count > zs_reader_left(&r) / zs_token_entry_B(token->number))
+    if (count > zs_reader_left(&r) / zs_token_entry_B(token))
         return zs_reader_fail(&r, -EINVAL, "%u symbols do not fit into the %zu bytes that remain",
                               count, zs_reader_left(&r));
     struct zs_symbol *symbols = ZS_ARENA_ARRAY(b->arena, count, struct zs_symbol);
     if (!symbols)
         return zs_builder_no_memory(b, token->offset_B);
+    const struct zs_symbol_fields at = zs_token_symbol_fields(token);
     for (uint32_t i = 0; i < count; i++) {
         struct zs_symbol *s = &symbols[i];
-        uint32_t kind = zs_read_u32(&r, "symbol type");
+        const uint8_t *entry =
+            zs_read_bytes(&r, zs_token_entry_B(token), "symbol").data; /* all are there */
+        uint32_t kind = zs_load_u32(entry);
         s->place =
-            (struct zs_place){.index = ZS_NONE, .offset_B = zs_read_u32(&r, "symbol offset")};
-        s->size_B = zs_read_u32(&r, "symbol size");
-        struct zs_span name = zs_read_bytes(&r, ZS_NAME_FIELD_B, "symbol name");
-        s->name = zs_arena_strndup(b->arena, name.data, name.size_B);
+            (struct zs_place){.index = ZS_NONE, .offset_B = zs_load_u32(entry + at.offset_at)};
+        s->size_B = zs_load_u32(entry + at.size_at);
+        s->name = zs_arena_strndup(b->arena, (const char *)entry + at.name_at, ZS_NAME_FIELD_B);
         if (!s->name)
             return zs_builder_no_memory(b, token->offset_B);
         s->kind = kind <= ZS_SYMBOL_KERNEL ? (enum zs_symbol_kind)kind : ZS_SYMBOL_NONE;
@@ -130,7 +132,7 @@ static int on_host_access(struct program_build *pb, const struct zs_token *t)
 /* First walk: buffers (others refer to them) and counts. */
 static int count_program_token(struct program_build *pb, const struct zs_token *t)
 {
-    uint32_t entry_B = zs_token_entry_B(t->number);
+    uint32_t entry_B = zs_token_entry_B(t);
     uint32_t entries = entry_B ? (uint32_t)((t->body.size_B - 4) / entry_B) : 0;
     switch (t->number) {
     case ZS_TOKEN_ALLOCATE_GLOBAL_MEMORY_SURFACE_PROGRAM_BINARY_INFO:

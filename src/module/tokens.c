@@ -156,11 +156,25 @@ bool zs_token_next(const struct zs_token_list *list, size_t *cursor, struct zs_t
     return zs_token_next_checked(list, cursor, ret_token, NULL) == 1;
 }
 
-uint32_t zs_token_entry_B(uint32_t number)
+enum { SYMBOL_B = 12 + ZS_NAME_FIELD_B, WIDE_SYMBOL_B = 24 + ZS_NAME_FIELD_B };
+
+static bool has_wide_symbols(const struct zs_token *token)
 {
-    switch (number) {
+    uint32_t count = zs_token_u32(token, 0);
+    return count && (token->body.size_B - 4) / count >= WIDE_SYMBOL_B;
+}
+
+struct zs_symbol_fields zs_token_symbol_fields(const struct zs_token *token)
+{
+    return has_wide_symbols(token) ? (struct zs_symbol_fields){8, 16, 20}
+                                   : (struct zs_symbol_fields){4, 8, 12};
+}
+
+uint32_t zs_token_entry_B(const struct zs_token *token)
+{
+    switch (token->number) {
     case ZS_TOKEN_PROGRAM_SYMBOL_TABLE:
-        return 12 + ZS_NAME_FIELD_B;
+        return has_wide_symbols(token) ? WIDE_SYMBOL_B : SYMBOL_B;
     case ZS_TOKEN_PROGRAM_RELOCATION_TABLE:
         return 8 + ZS_NAME_FIELD_B;
     case ZS_TOKEN_GLOBAL_HOST_ACCESS_TABLE:
@@ -232,12 +246,19 @@ static bool show_field(struct display *d, const struct field_row *row, uint32_t 
 }
 
 static void show_entries(struct display *d, const struct field_row *rows, uint32_t count,
-                         uint32_t entry_B)
+                         const struct zs_token *token)
 {
-    uint32_t entries = d->lengths[0];
-    for (uint32_t i = 0; i < entries && zs_reader_left(&d->r) >= entry_B && !d->stopped; i++)
-        for (uint32_t k = 0; k < count && !d->stopped; k++)
+    uint32_t entries = d->lengths[0], entry_B = zs_token_entry_B(token);
+    bool wide = token->number == ZS_TOKEN_PROGRAM_SYMBOL_TABLE && has_wide_symbols(token);
+    for (uint32_t i = 0; i < entries && zs_reader_left(&d->r) >= entry_B && !d->stopped; i++) {
+        for (uint32_t k = 0; k < count && !d->stopped; k++) {
+            if (wide && (k == 1 || k == 2)) /* a gap, and what an offset below 4 GiB has above */
+                zs_read_u32(&d->r, "gap");
             show_field(d, &rows[k], i);
+        }
+        if (wide)
+            zs_read_u32(&d->r, "gap");
+    }
 }
 
 void zs_token_fields(const struct zs_token_list *list, const struct zs_token *token,
@@ -256,7 +277,7 @@ void zs_token_fields(const struct zs_token_list *list, const struct zs_token *to
         if (row->version > d.version)
             continue;
         if (row->kind == FIELD_TABLE) {
-            show_entries(&d, row + 1, d.row->field_count - i - 1, zs_token_entry_B(token->number));
+            show_entries(&d, row + 1, d.row->field_count - i - 1, token);
             break;
         }
         if (!show_field(&d, row, ZS_NONE))

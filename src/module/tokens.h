@@ -26,6 +26,13 @@ static inline uint32_t zs_token_u32(const struct zs_token *token, size_t dword)
     return dword < token->body.size_B / 4 ? zs_load_u32(token->body.data + 4 * dword) : 0;
 }
 /* Bytes of one entry of tables 53, 54, 57; 0 for tokens without a table. */
-uint32_t zs_token_entry_B(uint32_t number);
+uint32_t zs_token_entry_B(const struct zs_token *token);
+/* Where the fields of a symbol stand in an entry of table 53, behind its type. In modules of
+ * IGC 1.0.17791 (1082 of the format) the offset has 64 bits, and the compiler's structure gaps: the
+ * size of the table tells. */
+struct zs_symbol_fields {
+    uint32_t offset_at, size_at, name_at;
+};
+struct zs_symbol_fields zs_token_symbol_fields(const struct zs_token *token);
 
 #endif

@@ -65,7 +65,7 @@ static void test_native_binary(void **state)
     assert_true(size > 1000);
     uint8_t *debug = malloc(size);
     OK(zetModuleGetDebugInfo(first, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &size, debug));
-    assert_memory_equal(debug, "CTNI", 4);
+    assert_true(memcmp(debug, "CTNI", 4) == 0 || memcmp(debug, "\177ELF", 4) == 0); /* of a zebin */
     free(debug);
     size = 0;
     OK(zeModuleGetNativeBinary(first, &size, NULL));

@@ -213,7 +213,7 @@ static void test_debug_info(void **state)
     assert_int_equal(fwrite(elf, 1, size, f), size);
     fclose(f);
     char command[200];
-    snprintf(command, sizeof(command), "llvm-dwarfdump-14 --debug-info --debug-line %s", elf_path);
+    snprintf(command, sizeof(command), "llvm-dwarfdump --debug-info --debug-line %s", elf_path);
     FILE *dump = popen(command, "r");
     char *text = read_all(dump);
     assert_int_equal(pclose(dump), 0);

@@ -154,7 +154,7 @@ def normal(path):
 
 def oracle_lines(path, size, comp_dir):
     """(offset, file, line, column, is_stmt, prologue_end) of rows inside [0, size]."""
-    text = run('llvm-dwarfdump-14', '--debug-line', path).stdout
+    text = run('llvm-dwarfdump', '--debug-line', path).stdout
     rows, directories, files, name, number = [], {}, {}, None, None
     for line in text.splitlines():
         if line.startswith('debug_line['):
@@ -204,7 +204,7 @@ def readelf_lines(path):
 
 def parse_dies(path):
     """The DIE tree that llvm-dwarfdump shows, as a list of dicts with depth."""
-    text = run('llvm-dwarfdump-14', '--debug-info', path).stdout
+    text = run('llvm-dwarfdump', '--debug-info', path).stdout
     dies, die, key = [], None, None
     for line in text.splitlines():
         m = re.match(r'0x[0-9a-f]{8}:( +)(DW_TAG_\w+|NULL)', line)

@@ -327,10 +327,38 @@ static void put_name_field(struct zs_buf *buf, const char *name)
     put_text(buf, name, 1024);
 }
 
+/* The program's table of one symbol. */
+static void put_symbol(struct zs_buf *buf, uint32_t kind, uint32_t offset_B, uint32_t size_B,
+                       const char *name)
+{
+    put_u32(buf, 53);
+    put_u32(buf, 12 + 1036);
+    put_u32(buf, 1);
+    put_u32(buf, kind);
+    put_u32(buf, offset_B);
+    put_u32(buf, size_B);
+    put_name_field(buf, name);
+}
+
+/* The same with an offset of 64 bits, and gaps that have anything in them. */
+static void put_wide_symbol(struct zs_buf *buf, uint32_t kind, uint32_t offset_B, uint32_t size_B,
+                            const char *name)
+{
+    put_u32(buf, 53);
+    put_u32(buf, 12 + 1048);
+    put_u32(buf, 1);
+    put_u32(buf, kind);
+    put_u32(buf, 32767);
+    put_u32(buf, offset_B);
+    put_u32(buf, 0);
+    put_u32(buf, size_B);
+    put_name_field(buf, name);
+    put_u32(buf, 4);
+}
+
 /* Buffers with inline data (unaligned, so that all behind it is), pointers, symbols, names. */
 static void test_program_scope(void **state)
 {
-    (void)state;
     struct zs_buf program = {0}, blob = {0};
     struct made_kernel kernels[2] = {usual_kernel(), usual_kernel()};
     TOKEN(&program, 42, 0, 13);
@@ -338,13 +366,10 @@ static void test_program_scope(void **state)
     TOKEN(&program, 41, 0, 0, 16);
     zs_buf_append(&program, "sixteen bytes...", 16);
     TOKEN(&program, 47, 0, 8, 0, 1, 0); /* in global at 8: address of constant */
-    put_u32(&program, 53);
-    put_u32(&program, 12 + 1036);
-    put_u32(&program, 1);
-    put_u32(&program, 3);
-    put_u32(&program, 4);
-    put_u32(&program, 8);
-    put_name_field(&program, "variable");
+    if (*state)                         /* as IGC 1.0.17791 writes it */
+        put_wide_symbol(&program, 3, 4, 8, "variable");
+    else
+        put_symbol(&program, 3, 4, 8, "variable");
     put_u32(&program, 57);
     put_u32(&program, 12 + 2048);
     put_u32(&program, 1);
@@ -540,12 +565,19 @@ static void test_writer_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_program), cmocka_unit_test(test_full_kernel),
-        cmocka_unit_test(test_bad_tokens),    cmocka_unit_test(test_bad_headers),
-        cmocka_unit_test(test_bad_lists),     cmocka_unit_test(test_checksum),
-        cmocka_unit_test(test_program_scope), cmocka_unit_test(test_bad_program),
-        cmocka_unit_test(test_version_1082),  cmocka_unit_test(test_token_fields),
-        cmocka_unit_test(test_edit),          cmocka_unit_test(test_writer_refuses),
+        cmocka_unit_test(test_empty_program),
+        cmocka_unit_test(test_full_kernel),
+        cmocka_unit_test(test_bad_tokens),
+        cmocka_unit_test(test_bad_headers),
+        cmocka_unit_test(test_bad_lists),
+        cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_program_scope),
+        cmocka_unit_test_prestate(test_program_scope, (void *)1),
+        cmocka_unit_test(test_bad_program),
+        cmocka_unit_test(test_version_1082),
+        cmocka_unit_test(test_token_fields),
+        cmocka_unit_test(test_edit),
+        cmocka_unit_test(test_writer_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
