@@ -80,6 +80,23 @@ struct zs_occupancy_case {
     bool is_now; /* as it is launched */
 };
 
+/* A part of what limits a kernel: what a unit does of what it can, what threads do of their time.
+ */
+struct zs_limit_part {
+    const char *metric, *text; /* "SbidStall", "responses of messages" */
+    double percent;
+};
+enum { ZS_LIMIT_PARTS = 16 };
+struct zs_limit {
+    const char *by;   /* a phrase: "bandwidth of memory"; "": not known */
+    double percent;   /* of what `text` says: of what a unit can do, of threads' time ...; NaN */
+    char text[240];   /* the sentence, which begins with `by` */
+    double occupancy; /* percent of the device's threads that there were, over time; NaN */
+    uint32_t unit_count, stall_count;            /* 0: not measured */
+    struct zs_limit_part units[ZS_LIMIT_PARTS];  /* what does anything, the most first */
+    struct zs_limit_part stalls[ZS_LIMIT_PARTS]; /* likewise: what threads do */
+};
+
 /* Handed out by the library only, as struct zs_analyzed and struct zs_analysis_info: they may grow.
  */
 struct zs_roofline {
@@ -116,8 +133,7 @@ struct zs_analyzed {
     /* of each finding, percent of the kernel's time that mending it saves at most, by the model of
      * time of zescope's driver (metric group ZscopeGains); NaN: not measured */
     const double *gains;
-    const char *limited_by; /* a phrase; "": not measured (ZscopeGains) */
-    double limit;           /* percent of its time that goes by for that; NaN: see roofline */
+    const struct zs_limit *limit;
     const struct zs_occupancy_case *occupancy_cases; /* none where nothing limits occupancy */
     uint32_t occupancy_case_count;
 };
@@ -127,6 +143,7 @@ struct zs_analysis_info {
     uint32_t recording_count; /* 1, or of the folder */
     uint32_t kernel_count;
     bool is_modelled;               /* times are those of zescope's software GPU */
+    bool is_estimated;              /* ... and estimated from counts, not replayed */
     bool has_counts;                /* instructions were counted */
     size_t damaged, unread_modules; /* files, modules: left out */
     const char *unfit;              /* why limits cannot be judged: what is missing could be what

@@ -33,7 +33,7 @@ static const struct zs_option options[] = {
     {"launch-count", 0, ZS_OPTION_U64, offsetof(struct profile_options, launch_count), "N",
      "measure at most N launches"},
     {"quick", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, quick), NULL,
-     "exact counts and times from them: nothing is replayed, nothing is said of gains"},
+     "exact counts and replayed times alone: nothing of stalls, limits and gains"},
     {"limit", 'n', ZS_OPTION_U64, offsetof(struct profile_options, limit), "N",
      "so many kernels in the table, those with most time (20); 0: all"},
     {"html", 0, ZS_OPTION_STRING, offsetof(struct profile_options, html), "OUT",
@@ -85,7 +85,8 @@ static int record(const struct profile_options *o, int count, char **app)
 
 struct row {
     const struct zs_analyzed *kernel;
-    char limit[80], finding[80], place[80];
+    const char *limit;
+    char finding[80], place[80];
 };
 
 static const char *file_of(const char *path)
@@ -97,10 +98,7 @@ static const char *file_of(const char *path)
 static void fill(const struct zs_analyzed *k, struct row *ret)
 {
     *ret = (struct row){.kernel = k};
-    if (*k->limited_by && !isnan(k->limit))
-        snprintf(ret->limit, sizeof(ret->limit), "%s, %.0f %%", k->limited_by, k->limit);
-    else
-        snprintf(ret->limit, sizeof(ret->limit), "%s", *k->limited_by ? k->limited_by : "n/a");
+    ret->limit = *k->limit->by ? k->limit->text : "n/a";
     if (!k->finding_count || k->gains[0] < 2) {
         snprintf(ret->finding, sizeof(ret->finding),
                  k->not_judged_count ? "nothing that was judged" : "nothing");

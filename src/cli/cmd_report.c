@@ -111,13 +111,8 @@ static void put(const struct report_options *o, const struct zs_report *report, 
 /* Which clock the times of kernels are of, where it is the rough one. */
 static void note_estimates(const struct report_options *o, const struct zs_report *report)
 {
-    const struct zs_recordings *all = zs_report_recordings(report);
     const struct zs_table *kernels = zs_report_table(report, ZS_REPORT_KERNELS);
-    bool is_estimated = false;
-    for (uint32_t i = 0; i < all->count; i++)
-        is_estimated |= all->items[i].recording &&
-                        !strcmp(zs_recording_info(all->items[i].recording)->clock, "formula");
-    if (is_estimated && kernels->row_count)
+    if (zs_report_is_estimated(report) && kernels->row_count)
         zs_cli_note(&o->common, "times of kernels are estimated from counts of instructions: "
                                 "record --counts replays them on a model of the device");
 }

@@ -459,8 +459,8 @@ static int put_kernel(struct zs_export *x, const struct zs_analyzed *k)
     put_known(x, t, k->simd);
     put_int(x, t, k->launches);
     put_real(x, t, k->time_ns);
-    put_text(x, t, k->limited_by);
-    put_real(x, t, k->limit);
+    put_text(x, t, k->limit->by);
+    put_real(x, t, k->limit->percent);
     return done(x, t);
 }
 

@@ -567,6 +567,10 @@ struct zs_gpu_timing {
 #define ZS_TIMING_GAIN(id, text) uint64_t gain_##id;
 #include "gpu/timing/gain.def"
 #undef ZS_TIMING_GAIN
+    /* Cycles of `cycles` in which each of these was busy; thread cycles. */
+#define ZS_TIMING_LIMIT(id, text) uint64_t limit_##id;
+#include "gpu/timing/limit.def"
+#undef ZS_TIMING_LIMIT
 };
 
 /* ---- Launches ----------------------------------------------------------------------------------

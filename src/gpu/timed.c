@@ -59,6 +59,7 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         .payload_grf =
             (uint32_t)((kernel->per_thread_B + m->thread.cross_thread_B) / model->grf_B + 1),
         .has_barriers = m->barrier_count > 0,
+        .simd = m->simd,
         .exact = run->launch->flags & ZS_GPU_LAUNCH_TIME_EXACT,
         .gains = run->launch->flags & ZS_GPU_LAUNCH_TIME_GAINS,
         .without = ZS_TIMING_GAINS,

@@ -261,7 +261,7 @@ void zs_instrument_json(const struct zs_tool_run *run, const struct zs_instrumen
     zs_json_u64(&j, "modules", totals->modules);
     zs_json_u64(&j, "damaged", totals->damaged);
     zs_json_u64(&j, "partial", totals->partial);
-    zs_json_u64(&j, "lost_bytes", totals->records_lost * 32);
+    zs_json_u64(&j, "lost_B", totals->records_lost * 32);
     zs_json_array(&j, "rows");
     for (size_t r = 0; order && r < run->row_count; r++) {
         const struct zs_tool_row *row = &run->rows[order[r]];

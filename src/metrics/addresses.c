@@ -37,6 +37,7 @@ enum symbol_op {
     SYMBOL_PRODUCT,
     SYMBOL_OTHER,
     SYMBOL_UNKNOWN,
+    SYMBOL_LOADED,
     SYMBOL_OPCODE /* and those behind it: a row of the opcodes */
 };
 
@@ -54,6 +55,7 @@ struct symbol {
     uint32_t op;
     uint32_t a;
     int64_t b;
+    bool loaded; /* it is made of what lanes have loaded */
 };
 
 struct flow {
@@ -77,10 +79,22 @@ static uint64_t hash_symbol(const void *symbols, size_t i)
     return zs_hash_u64(zs_hash_u64(s->op, s->a), (uint64_t)s->b);
 }
 
+static bool is_loaded(const struct flow *f, uint64_t symbol)
+{
+    return symbol && symbol <= f->symbols.count && f->symbols.items[symbol - 1].loaded;
+}
+
+static bool is_made_of_loaded(const struct flow *f, uint32_t op, uint32_t a, int64_t b)
+{
+    bool two = op == SYMBOL_SUM || op == SYMBOL_PRODUCT || op >= SYMBOL_OPCODE;
+    return op == SYMBOL_LOADED ||
+           (op != SYMBOL_START && (is_loaded(f, a) || (two && b > 0 && is_loaded(f, (uint64_t)b))));
+}
+
 /* Its place, and one more; 0 for all when there is no room. */
 static uint32_t symbol_of(struct flow *f, uint32_t op, uint32_t a, int64_t b)
 {
-    const struct symbol symbol = {op, a, b};
+    const struct symbol symbol = {op, a, b, is_made_of_loaded(f, op, a, b)};
     f->failed |= f->symbols.count >= SYMBOLS_MAX ||
                  !zs_index_reserve(&f->index, f->symbols.count, hash_symbol, f->symbols.items);
     if (f->failed)
@@ -250,6 +264,22 @@ static bool is_shifted(const struct flow *f, struct value v)
            f->symbols.items[v.symbol - 1].b > 1;
 }
 
+/* A mask of low bits keeps an index within an array: lanes lie as before, unless it is so small
+ * that they must be beyond its end. */
+static struct value masked(struct flow *f, const struct zs_isa_inst *inst, struct value a,
+                           struct value b)
+{
+    struct value of = a.symbol ? a : b, mask = a.symbol ? b : a;
+    if (!of.symbol)
+        return (struct value){0, a.constant & b.constant};
+    bool low = !mask.symbol && mask.constant > 0 && !(mask.constant & (mask.constant + 1));
+    if (!low || of.constant < 0 || of.constant > mask.constant)
+        return opaque(f, inst->op, a, b);
+    uint32_t part = symbol_of(f, SYMBOL_OTHER, of.symbol, 0);
+    uint32_t by = symbol_of(f, SYMBOL_OTHER, 0, mask.constant);
+    return (struct value){symbol_of(f, SYMBOL_OPCODE + inst->op, part, by), of.constant};
+}
+
 static struct value evaluate(struct flow *f, const struct zs_isa_inst *inst, uint32_t lane)
 {
     struct value a = source(f, inst, 0, lane), b = {0, 0};
@@ -279,9 +309,7 @@ static struct value evaluate(struct flow *f, const struct zs_isa_inst *inst, uin
     case ZS_OP_SEL:
         return a.symbol ? a : b; /* of a clamped index what it is clamped from */
     case ZS_OP_AND:
-        if (!a.symbol && !b.symbol)
-            return (struct value){0, a.constant & b.constant};
-        return opaque(f, inst->op, a, b);
+        return masked(f, inst, a, b);
     default:
         return inst->source_count < 3 ? opaque(f, inst->op, a, b) : unknown(f);
     }
@@ -306,12 +334,16 @@ static void execute(struct flow *f, const struct zs_isa_inst *inst)
         store(f, at_B + (size_t)lane * hstride * size_B, size_B, values[lane]);
 }
 
-/* What a message brings is not known. */
-static void forget_result(struct flow *f, const struct zs_isa_inst *inst)
+/* What a message brings is not known. Lanes that ask each for its own have loaded it. */
+static void forget_result(struct flow *f, const struct zs_isa_inst *inst,
+                          const struct zs_isa_message *m)
 {
+    bool loads = inst->exec_size > 1 && m->kind == ZS_MSG_LOAD && !(m->flags & ZS_MSGF_BLOCK);
     size_t at_B = place_of(f, &inst->dst), end_B = at_B + (size_t)inst->dst.grf_count * f->grf_B;
     for (size_t at = at_B; at_B != SIZE_MAX && at < end_B; at += 4)
-        store(f, at, 4, unknown(f));
+        store(f, at, 4,
+              loads ? (struct value){symbol_of(f, SYMBOL_LOADED, 0, (int64_t)++f->unknowns), 0}
+                    : unknown(f));
 }
 
 /* ---- messages ---- */
@@ -374,6 +406,7 @@ static void look_at(struct flow *f, const struct zs_isa_inst *inst, const struct
     if (m->flags & ZS_MSGF_HEADER)
         at_B += f->grf_B;
     struct value first = load(f, at_B, size_B);
+    access->from_load = is_loaded(f, first.symbol);
     access->has_stride = true;
     for (uint32_t l = 0; l < lanes; l++) {
         struct value v = load(f, at_B + (size_t)l * size_B, size_B);
@@ -385,6 +418,7 @@ static void look_at(struct flow *f, const struct zs_isa_inst *inst, const struct
         access->has_stride = access->has_stride && offsets[l] == offsets[1] * (int64_t)l;
     }
     access->is_known = true;
+    access->from_load = false;
     access->lanes = lanes;
     access->stride_B = offsets[1];
     count_lines(offsets, lanes, ZS_MAX((uint32_t)m->element_B * ZS_MAX(m->components, 1u), 1u),
@@ -421,6 +455,43 @@ static bool is_payload(const struct flow *f, const struct zs_isa_inst *inst,
            place_of(f, &inst->dst) == f->grf_B;
 }
 
+static void follow(struct flow *f, const struct zs_isa_inst *inst, const struct zs_isa_message *m)
+{
+    if (m)
+        forget_result(f, inst, m);
+    else
+        execute(f, inst);
+}
+
+/* Of a branch back the first instruction of the loop; else its own number. */
+static uint32_t loop_of(const struct flow *f, uint32_t i)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(f->isa, i);
+    uint32_t first = i;
+    if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) ||
+        inst->jip_B == ZS_ISA_NO_INDEX || inst->jip_B >= zs_isa_inst_offset(f->isa, i))
+        return i;
+    while (first && zs_isa_inst_offset(f->isa, first) > inst->jip_B)
+        first--;
+    return first;
+}
+
+/* With what the first time through a loop has left: an address that follows from what the last
+ * round has loaded. How far lanes are apart is told by the first time. */
+static void follow_again(struct flow *f, uint32_t first, uint32_t last,
+                         struct zs_lane_access *accesses)
+{
+    for (uint32_t i = first; i <= last && !f->failed; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(f->isa, i);
+        const struct zs_isa_message *m = zs_isa_inst_message(f->isa, i);
+        struct zs_lane_access access = {0};
+        if (m)
+            look_at(f, inst, m, &access);
+        accesses[i].from_load |= access.from_load && !accesses[i].is_known;
+        follow(f, inst, m);
+    }
+}
+
 struct zs_lane_access *zs_accesses(const struct zs_profile *p)
 {
     bool own_code = false; /* an instruction that lanes can be off for */
@@ -433,18 +504,21 @@ struct zs_lane_access *zs_accesses(const struct zs_profile *p)
     f.failed = !accesses || !f.slots;
     if (!f.failed)
         start(&f, p);
+    uint32_t again = 0; /* behind the last loop that was followed twice */
     for (uint32_t i = 0; i < p->inst_count && !f.failed; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(f.isa, i);
         const struct zs_isa_message *m = zs_isa_inst_message(f.isa, i);
         own_code = own_code || p->insts[i].is_masked;
-        if (!m) {
-            execute(&f, inst);
-            continue;
-        }
-        look_at(&f, inst, m, &accesses[i]);
-        forget_result(&f, inst);
-        if (!own_code && is_payload(&f, inst, m))
+        if (m)
+            look_at(&f, inst, m, &accesses[i]);
+        follow(&f, inst, m);
+        if (m && !own_code && is_payload(&f, inst, m))
             start(&f, p);
+        uint32_t first = loop_of(&f, i);
+        if (first < i && first >= again) {
+            follow_again(&f, first, i, accesses);
+            again = i;
+        }
     }
     free(f.slots);
     zs_index_fini(&f.index);

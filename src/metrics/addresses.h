@@ -16,6 +16,7 @@ struct zs_lane_access {
     uint32_t cycles, cycles_least; /* local memory: of its banks, and without conflicts */
     int64_t stride_B;              /* between neighbouring lanes, where it is the same */
     bool has_stride;
+    bool from_load; /* not known: a lane's address follows from what it has loaded */
 };
 
 /* One for each instruction of the profile's code; freed by the caller. NULL: no memory, or the code

@@ -35,9 +35,12 @@ static int by_gain(const void *a, const void *b)
 static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct zs_judged *to)
 {
     struct zs_found findings[ZS_RULES];
-    struct rule_context c = {.analysis = a, .profile = p, .roofline = &to->roofline};
+    struct rule_context c = {
+        .analysis = a, .profile = p, .roofline = &to->roofline, .limit = &to->limit};
     struct zs_lane_access *accesses = p->is_counted ? zs_accesses(p) : NULL;
+    uint8_t *line_kinds = p->is_counted ? find_line_kinds(a->profiles, p) : NULL;
     c.accesses = accesses;
+    c.line_kinds = line_kinds;
     for (int r = 0; r < ZS_RULES; r++) {
         struct zs_found *f = &findings[to->finding_count];
         *f = (struct zs_found){.rule = (enum zs_rule_id)r,
@@ -49,6 +52,7 @@ static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct 
             to->not_judged[r] = c.missing;
     }
     free(accesses);
+    free(line_kinds);
     to->findings = ZS_ARENA_ARRAY(&a->arena, to->finding_count, struct zs_found);
     if (!to->findings)
         return -ENOMEM;
@@ -83,9 +87,9 @@ int zs_rank_analysis_make(const struct zs_profiles *t, struct zs_rank_analysis *
         int error = zs_names_select(&a->names, p);
         a->kernels[i].profile = p;
         roofline_make(a, p, &a->kernels[i]);
+        find_limit(a, &a->kernels[i]);
         if (!error)
             error = judge(a, p, &a->kernels[i]);
-        find_limit(a, &a->kernels[i]);
         if (error)
             return error;
     }

@@ -25,7 +25,7 @@ struct zs_rule {
 };
 extern const struct zs_rule zs_rules[ZS_RULES];
 
-enum { ZS_FINDING_NUMBERS = 6, ZS_FINDING_PLACES = 3, ZS_ROOFS = 3 };
+enum { ZS_FINDING_NUMBERS = 8, ZS_FINDING_PLACES = 3, ZS_ROOFS = 3 };
 
 struct zs_found {
     enum zs_rule_id rule;
@@ -44,8 +44,7 @@ struct zs_judged {
     struct zs_roof roofs[ZS_ROOFS]; /* those of `roofline` */
     struct zs_found *findings;      /* the most severe first */
     uint32_t finding_count;
-    const char *limited_by;           /* "": not known */
-    double limit;                     /* percent: of the time, or of the rate that can be reached */
+    struct zs_limit limit;
     const char *not_judged[ZS_RULES]; /* a sentence of what is missing; NULL: judged */
 };
 

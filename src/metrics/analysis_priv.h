@@ -11,9 +11,24 @@ struct rule_context {
     struct zs_rank_analysis *analysis;
     const struct zs_profile *profile;
     const struct zs_roofline *roofline;
+    const struct zs_limit *limit;
     const struct zs_lane_access *accesses; /* NULL: not known */
     const char *missing;                   /* set by a rule that cannot judge */
+    const uint8_t *line_kinds;             /* of instructions: enum line_kind; NULL: not known */
+    double *cycles;                        /* rules_lines.c: thread cycles by instruction */
 };
+
+/* What the line of an instruction is about, where compilers make much code of little source. */
+enum line_kind { LINE_PLAIN, LINE_INTEGER_DIVISION, LINE_SLOW_MATH };
+/* By instruction; freed by the caller, NULL without code or memory. */
+uint8_t *find_line_kinds(const struct zs_profiles *profiles, const struct zs_profile *profile);
+/* rules_gain.c */
+bool rule_is_extended_math(const struct zs_profile *profile, uint32_t inst);
+bool rule_is_double(const struct zs_profile *profile, uint32_t inst);
+bool rule_is_wide_integer(const struct zs_profile *profile, uint32_t inst);
+/* Whether most instructions that `is` names stand on such lines: then these are the finding. */
+bool rule_is_about_lines(const struct rule_context *context,
+                         bool (*is)(const struct zs_profile *profile, uint32_t inst));
 
 /* Whether the kernel has it; then the finding's text, numbers and places are set. */
 typedef bool rule_fn(struct rule_context *context, struct zs_found *ret_finding);
@@ -29,7 +44,8 @@ double analysis_gain(struct zs_rank_analysis *analysis, const char *name);
 /* Into what was judged: what limits the selected kernel. */
 void find_limit(struct zs_rank_analysis *analysis, struct zs_judged *judged);
 rule_fn rule_latency, rule_atomic_contention, rule_private_arrays, rule_extended_math, rule_doubles,
-    rule_wide_integers, rule_dependencies, rule_dispatch;
+    rule_wide_integers, rule_dependencies, rule_dispatch, rule_slow_math, rule_redundant_loads,
+    rule_issue_bound, rule_large_registers, rule_integer_division, rule_conversions;
 
 /* rules.c: the finding's text, a number of it, its places by amounts of instructions. */
 void rule_say(struct zs_found *finding, const char *format, ...) ZS_PRINTF(2, 3);

@@ -100,9 +100,12 @@ int zs_analysis_open(const char *recording, struct zs_analysis **ret_analysis, s
         return error;
     }
     a->info.recording_count = (uint32_t)a->ranks.count;
-    for (size_t i = 0; i < a->ranks.count; i++)
-        a->info.is_modelled =
-            a->info.is_modelled || zs_profiles_are_modelled(&a->ranks.items[i]->profiles);
+    for (size_t i = 0; i < a->ranks.count; i++) {
+        const struct zs_profiles *t = &a->ranks.items[i]->profiles;
+        a->info.is_modelled = a->info.is_modelled || zs_profiles_are_modelled(t);
+        a->info.is_estimated =
+            a->info.is_estimated || !strcmp(zs_recording_info(t->recording)->clock, "formula");
+    }
     *ret_analysis = a;
     return 0;
 }
@@ -189,8 +192,7 @@ static bool keep_kernel(struct zs_analysis *a, struct zs_rank *r, const struct z
                                       .time_ns = p->values[ZS_Q_TIME_TOTAL],
                                       .threads = p->peaks.threads,
                                       .limiter = zs_limiter_text(p->limiter),
-                                      .limited_by = from->limited_by,
-                                      .limit = from->limit,
+                                      .limit = &from->limit,
                                       .roofline = &from->roofline};
     struct zs_occupancy_case *cases =
         ZS_ARENA_ARRAY(&a->arena, ZS_OCCUPANCY_CASES, struct zs_occupancy_case);

@@ -172,9 +172,21 @@ static bool lines_wasted(const struct rule_context *c, struct zs_found *f)
     return all > 0;
 }
 
-static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
+/* Whether the addresses of most of what moves are data: lanes have loaded them. */
+static bool is_data(const struct rule_context *c)
 {
-    void *accesses = (void *)(uintptr_t)c->accesses;
+    double data = 0, other = 0;
+    for (uint32_t i = 0; i < c->profile->inst_count; i++) {
+        double n = not_followed(c->profile, i, (void *)(uintptr_t)c->accesses);
+        *(c->accesses[i].from_load ? &data : &other) += n;
+    }
+    return data > other;
+}
+
+/* Of both rules; in_code: the code tells how far apart lanes are. */
+static bool touches_many(struct rule_context *c, struct zs_found *f, struct lines_touched *t,
+                         bool *ret_in_code)
+{
     double use = analysis_metric(c->analysis, "SectorUse");
     if (!needs(c, ZS_Q_GLOBAL_MESSAGES))
         return false;
@@ -182,42 +194,78 @@ static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
         c->missing = "its code is too large for following addresses";
         return false;
     }
-    struct lines_touched t = count_touched(c->profile, c->accesses);
-    bool in_code = t.touched >= 1.5 * t.least && t.touched > t.least, measured = use < 50;
-    bool costs = f->gain >= GAIN_MUCH; /* wherever the addresses come from */
-    if (!in_code && !measured && !costs) {
-        if (!isnan(f->gain))
-            return false;
-        if (isnan(use) && t.other > 0.1 * (t.other + t.followed))
-            c->missing = "addresses are not told by its code: `zescope record --metrics "
-                         "ZscopeMemory` records what moves";
-        return false;
+    *t = count_touched(c->profile, c->accesses);
+    bool in_code = t->touched >= 1.5 * t->least && t->touched > t->least, measured = use < 50;
+    *ret_in_code = in_code;
+    if (in_code || measured || f->gain >= GAIN_MUCH) {
+        f->severity = in_code    ? 1 - t->least / t->touched
+                      : measured ? 1 - use / 100
+                                 : f->gain / 100;
+        return true;
     }
-    f->severity = in_code ? 1 - t.least / t.touched : measured ? 1 - use / 100 : f->gain / 100;
+    if (isnan(f->gain) && isnan(use) && t->other > 0.1 * (t->other + t->followed))
+        c->missing = "addresses are not told by its code: `zescope record --metrics "
+                     "ZscopeMemory` records what moves";
+    return false;
+}
+
+static void put_touched(struct rule_context *c, struct zs_found *f, const struct lines_touched *t)
+{
+    rule_number(f, "lines_touched", t->touched, "lines");
+    rule_number(f, "lines_needed", t->least, "lines");
+    rule_number(f, "stride", t->stride_B ? (double)t->stride_B : (double)NAN, "B");
+    rule_number(f, "messages_not_followed", t->other, "messages");
+    rule_number(f, "SectorUse", analysis_metric(c->analysis, "SectorUse"), "%");
+}
+
+static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
+{
+    struct lines_touched t;
+    bool in_code;
+    if (!touches_many(c, f, &t, &in_code) || (!in_code && is_data(c)))
+        return false;
     if (in_code && t.stride_B)
         rule_say(
             f,
-            "neighbouring work-items are %lld bytes apart: messages touch %.3g times the lines of "
-            "64 bytes that their bytes need",
+            "neighbouring work-items are %lld bytes apart: messages touch %.3g times the lines "
+            "of 64 bytes that their bytes need",
             (long long)t.stride_B, t.touched / t.least);
     else if (in_code)
         rule_say(f, "messages touch %.3g times the lines of 64 bytes that their bytes need",
                  t.touched / t.least);
-    else if (measured)
-        rule_say(f, "of the bytes that move only %.3g %% are asked for", use);
     else
-        rule_say(f, "lanes of a message ask for bytes here and there: it touches many lines");
-    rule_number(f, "lines_touched", t.touched, "lines");
-    rule_number(f, "lines_needed", t.least, "lines");
-    rule_number(f, "stride", t.stride_B ? (double)t.stride_B : (double)NAN, "B");
-    rule_number(f, "messages_not_followed", t.other, "messages");
-    rule_number(f, "SectorUse", use, "%");
+        rule_say(f,
+                 "neighbouring work-items ask for bytes far apart: a message touches many lines");
+    put_touched(c, f, &t);
     if (in_code)
-        rule_lines(c, f, wasted_lines, accesses);
-    else if (!lines_wasted(c, f) && t.other > 0)
-        rule_lines(c, f, not_followed, accesses);
-    else if (!f->place_count)
-        lines_of(c, f, ZS_Q_GLOBAL_BYTES);
+        rule_lines(c, f, wasted_lines, (void *)(uintptr_t)c->accesses);
+    else if (!lines_wasted(c, f))
+        rule_lines(c, f, not_followed, (void *)(uintptr_t)c->accesses);
+    return true;
+}
+
+static bool rule_scattered(struct rule_context *c, struct zs_found *f)
+{
+    struct lines_touched t;
+    bool in_code;
+    double use = analysis_metric(c->analysis, "SectorUse");
+    if (!touches_many(c, f, &t, &in_code)) {
+        c->missing = NULL; /* told by rule_uncoalesced() */
+        return false;
+    }
+    if (in_code || !is_data(c))
+        return false;
+    if (use < 100)
+        rule_say(f,
+                 "where lanes read or write is what they have loaded: of the bytes that move only "
+                 "%.3g %% are asked for",
+                 use);
+    else
+        rule_say(
+            f, "where lanes read or write is what they have loaded: a message touches many lines");
+    put_touched(c, f, &t);
+    if (!lines_wasted(c, f))
+        rule_lines(c, f, not_followed, (void *)(uintptr_t)c->accesses);
     return true;
 }
 
@@ -234,6 +282,8 @@ struct bank_cycles {
     double cycles, least; /* as far as the code tells addresses */
     double followed, other;
     double conflicts, conflicts_least; /* measured; NaN: they were not */
+    double most;
+    int64_t stride_B; /* of the message with most conflicts; 0: none that is even */
 };
 
 static struct bank_cycles count_bank_cycles(const struct rule_context *c)
@@ -252,6 +302,11 @@ static struct bank_cycles count_bank_cycles(const struct rule_context *c)
         *(a->is_known ? &b.followed : &b.other) += n;
         b.cycles += a->is_known ? n * a->cycles : 0;
         b.least += a->is_known ? n * a->cycles_least : 0;
+        double conflicts = conflict_cycles(p, i, (void *)(uintptr_t)c->accesses);
+        if (conflicts > b.most) {
+            b.most = conflicts;
+            b.stride_B = a->has_stride ? a->stride_B : 0;
+        }
     }
     return b;
 }
@@ -280,7 +335,13 @@ static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
                    : measured ? 1 + b.conflicts / b.conflicts_least
                               : (double)NAN;
     f->severity = isnan(times) ? f->gain / 100 : 1 - 1 / times;
-    if (isnan(times))
+    if (in_code && b.stride_B)
+        rule_say(f,
+                 "neighbouring work-items are %lld bytes apart in local memory and hit the same of "
+                 "its 16 banks: it takes %.3g times as long; %lld bytes would not",
+                 (long long)b.stride_B, times,
+                 (long long)(b.stride_B < 0 ? b.stride_B - 4 : b.stride_B + 4));
+    else if (isnan(times))
         rule_say(f, "lanes of a message hit one bank of local memory at different addresses");
     else
         rule_say(f,
@@ -289,6 +350,7 @@ static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
                  times);
     rule_number(f, "bank_cycles", in_code ? b.cycles : (double)NAN, "cycles");
     rule_number(f, "bank_cycles_without", in_code ? b.least : (double)NAN, "cycles");
+    rule_number(f, "stride", b.stride_B ? (double)b.stride_B : (double)NAN, "B");
     rule_number(f, "messages_not_followed", b.other, "messages");
     rule_number(f, "SlmConflictCycles", b.conflicts, "cycles");
     rule_number(f, "SlmCyclesWithout", measured ? b.conflicts_least : (double)NAN, "cycles");
@@ -355,6 +417,19 @@ static double lost_lanes(const struct zs_profile *p, uint32_t i, void *user)
     return could > n->lanes ? could - n->lanes : 0;
 }
 
+/* Of lanes that are off those that have no work-item. */
+static double empty_lanes(const struct zs_profile *p)
+{
+    double empty = 0;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+        double n = p->insts[i].executions * inst->exec_size;
+        if (p->insts[i].is_masked && n > 0)
+            empty += n * (1 - lanes_with_items(p, inst->channel_offset, inst->exec_size));
+    }
+    return empty;
+}
+
 static bool rule_divergence(struct rule_context *c, struct zs_found *f)
 {
     const struct zs_profile *p = c->profile;
@@ -368,6 +443,7 @@ static bool rule_divergence(struct rule_context *c, struct zs_found *f)
     if (!(lost > 0.2 * (lost + used)))
         return false;
     f->severity = lost / (lost + used);
+    f->gain *= lost / (lost + empty_lanes(p));
     rule_say(f,
              "%.0f %% of the lanes of masked instructions were off: work-items of a thread take "
              "different ways",
@@ -386,7 +462,11 @@ static bool rule_partial_threads(struct rule_context *c, struct zs_found *f)
     double items = lanes_with_items(c->profile, 0, c->profile->code->kernel->simd);
     if (!(items < 0.9))
         return false;
+    double lost = 0, empty = empty_lanes(c->profile);
+    for (uint32_t i = 0; i < c->profile->inst_count; i++)
+        lost += lost_lanes(c->profile, i, NULL);
     f->severity = 1 - items;
+    f->gain *= empty > 0 ? empty / (empty + lost) : 0;
     rule_say(f, "%.0f %% of the lanes have no work-item: groups of %.0f, threads of %.0f",
              100 * (1 - items), c->profile->values[ZS_Q_GROUP_ITEMS],
              c->profile->values[ZS_Q_SIMD]);

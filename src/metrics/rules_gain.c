@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules that ask the model of time what a launch would take without what they are about
- * (ZscopeGains), and what limits a kernel. */
+ * (ZscopeGains). */
 #include "metrics/analysis_priv.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 double analysis_gain(struct zs_rank_analysis *a, const char *name)
 {
@@ -67,7 +68,7 @@ static bool is_atomic(const struct zs_profile *p, uint32_t i)
     return m && m->kind == ZS_MSG_ATOMIC;
 }
 
-static bool is_extended_math(const struct zs_profile *p, uint32_t i)
+bool rule_is_extended_math(const struct zs_profile *p, uint32_t i)
 {
     return p->insts[i].is_math;
 }
@@ -80,15 +81,17 @@ static bool has_type(const struct zs_isa_inst *inst, enum zs_isa_type a, enum zs
     return found;
 }
 
-static bool is_double(const struct zs_profile *p, uint32_t i)
+bool rule_is_double(const struct zs_profile *p, uint32_t i)
 {
     return has_type(zs_isa_inst(p->code->isa, i), ZS_TYPE_DF, ZS_TYPE_DF);
 }
 
-static bool is_wide_integer(const struct zs_profile *p, uint32_t i)
+bool rule_is_wide_integer(const struct zs_profile *p, uint32_t i)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
     bool product = inst->op == ZS_OP_MUL || inst->op == ZS_OP_MACH;
+    if (inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB) /* halves of 64-bit sums */
+        return true;
     return has_type(inst, ZS_TYPE_Q, ZS_TYPE_UQ) ||
            (product && has_type(inst, ZS_TYPE_D, ZS_TYPE_UD));
 }
@@ -128,8 +131,11 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
     const double *v = c->profile->values;
     if (v[ZS_Q_SPILLS] > 0 || !gains(c, f, SOME)) /* those are the finding of spills */
         return false;
-    rule_say(f, "private arrays that are indexed are kept in memory: %.3g bytes of each thread",
-             v[ZS_Q_SCRATCH]);
+    if (v[ZS_Q_SCRATCH] > 0)
+        rule_say(f, "private arrays that are indexed are kept in memory: %.3g bytes of each thread",
+                 v[ZS_Q_SCRATCH]);
+    else
+        rule_say(f, "private arrays that are indexed are kept in memory");
     rule_number(f, "scratch_bytes", v[ZS_Q_SCRATCH_BYTES], "B");
     /* Gen9 reaches them as it reaches buffers */
     lines_of_kind(c, f, is_message_to_memory, "SbidStall");
@@ -138,31 +144,31 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
 
 bool rule_extended_math(struct rule_context *c, struct zs_found *f)
 {
-    if (!gains(c, f, MUCH))
+    if (rule_is_about_lines(c, rule_is_extended_math) || !gains(c, f, MUCH))
         return false;
     rule_say(f, "the unit of extended math takes several times as long as others");
     rule_number(f, "math_ops", c->profile->values[ZS_Q_MATH_OPS], "ops");
-    lines_of_kind(c, f, is_extended_math, "PipeStall");
+    lines_of_kind(c, f, rule_is_extended_math, "PipeStall");
     return true;
 }
 
 bool rule_doubles(struct rule_context *c, struct zs_found *f)
 {
-    if (!gains(c, f, SOME))
+    if (rule_is_about_lines(c, rule_is_double) || !gains(c, f, SOME))
         return false;
     rule_say(f, "doubles take several times as long as floats on this device");
     rule_number(f, "flops_double", c->profile->values[ZS_Q_FLOPS_DOUBLE], "flop");
-    lines_of_kind(c, f, is_double, "PipeStall");
+    lines_of_kind(c, f, rule_is_double, "PipeStall");
     return true;
 }
 
 bool rule_wide_integers(struct rule_context *c, struct zs_found *f)
 {
-    if (!gains(c, f, SOME))
+    if (rule_is_about_lines(c, rule_is_wide_integer) || !gains(c, f, SOME))
         return false;
     rule_say(f, "64-bit integers and 32-bit products take several times as long as 32-bit sums");
     rule_number(f, "int_ops", c->profile->values[ZS_Q_INT_OPS], "ops");
-    lines_of_kind(c, f, is_wide_integer, "PipeStall");
+    lines_of_kind(c, f, rule_is_wide_integer, "PipeStall");
     return true;
 }
 
@@ -187,47 +193,102 @@ bool rule_dispatch(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
-/* ---- what limits a kernel ----------------------------------------------------------------------
+/* ---- of what limits the kernel: what that would save is not replayed --------------------------
  */
 
-/* Percent of the time: what saves less is a finding at most. */
-static const double LIMITS = 25;
-
-static const struct {
-    const char *gain, *text;
-} limits[] = {
-    {"IdleGain", "too little work: EUs without threads"},
-    {"DispatchGain", "launch and dispatch of threads"},
-    {"ScratchGain", "scratch memory"},
-    {"BankConflictGain", "bank conflicts in local memory"},
-    {"AtomicGain", "atomics that meet at one place"},
-    {"CoalescingGain", "lines that messages touch beyond those that they need"},
-    {"MissGain", "memory beyond L3"},
-    {"BarrierGain", "waiting at barriers"},
-    {"DivergenceGain", "divergence"},
-    {"DoubleGain", "double precision"},
-    {"WideIntegerGain", "64-bit integers and integer products"},
-    {"MathGain", "extended math"},
-    {"LatencyGain", "latency of messages"},
-    {"DependencyGain", "latency of instructions"},
-};
-
-/* What saves most, if it is much; else the roof over the kernel. */
-void find_limit(struct zs_rank_analysis *a, struct zs_judged *judged)
+/* Percent that the unit does of what it can. */
+static double busy(const struct rule_context *c, const char *metric)
 {
-    const struct zs_roofline *r = &judged->roofline;
-    judged->limited_by = "";
-    judged->limit = NAN;
-    for (size_t i = 0; i < ZS_ARRAY_LEN(limits); i++) {
-        double gain = analysis_gain(a, limits[i].gain);
-        if (gain >= LIMITS && !(gain <= judged->limit)) {
-            judged->limited_by = limits[i].text;
-            judged->limit = gain;
-        }
+    for (uint32_t i = 0; i < c->limit->unit_count; i++)
+        if (!strcmp(c->limit->units[i].metric, metric))
+            return c->limit->units[i].percent;
+    return 0;
+}
+
+/* It was measured what units do. */
+static bool measured(struct rule_context *c)
+{
+    if (!c->limit->unit_count)
+        c->missing = "what each unit does was not measured: `zescope record --metrics "
+                     "ZscopeGains` (or `zescope profile`) measures it";
+    return c->limit->unit_count;
+}
+
+static double share_of(const struct zs_profile *p, uint32_t i, void *user)
+{
+    return p->insts[i].space == ZS_SPACE_BUFFER ? zs_profile_share(p, *(enum zs_quantity *)user, i)
+                                                : 0;
+}
+
+bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
+{
+    enum { AGAIN = 6, BUSY = 50 };
+    enum zs_quantity read = ZS_Q_GLOBAL_READ;
+    double asked = c->profile->values[read], port = busy(c, "ZscopeGains.PortBusy");
+    double missed = 64 * analysis_metric(c->analysis, "ZscopeMemory.L3Misses");
+    if (!measured(c))
+        return false;
+    if (isnan(missed) && asked > 0)
+        c->missing =
+            "what moves was not measured: `zescope record --metrics ZscopeMemory` measures "
+            "it";
+    if (!(asked > AGAIN * missed) || !(fmax(port, busy(c, "ZscopeGains.L3Busy")) >= BUSY))
+        return false;
+    f->severity = 1 - missed / asked;
+    rule_say(f, "each byte is asked for %.3g times, and data ports do %.0f %% of what they can",
+             missed > 0 ? asked / missed : asked, port);
+    rule_number(f, "global_read", asked, "B");
+    rule_number(f, "read_into_L3", missed, "B");
+    rule_lines(c, f, share_of, &read);
+    return true;
+}
+
+static double issued(const struct zs_profile *p, uint32_t i, void *user)
+{
+    const struct zs_inst_profile *n = &p->insts[i];
+    (void)user;
+    return n->executions > 0 && !(n->flops > 0) && n->space == ZS_SPACE_NO_MEMORY
+               ? n->executions * (double)n->issue_cycles
+               : 0;
+}
+
+bool rule_issue_bound(struct rule_context *c, struct zs_found *f)
+{
+    enum { BUSY = 80 };
+    double pipes = fmax(busy(c, "ZscopeGains.Fpu0Busy"), busy(c, "ZscopeGains.Fpu1Busy"));
+    double others = 0, all = 0;
+    if (!measured(c) || !(pipes >= BUSY))
+        return false;
+    for (uint32_t i = 0; i < c->profile->inst_count; i++) {
+        double n = c->profile->insts[i].executions * (double)c->profile->insts[i].issue_cycles;
+        all += n > 0 ? n : 0;
+        others += issued(c->profile, i, NULL);
     }
-    bool asked = !isnan(analysis_gain(a, limits[0].gain));
-    if (*judged->limited_by || !asked || !(r->attainable > 0) || isnan(r->rate))
-        return;
-    judged->limited_by = r->compute_ns >= r->memory_ns ? "issue of instructions" : "rate of memory";
-    judged->limit = NAN;
+    if (!(others > all / 2))
+        return false;
+    f->severity = others / all;
+    rule_say(f,
+             "pipes do %.0f %% of what they can, and %.0f %% of what they are issued is no "
+             "floating-point operation",
+             pipes, 100 * f->severity);
+    rule_lines(c, f, issued, NULL);
+    return true;
+}
+
+bool rule_large_registers(struct rule_context *c, struct zs_found *f)
+{
+    enum { SMALL = 128 };
+    const double *v = c->profile->values;
+    if (c->profile->limiter != ZS_LIMIT_REGISTERS || !(v[ZS_Q_LIVE_REGISTERS] < SMALL))
+        return false;
+    f->gain = analysis_gain(c->analysis, "LatencyGain") / 2; /* twice as many threads wait */
+    f->severity = 1 - v[ZS_Q_OCCUPANCY] / 100;
+    rule_say(f,
+             "each thread has %.0f registers, of which at most %.0f hold values: half of the "
+             "threads fit",
+             v[ZS_Q_REGISTERS], v[ZS_Q_LIVE_REGISTERS]);
+    rule_number(f, "occupancy", v[ZS_Q_OCCUPANCY], "%");
+    rule_number(f, "live_registers", v[ZS_Q_LIVE_REGISTERS], "registers");
+    f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
+    return true;
 }

@@ -42,7 +42,7 @@ static double value_of(struct zs_analysis *a, const struct zs_analyzed *k, const
 static void put_modelled(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_buf *out)
 {
     double share = value_of(a, k, "ReplayedShare"), error = value_of(a, k, "EstimateError");
-    zs_buf_puts(out, " (modelled");
+    zs_buf_puts(out, zs_analysis_info(a)->is_estimated ? " (estimated from counts" : " (modelled");
     if (share < 100 && !isnan(error)) {
         zs_buf_puts(out, ": ");
         zs_doubt_put(out, share, error);
@@ -124,6 +124,8 @@ static void put_occupancy(struct zs_analysis *a, const struct zs_analyzed *k,
     zs_buf_printf(out, " %.3g %% of %u threads fit", occupancy, k->threads);
     if (*k->limiter)
         zs_buf_printf(out, ", limited by %s", k->limiter);
+    if (!isnan(k->limit->occupancy))
+        zs_buf_printf(out, "; %.3g %% are there, over time", k->limit->occupancy);
     if (!isnan(waves))
         zs_buf_printf(out, "; a launch takes %.3g rounds", waves);
     zs_buf_putc(out, '\n');
@@ -145,14 +147,29 @@ static void put_place(const struct zs_source_place *place, struct zs_buf *out)
     zs_buf_putc(out, '\n');
 }
 
+/* Those of most, as far as they matter. */
+static void put_parts(const char *head, const struct zs_limit_part *parts, uint32_t count,
+                      struct zs_buf *out)
+{
+    enum { MOST = 4, LEAST = 3 /* percent */ };
+    for (uint32_t i = 0; i < count && i < MOST && (!i || parts[i].percent >= LEAST); i++) {
+        if (i)
+            zs_buf_puts(out, ", ");
+        else
+            zs_buf_printf(out, "    %-10s", head);
+        zs_buf_printf(out, "%s %.0f %%", parts[i].text, parts[i].percent);
+    }
+    if (count)
+        zs_buf_putc(out, '\n');
+}
+
 static void put_limit(const struct zs_analyzed *k, struct zs_buf *out)
 {
-    if (!*k->limited_by)
+    if (!*k->limit->by)
         return;
-    zs_buf_printf(out, "  limited by  %s", k->limited_by);
-    if (!isnan(k->limit))
-        zs_buf_printf(out, " (%.0f %% of the time)", k->limit);
-    zs_buf_putc(out, '\n');
+    zs_buf_printf(out, "  limited by  %s\n", k->limit->text);
+    put_parts("busy", k->limit->units, k->limit->unit_count, out);
+    put_parts("threads", k->limit->stalls, k->limit->stall_count, out);
 }
 
 /* In one line: what is so, and costs nothing. */
@@ -338,6 +355,30 @@ static void put_values(struct zs_analysis *a, const struct zs_analyzed *k, struc
     zs_json_end(j);
 }
 
+static void put_parts_json(const char *name, const struct zs_limit_part *parts, uint32_t count,
+                           struct zs_json *j)
+{
+    zs_json_array(j, name);
+    for (uint32_t i = 0; i < count; i++) {
+        zs_json_object(j, NULL);
+        zs_json_string(j, "metric", parts[i].metric);
+        zs_json_string(j, "text", parts[i].text);
+        zs_json_exact(j, "percent", parts[i].percent);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
+static void put_limit_json(const struct zs_limit *l, struct zs_json *j)
+{
+    zs_json_string(j, "limited_by", l->by);
+    zs_json_exact(j, "limit", l->percent);
+    zs_json_string(j, "limit_text", l->text);
+    zs_json_exact(j, "occupancy_achieved", l->occupancy);
+    put_parts_json("units", l->units, l->unit_count, j);
+    put_parts_json("stalls", l->stalls, l->stall_count, j);
+}
+
 static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struct zs_json *j)
 {
     zs_json_object(j, NULL);
@@ -358,8 +399,7 @@ static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struc
     zs_json_end(j);
     put_roofs(k->roofline, j);
     zs_json_string(j, "limiter", k->limiter);
-    zs_json_string(j, "limited_by", k->limited_by);
-    zs_json_exact(j, "limit", k->limit);
+    put_limit_json(k->limit, j);
     zs_json_array(j, "findings");
     for (uint32_t i = 0; i < k->finding_count; i++)
         put_finding(&k->findings[i], k->gains[i], j);
@@ -383,6 +423,7 @@ void zs_analysis_json_members(struct zs_analysis *a, const struct zs_analysis_vi
     zs_json_string(j, "schema", "zescope.analysis/1");
     zs_json_string(j, "recording", zs_analysis_info(a)->recording);
     zs_json_bool(j, "modelled", zs_analysis_info(a)->is_modelled);
+    zs_json_bool(j, "estimated", zs_analysis_info(a)->is_estimated);
     zs_json_array(j, "kernels");
     for (uint32_t i = 0; (k = zs_analysis_kernel(a, i)); i++)
         if (is_shown(view, k, &shown))

@@ -37,9 +37,9 @@ static void put_ran(struct zs_json *j, const struct zs_compared *c,
         zs_json_string(j, "module", ref->module);
     else
         zs_json_null(j, "module");
-    if (ran && *ran->limited_by) {
-        zs_json_string(j, "limited_by", ran->limited_by);
-        zs_json_double(j, "limit", ran->limit);
+    if (ran && *ran->limit->by) {
+        zs_json_string(j, "limited_by", ran->limit->by);
+        zs_json_double(j, "limit", ran->limit->percent);
     } else {
         zs_json_null(j, "limited_by");
         zs_json_null(j, "limit");

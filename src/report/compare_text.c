@@ -133,13 +133,13 @@ static void put_finding(struct writer *w, const struct zs_compared_finding *f)
 static void put_limit(struct writer *w, const struct zs_compared_kernel *k)
 {
     const struct zs_analyzed *const *ran = k->ran;
-    if (!ran[0] || !ran[1] || (!*ran[0]->limited_by && !*ran[1]->limited_by))
+    if (!ran[0] || !ran[1] || (!*ran[0]->limit->by && !*ran[1]->limit->by))
         return;
     zs_buf_puts(&w->out, "  limited by ");
     for (int s = 0; s < ZS_SIDES; s++) {
-        zs_buf_puts(&w->out, *ran[s]->limited_by ? ran[s]->limited_by : "n/a");
-        if (*ran[s]->limited_by && !isnan(ran[s]->limit))
-            zs_buf_printf(&w->out, ", %.0f %%", ran[s]->limit);
+        zs_buf_puts(&w->out, *ran[s]->limit->by ? ran[s]->limit->by : "n/a");
+        if (*ran[s]->limit->by && !isnan(ran[s]->limit->percent))
+            zs_buf_printf(&w->out, ", %.0f %%", ran[s]->limit->percent);
         zs_buf_puts(&w->out, s ? "\n" : "  →  ");
     }
 }

@@ -543,7 +543,7 @@ static void put_memory(const struct zs_html_timeline *t, struct zs_json *json)
         uint64_t before_ns = t->first_ns;
         zs_json_object(json, NULL);
         zs_json_u64(json, "pid", (uint32_t)m->process);
-        zs_json_u64(json, "peak_bytes", m->peak_B);
+        zs_json_u64(json, "peak_B", m->peak_B);
         zs_json_u64(json, "changes_a_point", m->stride);
         zs_json_array(json, "points");
         for (size_t k = 0; k < m->count; k++) {

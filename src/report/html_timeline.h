@@ -14,7 +14,7 @@
  *       (-1: none), start - append, start - submit, call, bytes (-1: n/a), row of shapes (-1), row
  * of modules (-1: no kernel, or its module is not known) modules: [what "module" of kernels is in
  * zescope.module/1] stacks: [[names of frames, the innermost first]] shapes: [[gx, gy, gz, sx, sy,
- * sz]] memory: [{pid, points: [time to the one before, bytes], peak_bytes}] marks: [{track,
+ * sz]] memory: [{pid, points: [time to the one before, bytes], peak_B}] marks: [{track,
  * start_ns, end_ns, name, depth}], pauses: [{pid, start_ns, end_ns, reason}] left_out: {calls,
  * executions, untimed, marks}
  */

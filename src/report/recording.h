@@ -64,6 +64,8 @@ struct zs_symbols *zs_report_symbols(const struct zs_report *report); /* may be 
 
 struct zs_recordings;
 const struct zs_recordings *zs_report_recordings(const struct zs_report *report);
+/* Whether times of kernels are the formula's: rough. */
+bool zs_report_is_estimated(const struct zs_report *report);
 struct zs_act_kernel;
 /* What tells the kernel's module apart (zs_record_module_name): the one copy of that text; NULL:
  * not known, or no memory. */

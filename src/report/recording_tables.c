@@ -76,8 +76,8 @@ static const struct zs_table_column metrics[METRICS] = {
     [METRIC_FAILED] = {"failed", "failed", ZS_CELL_COUNT, EVERYWHERE},
     [METRIC_UNFINISHED] = {"unfinished", "unfinished", ZS_CELL_COUNT, DATA_ONLY},
     [METRIC_BYTES] = {"bytes", "bytes", ZS_CELL_BYTES, EVERYWHERE},
-    [METRIC_PEAK] = {"peak_bytes", "peak bytes", ZS_CELL_BYTES, EVERYWHERE},
-    [METRIC_LEFT] = {"left_bytes", "never freed", ZS_CELL_BYTES, EVERYWHERE},
+    [METRIC_PEAK] = {"peak_B", "peak bytes", ZS_CELL_BYTES, EVERYWHERE},
+    [METRIC_LEFT] = {"left_B", "never freed", ZS_CELL_BYTES, EVERYWHERE},
     [METRIC_RATE] = {"bytes_per_s", "bytes/s", ZS_CELL_BYTES, EVERYWHERE},
     [METRIC_MEAN] = {"mean_ns", "mean", ZS_CELL_NS, EVERYWHERE},
     [METRIC_MIN] = {"min_ns", "min", ZS_CELL_NS, EVERYWHERE},
@@ -264,6 +264,16 @@ static bool has_several(const struct zs_groups *g, size_t at)
     return false;
 }
 
+bool zs_report_is_estimated(const struct zs_report *r)
+{
+    const struct zs_recordings *all = zs_report_recordings(r);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].recording &&
+            !strcmp(zs_recording_info(all->items[i].recording)->clock, "formula"))
+            return true;
+    return false;
+}
+
 static void group_columns(struct builder *b)
 {
     size_t at = 0;
@@ -284,9 +294,14 @@ static void group_columns(struct builder *b)
             add_column(b, size);
         }
     }
-    for (int m = 0; m < METRICS; m++)
+    bool estimated = b->table == ZS_REPORT_KERNELS && zs_report_is_estimated(b->r);
+    for (int m = 0; m < METRICS; m++) {
+        struct zs_table_column column = metrics[m];
+        if (estimated && m == METRIC_TOTAL)
+            column.title = "total, estimated from counts";
         if (report_tables[b->table].metrics & 1u << m)
-            add_column(b, metrics[m]);
+            add_column(b, column);
+    }
     if (b->table == ZS_REPORT_THREADS) {
         add_column(b, (struct zs_table_column){"thread_name", "name", ZS_CELL_TEXT,
                                                EVERYWHERE | ZS_COLUMN_NAMES});
@@ -615,7 +630,7 @@ void zs_report_json(const struct zs_report *r, int only, struct zs_json *json)
             zs_json_null(json, report_tables[t].name);
         } else if (t == ZS_REPORT_MEMORY) {
             zs_json_object(json, "memory");
-            zs_json_u64(json, "peak_bytes", r->peak_B);
+            zs_json_u64(json, "peak_B", r->peak_B);
             zs_table_json(&r->tables[t], "kinds", json);
             zs_json_end(json);
         } else {

@@ -20,7 +20,7 @@ static bool is_name(const char *key, const char *name, size_t length)
 {
     if (strncmp(key, name, length) != 0)
         return false;
-    return !key[length] || !strcmp(key + length, "_ns") || !strcmp(key + length, "_bytes");
+    return !key[length] || !strcmp(key + length, "_ns") || !strcmp(key + length, "_B");
 }
 
 const struct zs_table_column *zs_table_find(const struct zs_table *table, const char *name,

@@ -66,7 +66,7 @@ def basic():
             {'kind': 'thread', 'pid': 77, 'tid': 78, 'name': 'worker', 'process': 'app', 'items': deltas(worker), 'left_out': 5,
              'bins': {'start_ns': START, 'width_ns': 100 * us, 'busy_ns': [0, 0, 90 * us], 'count': [0, 0, 5]}},
             {'kind': 'queue', 'pid': 77, 'queue': 1, 'immediate': False, 'engine': '0.0', 'device': 'A GPU', 'items': deltas(queue), 'left_out': 0}],
-        'memory': [{'pid': 77, 'peak_bytes': 8192, 'changes_a_point': 1, 'points': [315 * us, 8192, 500 * us, 0]}],
+        'memory': [{'pid': 77, 'peak_B': 8192, 'changes_a_point': 1, 'points': [315 * us, 8192, 500 * us, 0]}],
         'counters': [{'pid': 77, 'group': 'Basics', 'sampling': 'event', 'reports_a_point': 1, 'start_ns': START + 400 * us, 'starts': [0, 300 * us],
                       'lengths': [100 * us, 50 * us],
                       'metrics': [{'name': 'Active', 'units': 'percent', 'most': 80, 'values': [80, 40.5]}, {'name': 'Never', 'units': 'x', 'most': 0, 'values': [0, 0]}]}],
@@ -83,7 +83,7 @@ def basic():
                 'total_ns': None, 'count': 2, 'timed': 0, 'mean_ns': None, 'min_ns': None}]
     report = {'schema': 'zescope.report/1', 'first_ns': START, 'last_ns': START + 1000 * us, 'call_count': 12, 'lost_calls': 0,
               'damaged_files': 0, 'left_out': {'leaks': 7}, 'calls': calls, 'kernels': kernels, 'copies': [], 'barriers': None,
-              'memory': {'peak_bytes': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'bytes': 8192, 'peak_bytes': 8192, 'left_bytes': 0}]},
+              'memory': {'peak_B': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'bytes': 8192, 'peak_B': 8192, 'left_B': 0}]},
               'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': 5000}],
               'builds': [], 'threads': [], 'marks': [], 'pauses': [],
               'metrics': [{'name': 'force', 'device': 'A GPU', 'shape': '32x1x1 of 64x1x1', 'group': 'Basics', 'metric': m, 'value': v, 'units': u, 'reports': 2, 'launches': 2}

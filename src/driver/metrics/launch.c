@@ -69,6 +69,9 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
 #define ZS_TIMING_GAIN(id, text) c[ZS_METRIC_gain_##id] = timing->gain_##id;
 #include "gpu/timing/gain.def"
 #undef ZS_TIMING_GAIN
+#define ZS_TIMING_LIMIT(id, text) c[ZS_METRIC_limit_##id] = timing->limit_##id;
+#include "gpu/timing/limit.def"
+#undef ZS_TIMING_LIMIT
         c[ZS_METRIC_replayed] = timing->replayed;
         c[ZS_METRIC_doubt_cycles] = timing->doubt;
         c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;

@@ -35,6 +35,9 @@ enum zs_metric_counter {
 #define ZS_TIMING_GAIN(id, text) ZS_METRIC_gain_##id,
 #include "gpu/timing/gain.def"
 #undef ZS_TIMING_GAIN
+#define ZS_TIMING_LIMIT(id, text) ZS_METRIC_limit_##id,
+#include "gpu/timing/limit.def"
+#undef ZS_TIMING_LIMIT
     ZS_METRIC_COUNTERS
 };
 
@@ -168,7 +171,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 14,
+    ZS_RAW_VERSION = 15,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024,  /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_EU_STALL_B = 256, /* of Intel's stall sampling, likewise */

@@ -188,12 +188,26 @@ static void set_totals(const struct zs_timing_params *p, const struct zs_isa_ins
                                      : by_sources[pipe][ZS_MIN(sources, 3u)];
 }
 
+/* 64-bit sums where there are none: the halves' sums, and a move of the carry. */
+static bool moves_carry(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_MOV && inst->src[0].kind == ZS_OPERAND_REG &&
+           inst->src[0].file == ZS_FILE_ACC &&
+           (inst->src[0].type == ZS_TYPE_D || inst->src[0].type == ZS_TYPE_UD);
+}
+
+static bool is_part_of_wide(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB || moves_carry(inst);
+}
+
 static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
 {
-    return is_math                                         ? ZS_TIMING_KIND_MATH
-           : has_type(inst, ZS_TYPE_DF)                    ? ZS_TIMING_KIND_DOUBLE
-           : element_B(inst) > 4 || is_wide_multiply(inst) ? ZS_TIMING_KIND_WIDE_INTEGER
-                                                           : ZS_TIMING_KIND_PLAIN;
+    return is_math                      ? ZS_TIMING_KIND_MATH
+           : has_type(inst, ZS_TYPE_DF) ? ZS_TIMING_KIND_DOUBLE
+           : element_B(inst) > 4 || is_wide_multiply(inst) || is_part_of_wide(inst)
+               ? ZS_TIMING_KIND_WIDE_INTEGER
+               : ZS_TIMING_KIND_PLAIN;
 }
 
 /* A double from something else, or something else from one: without doubles it is not there. */
@@ -227,7 +241,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         set_pipe(p, inst, &c, op);
         set_totals(p, inst, op, is_math);
         op->kind = (uint8_t)kind_of(inst, is_math);
-        op->converts = converts_doubles(inst);
+        op->converts = converts_doubles(inst) || moves_carry(inst);
     }
     return c;
 }

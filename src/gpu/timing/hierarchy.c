@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FRACTION = 256, RESPONSE_UNIT_B = 32 };
+enum { FRACTION = ZS_TIMING_COST_UNIT, RESPONSE_UNIT_B = 32 };
 
 /* ---- set up ------------------------------------------------------------------------------------
  */
@@ -34,7 +34,10 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timi
     *h = (struct zs_timing_hierarchy){.params = p, .totals = totals, .slices = model->slices};
     h->subslices = model->slices * model->subslices_per_slice;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
-    h->bank_free = calloc((size_t)h->slices * p->l3_banks, sizeof(*h->bank_free));
+    size_t banks = (size_t)h->slices * p->l3_banks;
+    h->bank_free = calloc(3 * banks, sizeof(*h->bank_free));
+    h->bank_busy = h->bank_free ? h->bank_free + banks : NULL;
+    h->bank_atomics = h->bank_free ? h->bank_free + 2 * banks : NULL;
     int error = h->subslice && h->bank_free ? 0 : -ENOMEM;
     if (!error)
         error = zs_timing_caches_get(launch->store, &h->caches);
@@ -83,6 +86,7 @@ static uint64_t serve(const struct zs_timing_hierarchy *h, uint64_t *free_at, ui
 static void memory_write(struct zs_timing_hierarchy *h, uint64_t cycle)
 {
     h->totals->memory_write_sectors++;
+    h->busy.memory += h->memory_cost;
     (void)serve(h, &h->memory_free, cycle, h->memory_cost);
 }
 
@@ -91,6 +95,7 @@ static void write_back(struct zs_timing_hierarchy *h, uint64_t line, uint64_t cy
 {
     uint64_t written;
     h->writes[bank_of(h, line) % ZS_TIMING_BANKS]++;
+    h->busy.gti_write += h->gti_write_cost;
     cycle = serve(h, &h->gti_write_free, cycle, h->gti_write_cost);
     if (!h->caches->llc.set_count) {
         memory_write(h, cycle);
@@ -107,6 +112,7 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
 {
     uint64_t written = 0;
     h->reads[bank_of(h, line) % ZS_TIMING_BANKS]++;
+    h->busy.gti_read += h->gti_read_cost;
     cycle = serve(h, &h->gti_read_free, cycle, h->gti_read_cost) + h->beyond_latency;
     bool hit = zs_timing_cache_touch(&h->caches->llc, line, false, &written);
     if (h->caches->llc.set_count) {
@@ -118,6 +124,7 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
     if (hit)
         return cycle;
     r->accesses[ZS_GPU_ACCESS_memory_read_sectors]++;
+    h->busy.memory += h->memory_cost;
     return serve(h, &h->memory_free, cycle, h->memory_cost) + h->memory_latency;
 }
 
@@ -138,7 +145,10 @@ look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64
         uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits)
 {
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
-    uint64_t written, *free_at = &h->bank_free[slice * h->params->l3_banks + bank];
+    uint32_t place = slice * h->params->l3_banks + bank;
+    uint64_t written, *free_at = &h->bank_free[place];
+    h->bank_busy[place] += busy;
+    h->bank_atomics[place] += r->event & ZS_TIMING_EVENT_ATOMIC ? busy : 0;
     h->bank_lookups[bank % ZS_TIMING_BANKS]++;
     *free_at = ZS_MAX(*free_at, h->now) + busy;
     cycle = ZS_MAX(cycle, *free_at - busy);
@@ -257,6 +267,8 @@ static uint64_t send_slm(struct zs_timing_hierarchy *h, const struct zs_timing_r
     uint32_t port_busy = busy_with(h, r->response_grf, busy);
     struct zs_timing_subslice *ss = &h->subslice[r->subslice];
     uint64_t start = ZS_MAX(cycle, ss->port_free);
+    h->busy.slm += port_busy;
+    h->busy.slm_atomics += r->event & ZS_TIMING_EVENT_ATOMIC ? port_busy : 0;
     ss->port_free = start + port_busy;
     return start + busy - 1 + h->params->slm_latency;
 }
@@ -298,6 +310,7 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
     }
     uint32_t lines = port_cycles(h, r->line_count),
              port_busy = busy_with(h, r->response_grf, lines);
+    h->busy.port += port_busy;
     uint64_t through = start + port_busy, room = backlog(h, behind);
     ss->port_free = ZS_MAX(through, room);
     uint64_t *const stalled[] = {&h->totals->port_stalled0, &h->totals->port_stalled1,

@@ -122,7 +122,8 @@ static void choose_skipped(struct zs_timing_machine *m, const struct zs_timing_t
         uint64_t wanted = (uint64_t)((double)trace->sampled * part);
         skipped = ZS_MIN(wanted, most) / wave * wave;
     }
-    for (uint64_t i = 0; i < threads; i++) /* the first word says which lanes are on */
+    m->lanes = trace->launch.simd;
+    for (uint64_t i = 0; i < threads && !trace->launch.simd; i++) /* the first word says which lanes are on */
         if (trace->streams[i].count > 1 && trace->streams[i].words[0] >> 30 == ZS_TIMING_WORD_MASK)
             m->lanes = ZS_MAX(m->lanes, (uint32_t)__builtin_popcount(trace->streams[i].words[1]));
     m->skip_until = trace->first_groups;

@@ -145,6 +145,13 @@ void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
                           const uint64_t *executions, const uint64_t *lanes,
                           struct zs_gpu_timing *timing);
 
+/* ---- limit.c -----------------------------------------------------------------------------------
+ */
+
+/* Into what is known of the launch; cycles: replayed. */
+void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
+                           struct zs_gpu_timing *timing);
+
 /* ---- machine.c ---------------------------------------------------------------------------------
  */
 

@@ -437,6 +437,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     int error = fill_stalls(&s, t);
     if (m->in_part)
         fill_written(&s, dirty, t);
+    zs_timing_find_limits(m, cycles, t);
     return error;
 }
 

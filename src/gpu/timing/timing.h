@@ -98,6 +98,7 @@ struct zs_timing_launch {
     uint32_t threads_per_eu; /* as many as have room for the kernel's registers */
     uint32_t slm_B;          /* of a group */
     uint32_t payload_grf;    /* of a thread */
+    uint32_t simd;           /* lanes of a thread; 0: as many as one has */
     bool has_barriers;
     bool exact;                  /* replay all that was recorded, and record more */
     bool gains;                  /* replay it without what may hold it up, too */

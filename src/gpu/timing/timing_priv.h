@@ -198,7 +198,14 @@ struct zs_timing_subslice {
     uint64_t port_free, sampler_free; /* cycles */
 };
 
-enum { ZS_TIMING_BANKS = 4 }; /* of L3 that totals tell apart */
+enum { ZS_TIMING_BANKS = 4 };       /* of L3 that totals tell apart */
+enum { ZS_TIMING_COST_UNIT = 256 }; /* of costs: parts of a cycle */
+
+/* What has had work, for so long: cycles of all subslices; beyond L3 parts of a cycle. */
+struct zs_timing_busy {
+    uint64_t port, slm, slm_atomics;
+    uint64_t gti_read, gti_write, memory;
+};
 
 struct zs_timing_hierarchy {
     const struct zs_timing_params *params;
@@ -211,7 +218,9 @@ struct zs_timing_hierarchy {
     uint32_t response_shift;
     struct zs_timing_subslice *subslice;
     struct zs_timing_caches *caches;
-    uint64_t *bank_free; /* by slice and bank */
+    uint64_t *bank_free;                /* by slice and bank */
+    uint64_t *bank_busy, *bank_atomics; /* ... cycles; of these, those of atomics */
+    struct zs_timing_busy busy;
     /* in 1/256 of a cycle */
     uint64_t gti_read_free, gti_write_free, memory_free;
     uint32_t gti_read_cost, gti_write_cost, memory_cost; /* of a line */

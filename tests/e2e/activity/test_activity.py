@@ -87,11 +87,11 @@ class Report(unittest.TestCase):
     def test_memory_and_leaks(self):
         r = report(software)
         memory = {m['name']: m for m in r['memory']['kinds']}
-        self.assertEqual(memory['device memory']['peak_bytes'], 8192)
-        self.assertEqual(memory['device memory']['left_bytes'], 4096)
+        self.assertEqual(memory['device memory']['peak_B'], 8192)
+        self.assertEqual(memory['device memory']['left_B'], 4096)
         self.assertEqual(memory['host memory']['allocations'], 1)
-        self.assertEqual(memory['shared memory']['left_bytes'], 0)
-        self.assertEqual(r['memory']['peak_bytes'], 4 * 4096)
+        self.assertEqual(memory['shared memory']['left_B'], 0)
+        self.assertEqual(r['memory']['peak_B'], 4 * 4096)
         self.assertEqual(sorted(leak['type'] for leak in r['leaks']),
                          ['context', 'device memory', 'event pool'])
         log = run(ZESCOPE, 'log', software).stdout.splitlines()

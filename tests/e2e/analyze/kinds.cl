@@ -104,7 +104,7 @@ __kernel void hidden(__global float *a, __global float *b, int rounds, __local f
     tile[i] = a[i];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int k = 0; k < 16 * rounds; k++)
-        sum += tile[(i * 16 + k) & 2047]; /* MARK hidden */
+        sum += tile[((i * 16) ^ k) & 2047]; /* MARK hidden */
     b[get_global_id(0)] = sum;
 }
 
@@ -167,4 +167,21 @@ __kernel void doubled(__global float *a, __global float *b, int rounds)
     for (int k = 0; k < 16 * rounds; k++)
         x = x * 0.5 + 1.1; /* MARK doubled */
     b[i] = x;
+}
+
+__kernel void again(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = 0.0f;
+    for (int k = 0; k < 16 * rounds; k++)
+        x += a[i + k]; /* MARK again */
+    b[i] = x;
+}
+
+__kernel void hashed(__global float *a, __global float *b, int rounds)
+{
+    uint x = get_global_id(0);
+    for (int k = 0; k < 32 * rounds; k++)
+        x = (x ^ (x >> 5)) + (x << 3); /* MARK hashed */
+    b[get_global_id(0)] = (float)x;
 }

@@ -21,9 +21,12 @@ SHAPES = {
 # What only a replay without it tells: gains (ZscopeGains).
 OF_GAINS = {
     'chased': (42, 256, 0, 1),
+    'contended': (42, 256, 0, 1),
     'private_array': (42, 64, 0, 1),
     'sines': (42, 256, 0, 1),
     'doubled': (42, 256, 0, 1),
+    'again': (42, 256, 0, 1),
+    'hashed': (42, 256, 0, 1),
 }
 ROUNDS = 4
 
@@ -43,7 +46,7 @@ class Kinds:
     def run(self, *words):
         """Exit status, standard output, standard error."""
         p = subprocess.run([self.zescope, *words], env=self.env, cwd=self.folder, capture_output=True, text=True,
-                           timeout=100, check=False)
+                           timeout=500, check=False)
         return p.returncode, p.stdout, p.stderr
 
     def record(self, name, *options, kernels=tuple(SHAPES), rounds=ROUNDS, **shapes):

@@ -22,7 +22,7 @@ NBODY, NBODY_SOURCES = [os.path.abspath(p) for p in sys.argv[5:7]]
 
 # What is judged by a replay alone.
 BY_GAIN = {'message-latency', 'atomic-contention', 'private-arrays', 'extended-math', 'doubles', 'wide-integers',
-           'dependencies', 'dispatch'}
+           'dependencies', 'dispatch', 'redundant-loads', 'issue-bound'}
 
 
 class Analyze(unittest.TestCase):
@@ -64,9 +64,9 @@ class Analyze(unittest.TestCase):
     def test_gains(self):
         """What holds a kernel up is found by replaying it without that: first, at its line; a kernel that has it
         not gains nothing."""
-        rec = self.kinds.record('gains', '--counts', '--metrics', 'ZscopeGains', kernels=(*SHAPES, *OF_GAINS))
+        rec = self.kinds.record('gains', '--counts', '--metrics', 'ZscopeGains,ZscopeMemory', kernels=(*SHAPES, *OF_GAINS))
         kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
-        first = {'chased': 'uncoalesced', 'private_array': 'private-arrays', 'sines': 'extended-math',
+        first = {'chased': 'scattered', 'private_array': 'private-arrays', 'sines': 'extended-math',
                  'doubled': 'doubles', 'hidden': 'bank-conflicts', 'imbalanced': 'barrier-imbalance',
                  'uneven': 'barrier-imbalance', 'divergent': 'divergence', 'spilling': 'spills',
                  'strided': 'uncoalesced', 'scattered': 'uncoalesced', 'conflicts': 'bank-conflicts'}
@@ -81,16 +81,32 @@ class Analyze(unittest.TestCase):
                 self.assertIn(self.kinds.line(name), lines, name)
             gains = [f['gain'] for f in kernels[name]['findings'] if f['gain'] is not None]
             self.assertEqual(gains, sorted(gains, reverse=True), name)
+        for rule, has in (('redundant-loads', 'again'), ('issue-bound', 'hashed')):
+            for name in (has, 'clean', 'streaming'):
+                found = [f for f in kernels[name]['findings'] if f['rule'] == rule]
+                self.assertEqual(len(found), name == has, (rule, name))
+                if found:
+                    self.assertIn(self.kinds.line(has), [p['line'] for p in found[0]['places']])
         self.assertEqual(kernels['clean']['findings'], [])
-        self.assertEqual(kernels['clean']['limited_by'], 'issue of instructions')
+        self.assertEqual(kernels['clean']['limited_by'], 'issue of pipe FPU0')
+        self.assertGreater(kernels['clean']['limit'], 80)
+        # one sentence, with what it is percent of; what works and what threads do
+        self.assertRegex(kernels['conflicts']['limit_text'], r'^local memory: \d+ % of what it can do$')
+        self.assertEqual(kernels['imbalanced']['limited_by'], 'barriers')
+        self.assertEqual(kernels['contended']['limited_by'], 'atomics at few places')
+        self.assertRegex(kernels['crowded']['limit_text'], r'^too little work: EUs have threads \d+ % of the time$')
+        for kernel in kernels.values():
+            self.assertAlmostEqual(sum(s['percent'] for s in kernel['stalls']), 100, delta=.1)
+            self.assertTrue(all(0 < u['percent'] <= 100 for u in kernel['units']), kernel['units'])
+            self.assertLessEqual(kernel['occupancy_achieved'], kernel['quantities']['occupancy'] + .1)
 
     def test_profile(self):
         status, out, err = self.kinds.run('profile', '-d', 'skl', '-o', 'profiled', '--html', 'page.html', '--',
                                           self.kinds.program, self.kinds.binary, '4', 'doubled:42:256:0:1', 'clean:42:256:0:2')
         self.assertEqual(status, 0, err)
-        self.assertRegex(out, r'doubled\n +limited by double precision, \d+ %\n +first: double precision, gain \d+ %, '
+        self.assertRegex(out, r'doubled\n +limited by issue of pipe FPU1: \d+ % of what it can do\n +first: double precision, gain \d+ %, '
                               f'kinds.cl:{self.kinds.line("doubled")}')
-        self.assertRegex(out, r'clean\n +limited by issue of instructions\n +first: nothing')
+        self.assertRegex(out, r'clean\n +limited by issue of pipe FPU0: \d+ % of what it can do\n +first: nothing')
         with open(os.path.join(self.kinds.folder, 'page.html')) as page:
             self.assertIn('doubled', page.read())
         status, out, err = self.kinds.run('profile', '--', './no-such-application')

@@ -40,7 +40,7 @@ def run(device, name, modules, rounds, groups, *options):
             assert is_final and 0 <= kept_B - units * 32 < SLACK_B, (entry.name, kept_B, units)
             kept_B = units * 32
             found.append((build, trace_B, kept_B, lost_units * 32))
-    assert table['lost_bytes'] == sum(lost for *_, lost in found), (table, found)
+    assert table['lost_B'] == sum(lost for *_, lost in found), (table, found)
     return table, [numbers[1:] for numbers in sorted(found)], done.stderr
 
 
@@ -58,10 +58,10 @@ def check(device):
         rows = [r for r in table['rows'] if r['access'].startswith(('load 4 B', 'store 4 B')) and r['line']]
         assert {r['access'].split()[0] for r in rows} == {'load', 'store'}, table
         assert all(r['messages'] == threads and r['lanes'] == 16 * threads for r in rows), (way, table)
-        assert table['lost_bytes'] == 0 and 'lost' not in said, (table, said)
+        assert table['lost_B'] == 0 and 'lost' not in said, (table, said)
     # far more than fits
     table, found, said = run(device, 'tiny', 3, 1, rounds * groups, '--records-buffer', '8192')
-    assert '--records-buffer' in said and table['lost_bytes'], (table, said)
+    assert '--records-buffer' in said and table['lost_B'], (table, said)
     assert all(kept + lost == plain[1] for _, kept, lost in found), (found, plain)
     assert [room for room, *_ in found] == [8192] * 3, found
     # what is kept ends at the limit

@@ -55,7 +55,7 @@ def check_memtrace():
     table, _ = run('memtrace', 'copy_even', 'mem2')
     loads = [r for r in table['rows'] if r['access'].startswith('load')]
     assert sum(r['lanes'] for r in loads) >= ITEMS // 2, loads
-    assert table['lost_bytes'] == 0, table
+    assert table['lost_B'] == 0, table
     # from XeHPG on lane 0 of a block has its address
     table, _ = run('memtrace', 'local_uniform', 'mem3')
     with open(source, encoding='utf-8') as f:
@@ -164,7 +164,7 @@ def check_many_records():
     done = subprocess.run([zescope, 'instrument', '--json', '-o', 'many', 'values:i@many.cl:7', '--', app, many + '.bin',
                            'many', '1'], capture_output=True, text=True, cwd=top, check=True, timeout=TIME_LIMIT_S)
     found = json.loads(done.stdout)
-    assert found['lost_bytes'] == 0 and found['rows'], done.stdout
+    assert found['lost_B'] == 0 and found['rows'], done.stdout
     assert all(r['instruction'] == 'i' and r['values'] == 3 * 64 * rounds and r['max'] == 63 for r in found['rows']), done.stdout
 
 

@@ -109,9 +109,9 @@ class Trace(unittest.TestCase):
         self.record_silent('waits')
         for self.rec, peak_B in (many, 1 << 20), (self.rec, 2 << 20):
             report = self.report()
-            self.assertEqual(report['memory']['peak_bytes'], peak_B)
+            self.assertEqual(report['memory']['peak_B'], peak_B)
             host = next(k for k in report['memory']['kinds'] if k['name'] == 'host memory')
-            self.assertEqual((host['peak_bytes'], host['left_bytes']), (peak_B, 2 << 20))
+            self.assertEqual((host['peak_B'], host['left_B']), (peak_B, 2 << 20))
             self.assertEqual(sum(o['bytes'] == 1 << 20 for o in report['leaks']), 2, report['leaks'])
 
     def record_silent(self, end):

@@ -92,7 +92,7 @@ class Groups(unittest.TestCase):
         found = {(r['kind'], int(r['size'])): r for r in rows(threads, 'allocations')}
         self.assertEqual(len(found), 100)  # each size once a thread
         self.assertEqual(found['host memory', 4099]['allocations'], '3')
-        self.assertEqual(found['host memory', 4099]['left_bytes'], '0')
+        self.assertEqual(found['host memory', 4099]['left_B'], '0')
         self.assertGreater(int(found['host memory', 4099]['lifetime_ns']), 0)
 
     def test_leaks_grouped(self):

@@ -73,7 +73,7 @@ static struct zs_table_column columns[] = {
     {"name", "call", ZS_CELL_TEXT, 7 | ZS_COLUMN_NAMES},
     {"count", "count", ZS_CELL_COUNT, 7},
     {"total_ns", "total", ZS_CELL_NS, 7},
-    {"peak_bytes", "peak", ZS_CELL_BYTES, 7 | ZS_COLUMN_IF_KNOWN},
+    {"peak_B", "peak", ZS_CELL_BYTES, 7 | ZS_COLUMN_IF_KNOWN},
 };
 
 static void make_table(struct zs_table *table, struct zs_cell *cells)
@@ -156,7 +156,7 @@ static void texts(void **state)
                                            "(3 more)\n");
     out.size_B = 0;
     zs_table_csv(&table, &out);
-    assert_string_equal(zs_buf_cstr(&out), "name,count,total_ns,peak_bytes\n"
+    assert_string_equal(zs_buf_cstr(&out), "name,count,total_ns,peak_B\n"
                                            "b,5,3000,n/a\n"
                                            "a,5,9000000,n/a\n"
                                            "c,7,n/a,n/a\n"
@@ -172,7 +172,7 @@ static void texts(void **state)
             memmove(&out.data[i], &out.data[i + 1], --out.size_B - i);
     assert_string_equal(
         zs_buf_cstr(&out),
-        "{\"t\":[{\"name\":\"b\",\"count\":5,\"total_ns\":3000,\"peak_bytes\":null}]}");
+        "{\"t\":[{\"name\":\"b\",\"count\":5,\"total_ns\":3000,\"peak_B\":null}]}");
     zs_buf_fini(&out);
 }
 

@@ -10,11 +10,11 @@ const positive = value => Number.isFinite(value) && value > 0 ? value : 0;
 const percent = value => Number.isFinite(value) ? `${shortNumber(value)} %` : '';
 const rateText = (gops, operations) => siNumber(gops * 1e9, `${operations}/s`);
 
-/* What is known of why a kernel's threads waited: [[words, part, colour]], the parts of all thread cycles. */
-function stallsOf(metrics) {
-    const found = STALLS.map(([name, words], i) => [words, positive([...metrics].filter(([full]) => full.endsWith('.' + name) && /Stall/.test(full)).map(([, v]) => v)[0]), i]).filter(s => s[1]);
-    const all = found.reduce((sum, s) => sum + s[1], 0);
-    return all ? found.map(([words, value, i]) => [words, value / all, i]) : [];
+/* What threads do, in the order of STALLS: [[words, part of all thread cycles, colour]]. */
+function stallsOf(json) {
+    const found = list(json).map(object);
+    return STALLS.map(([name], i) => [found.find(s => s.metric === name), i]).filter(([s]) => s)
+        .map(([s, i]) => [visible(string(s.text)), positive(s.percent) / 100, i]);
 }
 
 /* A bar of such parts; those that are wide enough say what they are. */
@@ -38,7 +38,7 @@ function analyzedKernel(json, index) {
         rate: positive(roofline.rate), peak: positive(roofline.peak), attainable: positive(roofline.attainable),
         time: positive(object(json.quantities).time_total), occupancy: object(json.quantities).occupancy,
         metrics: new Map(list(json.metrics).map(object).map(m => [string(m.name), number(m.value, NaN)])), quantities: object(json.quantities), cases: json.occupancy_if,
-        limitedBy: visible(string(json.limited_by)), limit: json.limit, findings: list(json.findings).map(object), notJudged: list(json.not_judged).map(object),
+        limitedBy: visible(string(json.limited_by)), limit: json.limit, limitText: visible(string(json.limit_text)), achieved: json.occupancy_achieved, units: list(json.units).map(object).map(u => [visible(string(u.text)), positive(u.percent)]), stalls: stallsOf(json.stalls), findings: list(json.findings).map(object), notJudged: list(json.not_judged).map(object),
     };
 }
 
@@ -53,6 +53,7 @@ class Analysis {
     constructor(app) {
         this.app = app;
         const json = object(app.recording.analysis);
+        this.clock = json.estimated === true ? 'estimated from counts' : json.modelled === true ? 'modelled' : '';
         this.kernels = list(json.kernels).map(object).map(analyzedKernel);
         this.chosen = 0;
         $('rec-analysis').addEventListener('click', event => this.clicked(event));
@@ -82,9 +83,19 @@ class Analysis {
 
     /* Why its threads waited, as a bar and in words. */
     stalls(k) {
-        const stalls = stallsOf(k.metrics);
+        const stalls = k.stalls;
         return stalls.length ? el('section.card', el('h3', 'Where its threads are'), stallBar(stalls, false),
             el('ul.legend', ...[...stalls].sort((a, b) => b[1] - a[1]).map(([words, part, i]) => el('li', el(`i.stall-${i}`), `${percent(100 * part)} ${words}`)))) : '';
+    }
+
+    /* How much of what it can each unit does: that with most is as near to its limit as anything. */
+    busy(k) {
+        const row = ([text, part]) => {
+            const bar = el('i.share');
+            bar.style.width = `${clamp(part, 0, 100)}%`;
+            return el('tr', el('td', text), el('td.num.shared', bar, el('span', percent(part))));
+        };
+        return k.units.length ? el('section.card', el('h3', 'What works, of what it can do'), el('table.kernels.cases', el('tbody', ...k.units.slice(0, 6).map(row)))) : '';
     }
 
     /*
@@ -120,14 +131,14 @@ class Analysis {
         bar.style.width = `${clamp(share || 0, 0, 100)}%`;
         return attrs(el('tr', el('th', attrs(el('button.text', k.title), {'data-kernel': k.index, 'aria-pressed': k.index === this.chosen})),
             this.cell(k.time ? duration(k.time) : 'n/a', '.num'), el('td.num.shared', bar, el('span', percent(share))),
-            el('td', stallBar(stallsOf(k.metrics), false)), this.cell(k.limitedBy ? `${k.limitedBy}${Number.isFinite(k.limit) ? `, ${percent(k.limit)}` : ''}` : k.bound),
+            el('td', stallBar(k.stalls, false)), this.cell(k.limitedBy ? `${k.limitedBy}${Number.isFinite(k.limit) ? `, ${percent(k.limit)}` : ''}` : k.bound),
             this.cell(percent(reached), '.num'), this.cell(worst ? visible(string(worst.title)) : ''), this.cell(worst ? percent(worst.gain) : '', '.num')),
         {'data-kernel': k.index, class: k.index === this.chosen ? 'on' : ''});
     }
 
     table() {
         const all = this.kernels.reduce((sum, k) => sum + k.time, 0);
-        const heads = [['kernel', ''], ['time', 'of all of its launches'], ['share', 'of the kernels\' time'], ['threads', 'what they do: issue, or wait for what'], ['limited by', ''],
+        const heads = [['kernel', ''], [this.clock ? `time, ${this.clock}` : 'time', 'of all of its launches'], ['share', 'of the kernels\' time'], ['threads', 'what they do: issue, or wait for what'], ['limited by', ''],
             ['reached', 'of what the roof that is lowest over it allows'], ['first finding', ''], ['gain', 'of its time that mending it saves at most']];
         $('rec-kernels').replaceChildren(el('table.kernels',
             el('thead', el('tr', ...heads.map(([name, tip], i) => attrs(el([1, 2, 5, 7].includes(i) ? 'th.num' : 'th', name), tip ? {'data-tip': tip} : {})))),
@@ -276,22 +287,22 @@ class Analysis {
 
     details() {
         const k = this.kernels[this.chosen];
-        const facts = k.limitedBy ? [`limited by ${k.limitedBy}${Number.isFinite(k.limit) ? ` (${percent(k.limit)} of the time)` : ''}`] : [];
+        const facts = [];
         if (k.rate && k.attainable)
             facts.push(`${rateText(k.rate, k.operations)} of ${rateText(k.attainable, k.operations)} that ${k.bound === 'compute' ? 'its operations allow' : `${k.bound} allows`}`);
         if (Number.isFinite(k.occupancy))
-            facts.push(`occupancy ${shortNumber(k.occupancy)} %${k.limiter && k.limiter !== 'nothing' ? `, limited by ${visible(k.limiter)}` : ''}`);
+            facts.push(`${Number.isFinite(k.achieved) ? `occupancy ${shortNumber(k.achieved)} % of ` : 'occupancy '}${shortNumber(k.occupancy)} % that fit${k.limiter && k.limiter !== 'nothing' ? `, limited by ${visible(k.limiter)}` : ''}`);
         const costly = k.findings.filter(f => !(f.gain < GAIN_SHOWN)), harmless = k.findings.filter(f => f.gain < GAIN_SHOWN);
         const unknown = new Map(); // rules that lack the same are told together
         for (const n of k.notJudged) {
             const why = visible(string(n.why));
             unknown.set(why, [...unknown.get(why) || [], visible(string(n.title) || string(n.rule))]);
         }
-        $('rec-findings').replaceChildren(el('div.found', el('h2', k.title), el('p', facts.join(' \u00b7 ')), ...costly.map(f => this.finding(k, f)),
+        $('rec-findings').replaceChildren(el('div.found', el('h2', k.title), k.limitText ? el('p.limit', `Limited by ${k.limitText}.`) : '', el('p', facts.join(' \u00b7 ')), ...costly.map(f => this.finding(k, f)),
             harmless.length ? el('p.finding-numbers', `Costs nothing: ${harmless.map(f => visible(string(f.title))).join(', ')}`) : '',
             k.findings.length ? '' : el('p.rec-empty', 'Nothing found.'),
             ...[...unknown].map(([why, rules]) => el('p.finding-numbers', `Not judged: ${rules.join(', ')}: ${why}`))),
-        el('div.cards', this.stalls(k), this.memory(k), this.occupancy(k)));
+        el('div.cards', this.busy(k), this.stalls(k), this.memory(k), this.occupancy(k)));
     }
 
     clicked(event) {

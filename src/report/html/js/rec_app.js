@@ -67,7 +67,7 @@ class RecordingApp {
             ['calls', count(number(recording.report.call_count, 0))],
             ['kernels run', recording.report.kernels === null ? 'n/a' : count(kernels)],
             ['threads', count(threads.length)], ['queues', count(queues.length)],
-            ['peak memory', sizeText(number(object(recording.report.memory).peak_bytes, 0))],
+            ['peak memory', sizeText(number(object(recording.report.memory).peak_B, 0))],
             ['time', duration(recording.span)],
         ];
         if (number(info.recordings, 0) > 1)
@@ -76,6 +76,8 @@ class RecordingApp {
             facts.push(['exit status', string(info.exit_status)]);
         $('rec-stats').append(...facts.map(([name, value]) => el('div', el('dt', name), el('dd', value))));
         const left = recording.leftOut, notes = info.code_note ? [visible(string(info.code_note))] : [];
+        if (this.analysis.clock)
+            notes.push(`times of kernels are ${this.analysis.clock}: the device was the software GPU`);
         const say = (n, what) => n && notes.push(`${count(n)} ${what}`);
         say(number(left.calls, 0), `of ${count(number(recording.report.call_count, 0))} calls are shown as shading`);
         say(number(left.executions, 0), `of ${count(kernels)} executions are shown as shading`);

@@ -122,7 +122,7 @@ class Recording {
             times[i] = time += number(flat[2 * i], 0);
             bytes[i] = number(flat[2 * i + 1], 0);
         }
-        return {pid: number(json.pid, 0), peak: number(json.peak_bytes, 0), n, times, bytes};
+        return {pid: number(json.pid, 0), peak: number(json.peak_B, 0), n, times, bytes};
     }
 
     /* Metrics of a group that are ever more than 0; they share their times. */

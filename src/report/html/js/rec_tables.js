@@ -2,7 +2,7 @@
 const TABLES = ['calls', 'kernels', 'copies', 'barriers', 'memory', 'allocations', 'leaks', 'builds', 'threads', 'marks', 'pauses', 'metrics'];
 const TITLES = {
     share: 'time', total_ns: 'total', mean_ns: 'mean', min_ns: 'min', median_ns: 'median', p90_ns: '90 %', p99_ns: '99 %', max_ns: 'max',
-    append_to_submit_ns: 'to submit', submit_to_start_ns: 'to start', peak_bytes: 'peak', left_bytes: 'never freed', bytes_per_s: 'rate',
+    append_to_submit_ns: 'to submit', submit_to_start_ns: 'to start', peak_B: 'peak', left_B: 'never freed', bytes_per_s: 'rate',
     lifetime_ns: 'lifetime', first_ns: 'from', last_ns: 'until', time_ns: 'at', duration_ns: 'took', pid: 'process', tid: 'thread',
     thread_name: 'thread name', process_name: 'of process', start_ns: 'from', end_ns: 'until', simd: 'SIMD',
 };

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules about what compilers make much code of: integer division, precise mathematical functions,
+ * conversions. The code of the first two is a sequence of plain instructions, often with doubles,
+ * products or extended math in it, which says nothing by itself. So the line of source is asked,
+ * and the line's instructions must agree: rules about these kinds leave such lines alone.
+ */
+#include "metrics/analysis_priv.h"
+
+#include "metrics/profile_priv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a line says --------------------------------------------------------------------------
+ */
+
+/* Functions of which precise versions are long; native_ versions are one or two instructions. */
+static const char *const slow_functions[] = {
+    "acos",   "acosh", "asin",   "asinh", "atan",  "atan2", "atanh", "cbrt", "cos",
+    "cosh",   "erf",   "erfc",   "exp",   "exp10", "exp2",  "expm1", "fmod", "hypot",
+    "lgamma", "log",   "log10",  "log1p", "log2",  "pow",   "pown",  "powr", "remainder",
+    "rootn",  "sin",   "sincos", "sinh",  "sinpi", "cospi", "tan",   "tanh", "tgamma"};
+
+struct said {
+    bool calls_slow; /* one of these functions */
+    bool divides, takes_rest;
+};
+
+static bool is_word(uint8_t c)
+{
+    return isalnum(c) || c == '_';
+}
+
+static bool is_slow(const uint8_t *name, size_t length)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(slow_functions); i++)
+        if (strlen(slow_functions[i]) == length && !memcmp(slow_functions[i], name, length))
+            return true;
+    return false;
+}
+
+static struct said read_line(struct zs_span text)
+{
+    struct said said = {0};
+    const uint8_t *at = text.data, *end = at + text.size_B;
+    while (at < end) {
+        const uint8_t *from = at;
+        while (at < end && is_word(*at))
+            at++;
+        if (at > from) {
+            const uint8_t *next = at;
+            while (next < end && isspace(*next))
+                next++;
+            said.calls_slow |= next < end && *next == '(' && is_slow(from, (size_t)(at - from));
+            continue;
+        }
+        bool comment = *at == '/' && at + 1 < end && (at[1] == '/' || at[1] == '*');
+        if (comment && at[1] == '/')
+            break;
+        if (comment) {
+            for (at += 2; at < end && !(at[-1] == '*' && *at == '/' && at > from + 2);)
+                at++;
+        } else {
+            said.divides |= *at == '/';
+            said.takes_rest |= *at == '%';
+        }
+        at += at < end;
+    }
+    return said;
+}
+
+/* ---- lines of a kernel -------------------------------------------------------------------------
+ */
+
+struct of_line {
+    uint64_t key; /* file and line */
+    uint32_t inst;
+};
+
+static int by_line(const void *a, const void *b)
+{
+    const struct of_line *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->inst > y->inst) - (x->inst < y->inst);
+}
+
+static bool is_integer(uint8_t type)
+{
+    return type >= ZS_TYPE_UB && type <= ZS_TYPE_Q;
+}
+
+static bool is_float(uint8_t type)
+{
+    return type == ZS_TYPE_HF || type == ZS_TYPE_BF || type == ZS_TYPE_F || type == ZS_TYPE_DF;
+}
+
+/* Between integers and floats, or floats of different sizes. */
+static bool converts(const struct zs_isa_inst *inst)
+{
+    uint8_t to = inst->dst.type, from = inst->src[0].type;
+    return inst->op == ZS_OP_MOV && inst->src[0].kind == ZS_OPERAND_REG &&
+           ((is_float(to) && is_integer(from)) || (is_integer(to) && is_float(from)) ||
+            (is_float(to) && is_float(from) && to != from));
+}
+
+/* Instructions that are there where integers are divided: the unit's own division, or floats and
+ * doubles that come from integers and go back. */
+static bool looks_divided(const struct zs_profile *p, const struct of_line *line, size_t count)
+{
+    bool own = false, there = false, back = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, line[i].inst);
+        own |= p->insts[line[i].inst].is_math && is_integer(inst->dst.type);
+        there |= converts(inst) && is_float(inst->dst.type) && is_integer(inst->src[0].type);
+        back |= converts(inst) && is_integer(inst->dst.type);
+    }
+    return own || (there && back);
+}
+
+static enum line_kind kind_of(const struct zs_profiles *t, const struct zs_profile *p,
+                              const struct of_line *line, size_t count)
+{
+    enum { SHORT = 12 }; /* instructions: a function of fewer has no slow path */
+    const struct zs_line_row *row = zs_code_row(p->code, line->inst);
+    const struct zs_source *source = zs_sources_get(t->sources, &p->code->info->files[row->file]);
+    struct said said = source ? read_line(zs_source_line(source, row->line)) : (struct said){0};
+    if (said.calls_slow && count >= SHORT)
+        return LINE_SLOW_MATH;
+    return (said.takes_rest || said.divides) && looks_divided(p, line, count)
+               ? LINE_INTEGER_DIVISION
+               : LINE_PLAIN;
+}
+
+uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p)
+{
+    uint8_t *kinds = p->insts ? calloc((size_t)p->inst_count + 1, 1) : NULL;
+    struct of_line *lines = kinds ? calloc((size_t)p->inst_count + 1, sizeof(*lines)) : NULL;
+    size_t count = 0;
+    for (uint32_t i = 0; lines && i < p->inst_count; i++) {
+        const struct zs_line_row *row = zs_code_row(p->code, i);
+        if (row)
+            lines[count++] = (struct of_line){(uint64_t)row->file << 32 | row->line, i};
+    }
+    if (count)
+        qsort(lines, count, sizeof(*lines), by_line);
+    for (size_t first = 0, next; first < count; first = next) {
+        for (next = first; next < count && lines[next].key == lines[first].key;)
+            next++;
+        enum line_kind kind = kind_of(t, p, &lines[first], next - first);
+        for (size_t i = first; i < next; i++)
+            kinds[lines[i].inst] = (uint8_t)kind;
+    }
+    /* the unit's own division is no other thing wherever the scheduler has put it */
+    for (uint32_t i = 0; lines && i < p->inst_count; i++)
+        if (p->insts[i].is_math && is_integer(zs_isa_inst(p->code->isa, i)->dst.type))
+            kinds[i] = LINE_INTEGER_DIVISION;
+    free(lines);
+    return kinds;
+}
+
+/* ---- rules -------------------------------------------------------------------------------------
+ */
+
+/* What threads spent at each instruction: their cycles, where these were recorded. */
+static const double *cycles_of(struct rule_context *c)
+{
+    static const char *const reasons[] = {"Active",    "ControlStall", "PipeStall", "SendStall",
+                                          "DistStall", "SbidStall",    "SyncStall"};
+    if (c->cycles || !c->profile->insts)
+        return c->cycles;
+    for (size_t r = 0; r < ZS_ARRAY_LEN(reasons); r++) {
+        double *more = analysis_sampled(c->analysis, c->profile, reasons[r]);
+        for (uint32_t i = 0; more && c->cycles && i < c->profile->inst_count; i++)
+            c->cycles[i] += more[i];
+        c->cycles = c->cycles ? c->cycles : more;
+    }
+    return c->cycles;
+}
+
+struct of_lines {
+    const struct rule_context *context;
+    const double *cycles; /* NULL: what they are issued for */
+    enum line_kind kind;
+    bool conversions; /* these alone */
+};
+
+static double amount_of(const struct zs_profile *p, uint32_t i, void *user)
+{
+    const struct of_lines *l = user;
+    const struct zs_inst_profile *n = &p->insts[i];
+    bool is = l->context->line_kinds[i] == l->kind &&
+              (!l->conversions || converts(zs_isa_inst(p->code->isa, i)));
+    double issued = n->executions > 0 ? n->executions * (double)n->issue_cycles : 0;
+    return !is ? 0 : l->cycles ? l->cycles[i] : issued;
+}
+
+/* Of all that threads spend the part in percent; NaN: not known. */
+static double part_of(const struct of_lines *l)
+{
+    const struct zs_profile *p = l->context->profile;
+    double of = 0, all = 0;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        double issued = p->insts[i].executions > 0
+                            ? p->insts[i].executions * (double)p->insts[i].issue_cycles
+                            : 0;
+        of += amount_of(p, i, (void *)(uintptr_t)l);
+        all += l->cycles ? l->cycles[i] : issued;
+    }
+    return all > 0 ? 100 * of / all : (double)NAN;
+}
+
+bool rule_is_about_lines(const struct rule_context *c,
+                         bool (*is)(const struct zs_profile *, uint32_t))
+{
+    double on_lines = 0, all = 0;
+    for (uint32_t i = 0; c->line_kinds && i < c->profile->inst_count; i++) {
+        double n = c->profile->insts[i].executions;
+        if (!(n > 0) || !is(c->profile, i))
+            continue;
+        all += n;
+        on_lines += c->line_kinds[i] == LINE_PLAIN ? 0 : n;
+    }
+    return on_lines > all / 2;
+}
+
+/* Percent of the time from which it is said. */
+enum { LINES_LEAST = 10 };
+
+/* Of the unit that these lines use, where all of its use is theirs; NaN. */
+static double gain_of_units(const struct rule_context *c)
+{
+    static const struct {
+        bool (*is)(const struct zs_profile *p, uint32_t i);
+        const char *gain;
+    } units[] = {{rule_is_extended_math, "MathGain"},
+                 {rule_is_double, "DoubleGain"},
+                 {rule_is_wide_integer, "WideIntegerGain"}};
+    double most = NAN;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(units); i++)
+        if (rule_is_about_lines(c, units[i].is))
+            most = fmax(most, analysis_gain(c->analysis, units[i].gain));
+    return most;
+}
+
+/* kept: of that time, what the quicker way takes. */
+static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kind, bool conversions,
+                  double kept)
+{
+    struct of_lines l = {c, cycles_of(c), kind, conversions};
+    if (!c->profile->is_counted) {
+        c->missing = zs_profile_why(c->analysis->profiles, c->profile, ZS_Q_LANES);
+        return false;
+    }
+    double part = c->line_kinds ? part_of(&l) : (double)NAN;
+    if (!(part >= LINES_LEAST))
+        return false;
+    f->severity = part / 100;
+    f->gain = l.cycles ? part * (1 - kept) : (double)NAN;
+    /* a unit that is full holds up others, too: what it does was replayed */
+    if (!conversions)
+        f->gain = fmax(f->gain, gain_of_units(c));
+    rule_number(f, "part_of_thread_cycles", part, "%");
+    rule_lines(c, f, amount_of, &l);
+    return true;
+}
+
+bool rule_slow_math(struct rule_context *c, struct zs_found *f)
+{
+    if (!finds(c, f, LINE_SLOW_MATH, false, 0.1))
+        return false;
+    rule_say(f,
+             "precise mathematical functions are long sequences of instructions: threads spend "
+             "%.0f %% of their time there",
+             100 * f->severity);
+    return true;
+}
+
+bool rule_integer_division(struct rule_context *c, struct zs_found *f)
+{
+    if (!finds(c, f, LINE_INTEGER_DIVISION, false, 0.1))
+        return false;
+    rule_say(f,
+             "no pipe divides integers: threads spend %.0f %% of their time on the sequences, or "
+             "the slow unit, that do",
+             100 * f->severity);
+    return true;
+}
+
+bool rule_conversions(struct rule_context *c, struct zs_found *f)
+{
+    if (!finds(c, f, LINE_PLAIN, true, 0))
+        return false;
+    rule_say(f,
+             "instructions that only turn values into another type take %.0f %% of threads' time",
+             100 * f->severity);
+    return true;
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What is wrong with each kernel of mended.cl, as judged by reading it, how it is launched, and where the tool is known
+to say something else."""
+
+# name: (rule of the first finding, (groups, size, local memory in bytes)), and (groups, size, ...) of the mended one where
+# the launch is what is mended. On larger devices there are as many times more groups as SCALE says. The line is that
+# which carries the kernel's mark; kernels without a mark are wrong as such.
+KNOWN = {
+    # lanes of a message are far apart
+    'strided': ('uncoalesced', (84, 256, 0)),
+    'strided_store': ('uncoalesced', (42, 256, 0)),
+    'structures': ('uncoalesced', (84, 256, 0)),
+    'columns': ('uncoalesced', (42, 256, 0)),
+    'bytewise': ('uncoalesced', (42, 256, 0)),
+    # ... as the data say
+    'gathered': ('scattered', (42, 256, 0)),
+    # each load needs the one before
+    'chased': ('message-latency', (90, 32, 0)),
+    # lanes meet in a bank of local memory
+    'conflicts': ('bank-conflicts', (42, 64, 8192)),
+    'conflicts_eight': ('bank-conflicts', (42, 64, 8192)),
+    'transposed': ('bank-conflicts', (42, 256, 4608)),
+    # half of the lanes, then a quarter ... work
+    'halving': ('divergence', (42, 256, 1024)),
+    # threads wait for others of their group
+    'imbalance': ('barrier-imbalance', (42, 256, 1024)),
+    'triangle': ('barrier-imbalance', (42, 256, 1024)),
+    # atomics at one place, or a few
+    'local_contended': ('atomic-contention', (42, 64, 64)),
+    'contended': ('atomic-contention', (42, 256, 0)),
+    'histogram': ('atomic-contention', (42, 256, 0)),
+    'counter': ('atomic-contention', (42, 256, 0)),
+    # lanes are off
+    'divergent': ('divergence', (42, 256, 0)),
+    'trips': ('divergence', (42, 256, 0)),
+    'ways': ('divergence', (42, 256, 0)),
+    'odd_groups': ('partial-threads', (672, 10, 0), (210, 32, 0)),
+    # arrays and registers in memory
+    'private_array': ('private-arrays', (42, 64, 0)),
+    'private_table': ('private-arrays', (42, 64, 0)),
+    'spilling': ('spills', (21, 64, 0)),
+    # types that are slow, and on their way to others
+    'wide': ('wide-integers', (42, 256, 0)),
+    'wide_products': ('wide-integers', (42, 256, 0)),
+    'products': ('wide-integers', (42, 256, 0)),
+    'doubles': ('doubles', (42, 256, 0)),
+    'double_sums': ('doubles', (42, 256, 0)),
+    'conversions': ('conversions', (42, 256, 0)),
+    # units and functions that are slow
+    'sines': ('extended-math', (42, 256, 0)),
+    'divisions': ('extended-math', (42, 256, 0)),
+    'precise_sines': ('slow-math', (42, 256, 0)),
+    'powers': ('slow-math', (42, 256, 0)),
+    'int_divisions': ('integer-division', (42, 256, 0)),
+    'modulos': ('integer-division', (42, 256, 0)),
+    'wide_modulos': ('integer-division', (42, 256, 0)),
+    # the launch leaves the device idle, or is all there is
+    'few_groups': ('low-occupancy', (1, 256, 0), (32, 256, 0)),
+    'crowded': ('low-occupancy', (42, 32, 40000), (42, 32, 1024)),
+    'short_threads': ('dispatch', (1344, 64, 0), (84, 64, 0)),
+    # each instruction needs the one before
+    'one_chain': ('dependencies', (84, 16, 0)),
+    # nothing is wrong
+    'clean_sums': (None, (42, 256, 0)),
+    'clean_tile': (None, (42, 256, 1024)),
+    'clean_copy': ('memory-bound', (84, 256, 0)),
+}
+
+SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 16}
+
+# Every check tries these; the long tests all.
+FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended',
+               'int_divisions', 'precise_sines', 'conversions', 'gathered', 'odd_groups', 'few_groups'),
+       'acm-g10': ('conflicts', 'private_array', 'imbalance')}
+
+# The compiler has no doubles there.
+NOT_THERE = {'skl': (), 'acm-g10': ('doubles', 'double_sums'), 'pvc': ()}
+
+# What does not hold, by device: '': the first finding; 'line'; 'gain'. A test fails when it does.
+OFF = {'skl': {}, 'acm-g10': {}, 'pvc': {}}
