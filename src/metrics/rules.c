@@ -94,6 +94,10 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
     if (!slowest || !(r->memory_ns >= r->compute_ns / 2) || !(slowest->attainable < r->peak / 2))
         return false;
     f->severity = fmin(r->memory_ns / (r->memory_ns + r->compute_ns), 1);
+    /* what moves without being asked for is another finding */
+    double use = analysis_metric(c->analysis, "SectorUse");
+    if (use < 100)
+        f->gain *= use / 100;
     rule_say(f, "%.3g %s for each byte of %s: at most %.3g of %.4g G%s/s can be reached",
              slowest->intensity, r->operations, slowest->name, slowest->attainable, r->peak,
              r->operations);
