@@ -38,13 +38,17 @@ def analysis():
     bare = {'name': 'bare', 'module': '', 'quantities': {'time_total': 5}, 'roofline': {'count': None, 'rate': None, 'roofs': []}, 'limiter': 'nothing', 'findings': [],
             'not_judged': [{'rule': 'spills', 'title': 'spills', 'why': 'its module was not recorded'},
                            {'rule': 'tail', 'title': 'tail effect', 'why': 'its module was not recorded'}]}
-    measured = {'ZscopeStallSampling.Active': 100, 'ZscopeStallSampling.SbidStall': 250, 'ZscopeStallSampling.SyncStall': 50, 'ZscopeMemory.L3Hits': 300,
+    measured = {'ZscopeMemory.L3Hits': 300,
                 'ZscopeMemory.L3Misses': 100, 'ZscopeMemory.LlcHits': 25, 'ZscopeMemory.LlcMisses': 75, 'ZscopeMemory.MemoryBytesRead': 4800,
                 'ZscopeMemory.MemoryBytesWritten': 0, 'ZscopeMemory.GlobalBytesAsked': 12800, 'ZscopeMemory.SectorUse': 50, 'ZscopeMemory.SlmConflictCycles': 12}
     measured = {'metrics': [{'name': n, 'value': v} for n, v in measured.items()],
                 'occupancy_if': [{'what': 'groups of 64', 'occupancy': 25, 'now': True}, {'what': 'groups of 256', 'occupancy': 100, 'now': False}]}
     return {'schema': 'zescope.analysis/1', 'recording': 'rec', 'modelled': True,
-            'kernels': [{**kernel('force', 20, .125, 'L3', [finding, harmless], 3000), **measured, 'limited_by': 'memory', 'limit': 62}, {**kernel('solve', 400, 100, 'compute', []), 'rank': 'rank-3'}, bare]}
+            'kernels': [{**kernel('force', 20, .125, 'L3', [finding, harmless], 3000), **measured, 'limited_by': 'bandwidth of memory', 'limit': 62,
+                         'limit_text': 'bandwidth of memory: 62 % of what it can do', 'occupancy_achieved': 40,
+                         'units': [{'metric': 'ZscopeGains.MemoryBusy', 'text': 'bandwidth of memory', 'percent': 62}],
+                         'stalls': [{'metric': 'SbidStall', 'text': 'responses of messages', 'percent': 62.5}, {'metric': 'Active', 'text': 'issuing', 'percent': 25},
+                                    {'metric': 'SyncStall', 'text': 'barriers and fences', 'percent': 12.5}]}, {**kernel('solve', 400, 100, 'compute', []), 'rank': 'rank-3'}, bare]}
 
 
 def basic():

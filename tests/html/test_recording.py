@@ -106,7 +106,8 @@ class Timeline(Page):
     def test_facts_and_what_was_left_out(self):
         stats = dict(zip(B.texts('#rec-stats dt'), map(plain, B.texts('#rec-stats dd'))))
         self.assertEqual(stats, {'calls': '12', 'kernels run': '4', 'threads': '2', 'queues': '1', 'peak memory': '8.00 KiB', 'time': '1.00 ms', 'exit status': '3'})
-        self.assertEqual(B.text('#rec-note'), '5 of 12 calls are shown as shading \u00b7 2 executions have no times')
+        self.assertEqual(B.text('#rec-note'), 'times of kernels are modelled: the device was the software GPU \u00b7 '
+                         '5 of 12 calls are shown as shading \u00b7 2 executions have no times')
         self.assertEqual(B.text('#rec-name'), 'app --fast')
         B.shot('recording')
 
@@ -500,7 +501,7 @@ class Roofline(Page):
 
     def test_what_threads_do_and_where_bytes_go(self):
         cards = plain(B.text('.cards'))
-        for text in ('62.5 % waiting for memory', '25 % issuing', '12.5 % at barriers and fences', '12.8 kB asked for', '75 % hits', '25 % hits', '4.8 kB',
+        for text in ('62.5 % responses of messages', '25 % issuing', '12.5 % barriers and fences', 'bandwidth of memory62 %', '12.8 kB asked for', '75 % hits', '25 % hits', '4.8 kB',
                      'groups of 256100 %'):
             self.assertIn(text, cards)
         bar = B.run("return Array.from(document.querySelectorAll('.card .stalls span'), n => n.getBoundingClientRect().width)")
@@ -538,11 +539,11 @@ class Roofline(Page):
         self.assertIn('uncoalesced access', B.text('#rec-findings'))
         self.assertIn('messages touch 8 times the lines', B.text('#rec-findings'))
         self.assertIn('20 Gflop/s of 27.6 Gflop/s that L3 allows', B.text('#rec-findings'))
-        self.assertIn('limited by memory (62 % of the time)', B.text('#rec-findings'))
+        self.assertIn('Limited by bandwidth of memory: 62 % of what it can do.', B.text('#rec-findings'))
         self.assertEqual(B.text('.finding h3'), 'uncoalesced accessgain 41.5 %')
         self.assertIn('Costs nothing: tail effect', B.text('#rec-findings'))
         rows = B.run("return Array.from(document.querySelectorAll('#rec-kernels tbody tr'), r => Array.from(r.children, c => c.textContent))")
-        self.assertEqual(rows, [['force', '3.00\u2009\u00b5s', '74.9 %', '', 'memory, 62 %', '72.5 %', 'uncoalesced access', '41.5 %'],
+        self.assertEqual(rows, [['force', '3.00\u2009\u00b5s', '74.9 %', '', 'bandwidth of memory, 62 %', '72.5 %', 'uncoalesced access', '41.5 %'],
                                 ['solve of rank-3', '1.00\u2009\u00b5s', '25 %', '', 'compute', '90.6 %', '', ''], ['bare', '5\u2009ns', '0.125 %', '', '', '', '', '']])
         B.click('.roof-mark[data-kernel="1"]')
         B.until('the other kernel', lambda: 'Nothing found' in B.text('#rec-findings'))

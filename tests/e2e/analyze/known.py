@@ -69,10 +69,9 @@ KNOWN = {
 
 SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 16}
 
-# Every check tries these; the long tests all.
-FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended',
-               'int_divisions', 'precise_sines', 'conversions', 'gathered', 'odd_groups', 'few_groups'),
-       'acm-g10': ('conflicts', 'private_array', 'imbalance')}
+# Every check tries these; the long tests all, on each of these devices.
+FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
+               'precise_sines', 'gathered', 'few_groups')}
 
 # The compiler has no doubles there.
 NOT_THERE = {'skl': (), 'acm-g10': ('doubles', 'double_sums'), 'pvc': ()}
