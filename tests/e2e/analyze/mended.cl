@@ -517,7 +517,7 @@ __kernel void private_table(__global float *a, __global float *b, int rounds)
     float table[256];
     int i = get_global_id(0);
     for (int k = 0; k < 256; k++)
-        table[k] = a[k];
+        table[k] = a[k] * 2.0f + k;
     float x = 0.0f;
     for (int k = 0; k < 64 * rounds; k++)
         x += table[(i * 5 + k * 3) & 255]; /* MARK private_table */
@@ -529,7 +529,7 @@ __kernel void private_table_mended(__global float *a, __global float *b, int rou
     int i = get_global_id(0);
     float x = 0.0f;
     for (int k = 0; k < 64 * rounds; k++)
-        x += a[(i + k * 3) & 255];
+        x += a[(i + k * 3) & 255] * 2.0f + (float)((i + k * 3) & 255);
     b[i] = x;
 }
 

@@ -92,7 +92,7 @@ class Analyze(unittest.TestCase):
         self.assertGreater(kernels['clean']['limit'], 80)
         # one sentence, with what it is percent of; what works and what threads do
         self.assertRegex(kernels['contended']['limit_text'], r'^atomics at few places: \d+ % of what it can do$')
-        self.assertRegex(kernels['chased']['limit_text'], r'^data ports: lines between EUs and L3: \d+ % of what it can do$')
+        self.assertRegex(kernels['chased']['limit_text'], r'^bandwidth of reads from beyond L3: \d+ % of what it can do$')
         self.assertEqual(kernels['imbalanced']['limited_by'], 'barriers')
         self.assertEqual(kernels['contended']['limited_by'], 'atomics at few places')
         self.assertRegex(kernels['crowded']['limit_text'], r'^too little work: EUs have threads \d+ % of the time$')
