@@ -112,7 +112,8 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_asm, "--device says what it is assembled for");
     enum zs_isa_platform platform = zs_isa_platform_from_device(o->device);
     if (platform == ZS_ISA_NONE)
-        return zs_cli_usage(&zs_command_asm, "--device %s: its instruction set is not known", o->device);
+        return zs_cli_usage(&zs_command_asm, "--device %s: its instruction set is not known",
+                            o->device);
     const char *path = operand_count && strcmp(operands[0], "-") != 0 ? operands[0] : "/dev/stdin";
     if (zs_file_read(path, TEXT_MAX_B, &file, &diag))
         return zs_cli_fail("%s", diag.text);

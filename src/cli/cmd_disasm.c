@@ -94,7 +94,8 @@ static int print_raw(const struct disasm_options *o, const char *path)
     int status = ZS_EXIT_OK;
     enum zs_isa_platform platform = zs_isa_platform_from_device(o->raw);
     if (platform == ZS_ISA_NONE)
-        return zs_cli_usage(&zs_command_disasm, "--raw %s: its instruction set is not known", o->raw);
+        return zs_cli_usage(&zs_command_disasm, "--raw %s: its instruction set is not known",
+                            o->raw);
     if (zs_file_read(strcmp(path, "-") ? path : "/dev/stdin", RAW_MAX_B, &file, &diag))
         return zs_cli_fail("%s", diag.text);
     const struct zs_image image = {.device = o->raw};

@@ -124,7 +124,8 @@ int zs_cli_compile(const char *path, const char *device, const char *options,
     struct zs_buf log = {0};
     if (!zs_cli_scratch_make(ret_folder))
         return ZS_EXIT_FAILED;
-    const struct compile c = {path, device ? device : zs_default_intel_device(), options, ret_folder};
+    const struct compile c = {path, device ? device : zs_default_intel_device(), options,
+                              ret_folder};
     struct zs_asked asked = zs_cli_ask(become_compiler, &c, NULL, COMPILE_MAX_MS, LOG_MAX_B, &log);
     /* ocloc of Debian 12 may abort at its exit with good files written: these count */
     bool made = asked.asked && find_module(ret_folder, ret_path);

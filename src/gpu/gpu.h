@@ -83,13 +83,13 @@ struct zs_gpu_model {
     uint64_t max_allocation_B;
     uint32_t l3_cache_B;
     bool fp64, fp16, int64_atomics, integrated;
-    bool hbm;           /* its memory: else GDDR6, of integrated ones the host's */
-    bool no_images;     /* nor samplers */
-    bool no_dpas;       /* where the platform has it */
+    bool hbm;             /* its memory: else GDDR6, of integrated ones the host's */
+    bool no_images;       /* nor samplers */
+    bool no_dpas;         /* where the platform has it */
     bool stall_sampler;   /* EU stall sampling, as far as Intel's driver has it */
     uint8_t stall_active; /* which count of its records is that of issued instructions */
-    bool long_integers; /* 64-bit integers have the long pipe, not that of the others */
-    bool runnable;      /* its ISA is implemented: zs_gpu_device_create works */
+    bool long_integers;   /* 64-bit integers have the long pipe, not that of the others */
+    bool runnable;        /* its ISA is implemented: zs_gpu_device_create works */
 };
 
 size_t zs_gpu_model_count(void);

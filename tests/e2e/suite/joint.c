@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matrices of SPV_INTEL_joint_matrix, from joint.py: a sub-group has a product of tiles, of which
- * B's rows are packed by dwords (bytes of four rows, halves of two in each). Rows of A stand 64 bytes
- * apart where these have 16 lanes: blocks of two dimensions need that.
+ * B's rows are packed by dwords (bytes of four rows, halves of two in each). Rows of A stand 64
+ * bytes apart where these have 16 lanes: blocks of two dimensions need that.
  */
 #include "suite.h"
 
