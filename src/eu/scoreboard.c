@@ -91,12 +91,25 @@ static uint32_t element_B(const struct zs_eu_thread *t, uint32_t inst)
     return m ? zs_port_message_element_B(m) : 0;
 }
 
-/* The same place, or that of another element of a message. */
+/* Parts of what each lane writes there (the high halves of doubles), up to the last lane. */
+static bool is_part_of(const struct zs_eu_thread *t, struct zs_eu_bytes at,
+                       const struct zs_eu_token *token, struct zs_eu_bytes token_at)
+{
+    uint32_t lane_B =
+        (token_at.end_B - token_at.begin_B) / t->program->insts[token->inst].exec_size;
+
+    return at.begin_B - token_at.begin_B < lane_B && at.end_B <= token_at.end_B &&
+           at.end_B > token_at.end_B - lane_B;
+}
+
+/* The same place, or that of another element of a message, or of a part of each. */
 static bool is_place_of(const struct zs_eu_thread *t, struct zs_eu_bytes at,
                         const struct zs_eu_token *token, struct zs_eu_bytes token_at)
 {
     if (at.begin_B <= token_at.begin_B || token_at.begin_B != token->dst.begin_B)
         return at.begin_B == token_at.begin_B;
+    if (!t->program->insts[token->inst].is_send)
+        return is_part_of(t, at, token, token_at);
     uint32_t size_B = element_B(t, token->inst);
     return size_B && (at.begin_B - token_at.begin_B) % size_B == 0 &&
            at.end_B - at.begin_B <= size_B;

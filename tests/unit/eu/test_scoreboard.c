@@ -240,6 +240,18 @@ static void elements(void **state)
          "(f0.0) send.ugm (8|M0) r10 r20 null:0 0x0 0x04382580 {$3}\n"
          "(~f0.0) mov (4|M4) r14.0<1>:d r11.4<4;4,1>:d",
          false},
+        {ZS_ISA_XE_HPG,
+         "(f0.0) mad (8|M0) r10.0<1>:df r20.0<1;0>:df r22.0<1;0>:df r24.0<1>:df {$3}\n"
+         "(~f0.0) mov (8|M0) r14.0<1>:d r10.1<2;1,0>:d",
+         true},
+        {ZS_ISA_XE_HPG,
+         "(f0.0) mad (8|M0) r10.0<1>:df r20.0<1;0>:df r22.0<1;0>:df r24.0<1>:df {$3}\n"
+         "(~f0.0) mov (8|M0) r14.0<1>:d r10.1<1;1,0>:d",
+         false},
+        {ZS_ISA_XE_HPG,
+         "(f0.0) mad (8|M0) r10.0<1>:df r20.0<1;0>:df r22.0<1;0>:df r24.0<1>:df {$3}\n"
+         "mov (8|M0) r14.0<1>:d r10.1<2;1,0>:d",
+         false},
     };
 
     for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
