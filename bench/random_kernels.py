@@ -30,7 +30,8 @@ from random_kernels_make import INPUT, program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUPS, BOUND, MORE_MAX = 2, 3, 6
-DOUBLES = {'skl', 'pvc'}
+DOUBLES = {'skl', 'pvc', 'mtl', 'bmg', 'lnl', 'ptl'}
+FRONT = [('skl', 'tgllp'), ('mtl', 'tgllp')]  # with doubles and without: of IGC 1, of IGC 2, which knows no Gen9
 GCC = ['gcc', '-O1', '-fwrapv', '-fno-strict-aliasing', '-ffp-contract=off', '-fexcess-precision=16', '-w',
        '-shared', '-fPIC', '-I', HERE]
 COMPILE_LIMIT_S, SEED_LIMIT_S = 120, 600
@@ -163,10 +164,13 @@ def spirv_of(p, text, folder, doubles):
         f.write(text)
     if os.path.exists(output + '.spv'):
         os.unlink(output + '.spv')
-    made = subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device', 'skl' if doubles else 'tgllp', '-spv_only',
-                           '-options', f'-cl-std={p.maker.std} -cl-fp32-correctly-rounded-divide-sqrt -I {HERE}',
-                           '-output_no_suffix', '-output', output], capture_output=True, timeout=COMPILE_LIMIT_S, check=False)
-    if not os.path.exists(output + '.spv'):
+    for devices in FRONT:
+        made = subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device', devices[not doubles], '-spv_only',
+                               '-options', f'-cl-std={p.maker.std} -cl-fp32-correctly-rounded-divide-sqrt -I {HERE}',
+                               '-output_no_suffix', '-output', output], capture_output=True, timeout=COMPILE_LIMIT_S, check=False)
+        if os.path.exists(output + '.spv'):
+            break
+    else:
         raise RuntimeError('ocloc: ' + (made.stdout + made.stderr).decode()[:2000])
     with open(output + '.spv', 'rb') as f:
         return f.read()
