@@ -10,7 +10,7 @@ int zeGetGlobalProcAddrTable(int version, void *table)
 #if defined(BROKEN_CRASH)
     __builtin_trap();
 #elif defined(BROKEN_HANG)
-    for (volatile int i = 0;; i++)
+    for (volatile int i = 0; i == 0;)
         continue;
 #endif
     return 0x70000001;
