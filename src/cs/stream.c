@@ -101,7 +101,8 @@ enum { GPR = 0x600, GPR_END = 0x680, TIMESTAMP = 0x358, CTX_TIMESTAMP = 0x3a8 };
 
 uint64_t zs_cs_timestamp(const struct zs_cs *cs)
 {
-    return cs->ticks;
+    uint32_t bits = cs->params.timestamp_bits;
+    return bits < 64 ? cs->ticks & ((UINT64_C(1) << bits) - 1) : cs->ticks;
 }
 
 /* Those of an engine: render, copy, compute ones have the same at other bases. */

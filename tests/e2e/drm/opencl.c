@@ -115,10 +115,12 @@ static void local_memory(void)
         wrong += fabsf(b[i] - sqrtf((float)i) * 2.0f) > 1e-4f * b[i];
     }
     expect(!wrong, "local memory");
-    cl_ulong start, end;
+    cl_ulong queued, start, end;
+    OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED, sizeof(queued), &queued, NULL));
     OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL));
     OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL));
     expect(end > start && end - start < 1000000000, "profiling");
+    expect(start >= queued && start - queued < 600000000000, "the device's clock");
 }
 
 static void atomics_and_private(void)

@@ -203,6 +203,19 @@ static void semaphores(void **state)
     machine_free(m);
 }
 
+/* The clock has 36 bits here, and drivers count how often it began anew. */
+static void timestamps(void **state)
+{
+    struct machine *m = machine_create(false);
+    struct zs_diag diag;
+    const uint32_t batch[] = {0x7a000004, 3u << 14, DATA, 0, 0, 0, END};
+    m->ticks = (UINT64_C(2) << 36) + (UINT64_C(3) << 32) + 1000;
+    assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(data(m, 0), 1000);
+    assert_int_equal(data(m, 4), 3);
+    machine_free(m);
+}
+
 /* What is refused is named, with its place. */
 static void refusals(void **state)
 {
@@ -756,6 +769,7 @@ int main(void)
         cmocka_unit_test(stores_and_registers),
         cmocka_unit_test(second_level),
         cmocka_unit_test(semaphores),
+        cmocka_unit_test(timestamps),
         cmocka_unit_test(refusals),
         cmocka_unit_test(barriers),
         cmocka_unit_test(predicates),
