@@ -128,6 +128,13 @@ typedef struct zescope_profile_registers {
 typedef int (*zescope_pfnCheckDevices_t)(const char *list, char *ret_why, size_t size_B);
 
 /*
+ * Exported as zescope_check_devices is: 0 when kernels can become code of the host here, which is
+ * tried out; else -ENOTSUP, and the text says what is missing. Kernels are interpreted then.
+ */
+#define ZESCOPE_CHECK_COMPILED_NAME "zescope_check_compiled"
+typedef int (*zescope_pfnCheckCompiled_t)(char *ret_why, size_t size_B);
+
+/*
  * The library of emulated nodes (libzescope_drm.so) exports this (dlsym): to be called back after
  * each kernel that Intel's driver ran, on the thread that ran it, with what its instructions did.
  * The callback must not wait for the device. One a process; NULL takes it away.

@@ -7,6 +7,7 @@
 
 #include <level_zero/loader/ze_loader.h>
 #include <level_zero/ze_api.h>
+#include <zescope/driver_ext.h>
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -300,6 +301,34 @@ static bool find_in_path(const char *name, char ret[PATH_MAX])
     return false;
 }
 
+static int ask_compiled(const void *question, FILE *out)
+{
+    void *driver = dlopen(question, RTLD_NOW | RTLD_LOCAL);
+    zescope_pfnCheckCompiled_t check =
+        driver ? (zescope_pfnCheckCompiled_t)(uintptr_t)dlsym(driver, ZESCOPE_CHECK_COMPILED_NAME)
+               : NULL;
+    char why[VALUE_CHARS] = "the driver does not say";
+    int error = check ? check(why, sizeof(why)) : -ENOSYS;
+    if (error)
+        fprintf(out, "error=%s\n", why);
+    return error ? 1 : 0;
+}
+
+/* Code of the host for kernels, by the software GPU. */
+static void add_compiled(struct doctor_report *r, const char *driver)
+{
+    struct doctor_answer answer;
+    char error[VALUE_CHARS] = "yes";
+    doctor_ask(ask_compiled, driver, r->timeout_ms, &answer);
+    bool good = answer.asked && !answer.timed_out && !answer.status;
+    if (!good && !doctor_value(&answer, "error", error, sizeof(error)))
+        doctor_describe_end(&answer, error, sizeof(error));
+    doctor_add(r, "compiler", "kernels compiled for this machine", good ? DOCTOR_OK : DOCTOR_WARN,
+               NULL,
+               good ? NULL : "kernels are interpreted, which is slower; needs " APT("libllvm14"),
+               "%s", error);
+}
+
 static void add_compiler(struct doctor_report *r, struct findings *f)
 {
     static const struct library_question libocloc = {"libocloc.so", NULL, "oclocInvoke"};
@@ -315,6 +344,9 @@ static void add_compiler(struct doctor_report *r, struct findings *f)
                 "the software GPU cannot compile SPIR-V: " APT("intel-opencl-icd"));
     char path[PATH_MAX], version[VALUE_CHARS];
     struct doctor_answer answer;
+    if (f->software_gpu &&
+        zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", path))
+        add_compiled(r, path);
     if (!find_in_path("ocloc", path)) {
         doctor_add(r, "compiler", "ocloc", DOCTOR_WARN, NULL,
                    "needed to compile kernels from the command line: " APT("intel-opencl-icd"),

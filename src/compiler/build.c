@@ -123,8 +123,8 @@ static bool is_current(const struct zs_buf *identity)
     return same;
 }
 
-/* The identity, from the file or from the helper. */
-static int identify(struct zs_compiler *c, uint8_t ret_identity[ZS_SHA256_B],
+/* The identity, from the file or from the helper, which is not started for what is only asked. */
+static int identify(struct zs_compiler *c, bool only_known, uint8_t ret_identity[ZS_SHA256_B],
                     struct zs_buf *ret_why)
 {
     uint8_t key[ZS_SHA256_B];
@@ -135,12 +135,13 @@ static int identify(struct zs_compiler *c, uint8_t ret_identity[ZS_SHA256_B],
         lookup_key(c, key);
         if (!zs_disk_get(&c->disk, key, &text) || !is_current(&text)) {
             text.size_B = 0;
-            error = zs_processes_identity(&c->processes, &text, ret_why);
+            error = only_known ? -ENOENT : zs_processes_identity(&c->processes, &text, ret_why);
             if (!error && is_current(&text))
                 zs_disk_put(&c->disk, key, zs_buf_span(&text));
         }
         c->has_identity = !error;
-        zs_sha256(zs_buf_span(&text), c->identity);
+        if (!error)
+            zs_sha256(zs_buf_span(&text), c->identity);
         zs_buf_fini(&text);
     }
     memcpy(ret_identity, c->identity, ZS_SHA256_B);
@@ -208,44 +209,50 @@ static bool ran_as(struct zs_compiler *c, const uint8_t identity[ZS_SHA256_B])
     return false;
 }
 
-static enum zs_compiler_status build_anew(struct zs_compiler *c, const struct zs_buf *request,
+/* A request, and its bytes. */
+struct asked {
+    const struct zs_compiler_request *request;
+    struct zs_buf bytes;
+};
+
+static enum zs_compiler_status build_anew(struct zs_compiler *c, const struct asked *asked,
                                           struct zs_buf *ret_binary, struct zs_buf *ret_text)
 {
+    if (asked->request->only_known || (asked->request->is_background && zs_spawn_adopts()))
+        return ZS_COMPILER_UNAVAILABLE;
     c->compiled++;
-    return zs_processes_build(&c->processes, zs_buf_span(request), ret_binary, ret_text);
+    return zs_processes_build(&c->processes, zs_buf_span(&asked->bytes),
+                              asked->request->is_background, ret_binary, ret_text);
 }
 
-static void settle(struct zs_compiler *c, struct zs_built *built, const struct zs_buf *request,
-                   const uint8_t identity[ZS_SHA256_B], bool only_known)
+static void settle(struct zs_compiler *c, struct zs_built *built, const struct asked *asked,
+                   const uint8_t identity[ZS_SHA256_B])
 {
     enum zs_compiler_status status = ZS_COMPILER_OK;
     if (load_result(c, built)) {
         c->from_files++;
-    } else if (only_known) {
-        status = ZS_COMPILER_UNAVAILABLE;
     } else {
         built->text.size_B = built->binary.size_B = 0;
-        status = build_anew(c, request, &built->binary, &built->text);
+        status = build_anew(c, asked, &built->binary, &built->text);
         if (status == ZS_COMPILER_OK && ran_as(c, identity))
             save_result(c, built);
     }
     zs_cache_settle(&c->cache, built, status);
 }
 
-static enum zs_compiler_status build_known(struct zs_compiler *c, const struct zs_buf *request,
-                                           bool only_known, struct zs_buf *ret_binary,
-                                           struct zs_buf *ret_log)
+static enum zs_compiler_status build_known(struct zs_compiler *c, const struct asked *asked,
+                                           struct zs_buf *ret_binary, struct zs_buf *ret_log)
 {
     uint8_t identity[ZS_SHA256_B], key[ZS_SHA256_B];
     bool is_mine;
-    if (identify(c, identity, ret_log) != 0)
+    if (identify(c, asked->request->only_known, identity, ret_log) != 0)
         return ZS_COMPILER_UNAVAILABLE;
-    result_key(c, identity, request, key);
+    result_key(c, identity, &asked->bytes, key);
     struct zs_built *built = zs_cache_take(&c->cache, key, &is_mine);
     if (!built)
         return ZS_COMPILER_NO_MEMORY;
     if (is_mine)
-        settle(c, built, request, identity, only_known);
+        settle(c, built, asked, identity);
     else
         c->from_memory++;
     enum zs_compiler_status status = built->status;
@@ -259,9 +266,9 @@ enum zs_compiler_status zs_compiler_build(struct zs_compiler *compiler,
                                           const struct zs_compiler_request *request,
                                           struct zs_buf *ret_binary, struct zs_buf *ret_log)
 {
-    struct zs_buf bytes = {0};
+    struct asked asked = {.request = request};
     enum zs_compiler_status status;
-    int cancel, error = zs_request_put(request, &bytes);
+    int cancel, error = zs_request_put(request, &asked.bytes);
     /* a thread that is cancelled here would leave turns and builds taken for ever */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (error == -EINVAL) {
@@ -270,14 +277,12 @@ enum zs_compiler_status zs_compiler_build(struct zs_compiler *compiler,
     } else if (error) {
         status = ZS_COMPILER_NO_MEMORY;
     } else if (compiler->remembers) {
-        status = build_known(compiler, &bytes, request->only_known, ret_binary, ret_log);
-    } else if (request->only_known) {
-        status = ZS_COMPILER_UNAVAILABLE;
+        status = build_known(compiler, &asked, ret_binary, ret_log);
     } else {
-        status = build_anew(compiler, &bytes, ret_binary, ret_log);
+        status = build_anew(compiler, &asked, ret_binary, ret_log);
     }
     zs_processes_rest(&compiler->processes);
     pthread_setcancelstate(cancel, NULL);
-    zs_buf_fini(&bytes);
+    zs_buf_fini(&asked.bytes);
     return status == ZS_COMPILER_OK && ret_binary->error ? ZS_COMPILER_NO_MEMORY : status;
 }

@@ -42,6 +42,7 @@ enum {
     BUILDS_MAX = 256,      /* of a worker */
     WORKER_IDLE_ms = 5000, /* then it ends */
     HELPER_IDLE_ms = 20000,
+    HOST_LIMIT_s = 20, /* of code for the host, which is made for speed alone */
     SAID_MAX_B = 64 << 10,
 };
 
@@ -111,8 +112,13 @@ static enum zs_compiler_status build_for_host(const struct zs_compiler_request *
                                               struct zs_buf *ret_blob, struct zs_buf *ret_log)
 {
 #ifdef ZS_COMPILER_HAS_TIER
-    return zs_host_build(request->units[0], ret_blob, ret_log) == 0 ? ZS_COMPILER_OK
-                                                                    : ZS_COMPILER_BUILD_FAILED;
+    int error = zs_host_build(request->units[0], ret_blob, ret_log);
+    if (error == -ENOTSUP) { /* that is remembered as a blob that is none */
+        ret_blob->size_B = 0;
+        zs_buf_puts(ret_blob, "none");
+        error = ret_blob->error;
+    }
+    return error == 0 ? ZS_COMPILER_OK : ZS_COMPILER_BUILD_FAILED;
 #else
     (void)request, (void)ret_blob;
     zs_buf_puts(ret_log, "zescope was built without clang, or with sanitizers\n");
@@ -133,12 +139,13 @@ static int serve(const struct helper *helper, int fd, int said)
     int error = zs_message_receive(fd, &request, 0);
     if (error)
         return error;
-    limit_time(helper->cpu_limit_s);
-    error = zs_message_send(fd, ZS_MESSAGE_STARTED, 0, none, none, 0);
+    error = zs_request_parse(zs_buf_span(&request.data), &parsed);
+    bool is_host = !error && strcmp(parsed.request.device, ZS_COMPILER_HOST_DEVICE) == 0;
+    bool is_longer = helper->cpu_limit_s == 0 || helper->cpu_limit_s > HOST_LIMIT_s;
+    limit_time(is_host && is_longer ? HOST_LIMIT_s : helper->cpu_limit_s);
     if (!error)
-        error = zs_request_parse(zs_buf_span(&request.data), &parsed);
+        error = zs_message_send(fd, ZS_MESSAGE_STARTED, 0, none, none, 0);
     if (!error) {
-        bool is_host = strcmp(parsed.request.device, ZS_COMPILER_HOST_DEVICE) == 0;
         enum zs_compiler_status status =
             is_host ? build_for_host(&parsed.request, &binary, &log)
                     : zs_backends_build(&helper->backends, &parsed.request, &binary, &log);

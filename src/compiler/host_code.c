@@ -330,7 +330,7 @@ int zs_host_build(struct zs_span request, struct zs_buf *ret_blob, struct zs_buf
     struct zs_diag diag;
 
     if (!l)
-        return -ENOTSUP;
+        return -ENOENT;
     int error = zs_eu_tier_request_parse(request, &parsed);
     if (error)
         return error;

@@ -49,7 +49,7 @@ int zs_processes_init(struct zs_processes *p, const struct zs_compiler_settings 
     *p = (struct zs_processes){.control = ZS_OWN_FD_NONE,
                                .time_limit_ns = settings->time_limit_ns,
                                .memory_limit_B = settings->memory_limit_B,
-                               .slot_count = ZS_MIN(zs_host_cores(), (uint32_t)ZS_WORKERS_MAX)};
+                               .slot_count = ZS_MIN(zs_host_cores(), (uint32_t)ZS_TURNS_MAX)};
     for (uint32_t i = 0; i < ZS_WORKERS_MAX; i++)
         p->slots[i].fd = ZS_OWN_FD_NONE;
     pthread_mutex_init(&p->start_lock, NULL);
@@ -72,14 +72,14 @@ static void hang_up(struct zs_own_fd *socket)
 
 static void hang_up_all(struct zs_processes *p)
 {
-    for (uint32_t i = 0; i < p->slot_count; i++)
+    for (uint32_t i = 0; i < ZS_WORKERS_MAX; i++)
         hang_up(&p->slots[i].fd);
     hang_up(&p->control);
 }
 
 void zs_processes_abandon(struct zs_processes *p)
 {
-    for (uint32_t i = 0; i < p->slot_count; i++)
+    for (uint32_t i = 0; i < ZS_WORKERS_MAX; i++)
         zs_own_fd_close(&p->slots[i].fd);
     zs_own_fd_close(&p->control);
 }
@@ -239,15 +239,24 @@ static bool is_alive(const struct zs_own_fd *worker)
     return zs_own_fd_is(worker) && poll(&poll_fd, 1, 0) == 0;
 }
 
+static bool has_turn(const struct zs_processes *p, bool is_background)
+{
+    uint32_t turns = (p->slot_count + 1) / 2;
+
+    return is_background ? p->background < turns && p->running < p->slot_count
+                         : p->running - p->background < p->slot_count;
+}
+
 /* A slot of nobody else's, with a live worker if there is one. */
-static struct zs_slot *begin(struct zs_processes *p)
+static struct zs_slot *begin(struct zs_processes *p, bool is_background)
 {
     struct zs_slot *found = NULL;
     pthread_mutex_lock(&p->lock);
-    while (p->running >= p->slot_count)
+    while (!has_turn(p, is_background))
         pthread_cond_wait(&p->freed, &p->lock);
     p->running++;
-    for (uint32_t i = 0; i < p->slot_count && (!found || found->fd.fd < 0); i++) {
+    p->background += is_background;
+    for (uint32_t i = 0; i < ZS_ARRAY_LEN(p->slots) && (!found || found->fd.fd < 0); i++) {
         struct zs_slot *slot = &p->slots[i];
         if (slot->is_busy)
             continue;
@@ -260,12 +269,13 @@ static struct zs_slot *begin(struct zs_processes *p)
     return found;
 }
 
-static void end(struct zs_processes *p, struct zs_slot *slot)
+static void end(struct zs_processes *p, struct zs_slot *slot, bool is_background)
 {
     pthread_mutex_lock(&p->lock);
     slot->is_busy = false;
     p->running--;
-    pthread_cond_signal(&p->freed);
+    p->background -= is_background;
+    pthread_cond_broadcast(&p->freed);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -373,11 +383,12 @@ static enum outcome attempt(struct build *b, bool last)
 }
 
 enum zs_compiler_status zs_processes_build(struct zs_processes *p, struct zs_span request,
-                                           struct zs_buf *ret_binary, struct zs_buf *ret_text)
+                                           bool is_background, struct zs_buf *ret_binary,
+                                           struct zs_buf *ret_text)
 {
     struct build b = {.p = p,
                       .request = request,
-                      .slot = begin(p),
+                      .slot = begin(p, is_background),
                       .status = ZS_COMPILER_UNAVAILABLE,
                       .binary = ret_binary,
                       .text = ret_text};
@@ -387,6 +398,6 @@ enum zs_compiler_status zs_processes_build(struct zs_processes *p, struct zs_spa
         if (attempt(&b, i == ATTEMPTS - 1) == OUTCOME_SETTLED)
             break;
     }
-    end(p, b.slot);
+    end(p, b.slot, is_background);
     return b.status == ZS_COMPILER_OK && ret_binary->error ? ZS_COMPILER_NO_MEMORY : b.status;
 }

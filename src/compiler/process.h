@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-enum { ZS_WORKERS_MAX = 256 };
+enum { ZS_TURNS_MAX = 128, ZS_WORKERS_MAX = 2 * ZS_TURNS_MAX };
 
 struct zs_processes {
     char *helper; /* its path */
@@ -28,7 +28,7 @@ struct zs_processes {
     struct zs_buf identity_text;
     pthread_mutex_t lock; /* of the rest */
     pthread_cond_t freed;
-    uint32_t running, slot_count;
+    uint32_t running, background, slot_count; /* the first includes the second */
     struct zs_slot {
         struct zs_own_fd fd; /* its worker, which may have ended */
         bool is_busy;
@@ -46,9 +46,11 @@ void zs_processes_abandon(struct zs_processes *p); /* see zs_compiler_abandon */
  */
 int zs_processes_identity(struct zs_processes *p, struct zs_buf *ret_text, struct zs_buf *ret_why);
 
-/* Have a worker do a request, waiting for a turn. */
+/* Have a worker do a request, waiting for a turn. Those that nobody waits for take half of the
+ * turns at most, and others one more than there are rather than wait for them. */
 enum zs_compiler_status zs_processes_build(struct zs_processes *p, struct zs_span request,
-                                           struct zs_buf *ret_binary, struct zs_buf *ret_text);
+                                           bool is_background, struct zs_buf *ret_binary,
+                                           struct zs_buf *ret_text);
 
 /* After a build, and whatever else may have started the helper: see zs_spawn_adopts. */
 void zs_processes_rest(struct zs_processes *p);

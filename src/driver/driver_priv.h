@@ -102,7 +102,7 @@ enum zs_driver_eu {
     ZS_DRIVER_EU_INTERPRETED, /* none */
     ZS_DRIVER_EU_AUTO,        /* those that have run for a while */
     ZS_DRIVER_EU_COMPILED,    /* all, before they run */
-    ZS_DRIVER_EU_DEFAULT = ZS_DRIVER_EU_INTERPRETED,
+    ZS_DRIVER_EU_DEFAULT = ZS_DRIVER_EU_AUTO,
 };
 enum zs_driver_timing {
     ZS_DRIVER_TIMING_FORMULA,

@@ -16,7 +16,7 @@
 enum {
     FUNCTION_OPS = 3000, /* of both versions */
     MODULE_OPS = 24000,  /* of all functions together */
-    BOTH_OPS = 600, /* threads with some lanes are interpreted where no lanes part, behind it */
+    BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it */
 };
 
 struct plan {

@@ -322,8 +322,8 @@ bool zs_eu_tier_possible(const char **ret_why)
     bool done = false;
 
     *ret_why = NULL;
-#ifndef __x86_64__
-    *ret_why = "no rows of this machine's instruction set";
+#if !defined(__x86_64__) || defined(ZS_EU_NO_TIER)
+    *ret_why = "zescope was built without clang 14, with sanitizers, or for another machine";
     return false;
 #endif
     if (!zs_eu_host_usable(ZS_EU_HOST_AVX2)) {

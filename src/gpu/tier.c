@@ -3,9 +3,10 @@
  * Kernels that are worth it get compiled code (eu/tier.h) while they go on running.
  *
  * A kernel starts in the interpreter and counts instructions. When it has executed some, a thread
- * of its own asks whether its code has been compiled before; when it has executed many, it is
- * compiled, in the compiler's process. Both are once and for all, and nobody waits for them:
- * threads of the GPU that start behind that take the other program. It has the same counters.
+ * of its own asks whether its code has been compiled before; when it has executed about what
+ * compiling costs, it is compiled, in the compiler's process. Both are once and for all, and nobody
+ * waits for them: threads of the GPU that start behind that take the other program. It has the same
+ * counters.
  */
 #include "gpu/gpu_priv.h"
 
@@ -16,8 +17,11 @@
 #include <stdlib.h>
 
 enum {
-    ASK_AFTER = 4 << 20,   /* instructions until it is looked for: some 12 ms of one core */
-    MAKE_AFTER = 20 << 20, /* until it is made: what making it costs */
+    ASK_AFTER = 4 << 20,    /* instructions until it is looked for: some 12 ms of one core */
+    MAKE_AFTER = 20 << 20,  /* until it is made ... */
+    MAKE_EACH = 400 * 1000, /* ... and for each instruction that it has: 1 ms of LLVM's */
+    MAKE_MOST = 2000,       /* instructions that count: longer programs are compiled in part */
+    ASKERS_MAX = 4,         /* of a device at once; others ask later */
 };
 
 /* Of a kernel, and of the thread that works for it. */
@@ -26,7 +30,9 @@ struct zs_gpu_tier {
     bool (*compile)(void *context, struct zs_span request, bool only_known,
                     struct zs_buf *ret_blob);
     void *context;
+    size_t counter_count; /* of the program that is interpreted: both add to the same */
     struct zs_buf request;
+    uint64_t make_after;
     _Atomic uint64_t executed;
     _Atomic uint32_t asked; /* 0, 1: whether it is known, 2: to make it */
     _Atomic(struct zs_eu_program *) program;
@@ -56,6 +62,7 @@ static struct zs_eu_program *make(struct zs_gpu_tier *tier, bool only_known)
         return NULL;
     }
     if (zs_eu_lower(&parsed.params, &program, &ignored) != 0 ||
+        zs_eu_program_counter_count(program) != tier->counter_count ||
         zs_eu_tier_install(program, zs_buf_span(&blob), &ignored) != 0) {
         zs_eu_program_destroy(program);
         program = NULL;
@@ -140,8 +147,10 @@ void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t count)
     if (asked == 2)
         return;
     uint64_t executed = atomic_fetch_add(&tier->executed, count) + count;
-    uint32_t wanted = executed >= MAKE_AFTER ? 2 : executed >= ASK_AFTER ? 1 : 0;
-    if (wanted > asked && atomic_compare_exchange_strong(&tier->asked, &asked, wanted))
+    uint32_t wanted = executed >= tier->make_after ? 2 : executed >= ASK_AFTER ? 1 : 0;
+    if (wanted > asked &&
+        atomic_load_explicit(&tier->device->askers, memory_order_relaxed) < ASKERS_MAX &&
+        atomic_compare_exchange_strong(&tier->asked, &asked, wanted))
         start(tier, wanted == 1);
 }
 
@@ -161,6 +170,9 @@ int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
         return -ENOMEM;
     plain.flags |= ZS_EU_TIER_LOWER;
     tier->device = kernel->device;
+    tier->counter_count = zs_eu_program_counter_count(kernel->program);
+    tier->make_after =
+        MAKE_AFTER + (uint64_t)MAKE_EACH * ZS_MIN(params->code.size_B / 16, (size_t)MAKE_MOST);
     tier->compile = desc->compile;
     tier->context = desc->compile_context;
     atomic_init(&tier->users, 1);

@@ -3,6 +3,7 @@
 
 #include "base/duration.h"
 #include "compiler/compiler.h"
+#include "eu/tier.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -171,12 +172,67 @@ bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
                                               .internal_options = "",
                                               .unit_count = 1,
                                               .units = &request,
-                                              .only_known = only_known};
+                                              .only_known = only_known,
+                                              .is_background = driver->eu == ZS_DRIVER_EU_AUTO};
     enum zs_compiler_status status = zs_compiler_build(driver->compiler, &asked, ret_blob, &log);
     if (status != ZS_COMPILER_OK && !only_known)
         zs_log(ZS_LOG_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
     zs_buf_fini(&log);
     return status == ZS_COMPILER_OK;
+}
+
+/* or cr0.0 ... 0x4c0; add (8) r10 r11 r12; end of thread, of Gen9 */
+static const uint32_t shortest_kernel[] = {
+    0x00000006, 0x30000004, 0x16001000, 0x04c004c0, 0x00600040, 0x21400a28,
+    0x0a8d0160, 0x008d0180, 0x07600031, 0x20000204, 0x06000e00, 0x82000010,
+};
+
+static int try_host(struct zs_compiler *compiler, struct zs_buf *ret_why)
+{
+    const struct zs_eu_lower_params params = {
+        .code = zs_span_make(shortest_kernel, sizeof(shortest_kernel)),
+        .simd = 8,
+        .flags = ZS_EU_TIER_LOWER,
+        .platform = ZS_ISA_GEN9};
+    struct zs_buf request = {0}, blob = {0};
+    char host[64];
+    host_name(host);
+    zs_eu_tier_request_put(&params, &(struct zs_eu_tier_options){0}, &request);
+    struct zs_span unit = zs_buf_span(&request);
+    const struct zs_compiler_request asked = {.device = ZS_COMPILER_HOST_DEVICE,
+                                              .options = host,
+                                              .internal_options = "",
+                                              .unit_count = 1,
+                                              .units = &unit,
+                                              .is_background = true};
+    enum zs_compiler_status status = zs_compiler_build(compiler, &asked, &blob, ret_why);
+    if (status != ZS_COMPILER_OK && !ret_why->size_B)
+        zs_buf_puts(ret_why, "no process can be started for it here");
+    zs_buf_fini(&request);
+    zs_buf_fini(&blob);
+    return status == ZS_COMPILER_OK ? 0 : -ENOTSUP;
+}
+
+/* zescope_pfnCheckCompiled_t */
+ZS_API int zescope_check_compiled(char *ret_why, size_t size_B);
+int zescope_check_compiled(char *ret_why, size_t size_B)
+{
+    const char *eu = zs_env("ZESCOPE_EU"), *impossible = NULL;
+    struct zs_buf why = {0};
+    int error = -ENOTSUP;
+    if (eu && strcmp(eu, "interpreter") == 0) {
+        zs_buf_puts(&why, "ZESCOPE_EU=interpreter");
+    } else if (!zs_eu_tier_possible(&impossible)) {
+        zs_buf_puts(&why, impossible);
+    } else {
+        struct zs_compiler *compiler = zs_compile_start();
+        error = compiler ? try_host(compiler, &why) : -ENOMEM;
+        zs_compiler_destroy(compiler);
+    }
+    const char *text = error ? zs_buf_cstr(&why) : "";
+    snprintf(ret_why, size_B, "%.*s", (int)strcspn(text, "\n"), text);
+    zs_buf_fini(&why);
+    return error;
 }
 
 static bool has_flag(const char *flags, const char *word)

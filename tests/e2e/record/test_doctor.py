@@ -43,6 +43,11 @@ class DoctorTest(unittest.TestCase):
             self.assertTrue(os.path.exists(checks[name]['path']), checks[name])
         self.assertRegex(checks['ocloc']['value'], r'^\d+\.\d+')
         self.assertEqual(checks['inspect, disasm, annotate']['status'], 'ok')
+        compiled = checks['kernels compiled for this machine']
+        self.assertIn(compiled['status'], ('ok', 'warn'))
+        self.assertEqual(compiled['value'] == 'yes', compiled['status'] == 'ok')
+        off = self.checks('--timeout', '200', ZESCOPE_EU='interpreter')['kernels compiled for this machine']
+        self.assertEqual((off['status'], off['value']), ('warn', 'ZESCOPE_EU=interpreter'))
         if not os.path.exists('/dev/dri') and not SANITIZED:
             self.assertEqual(checks['record']['status'], 'ok')
             self.assertEqual(checks["Intel's driver without a GPU"]['status'], 'ok')

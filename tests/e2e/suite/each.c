@@ -172,7 +172,7 @@ static struct suite_shape choose_shape(const struct suite_case *c)
     return *best;
 }
 
-static bool has_races(const char *kernel)
+bool suite_has_races(const char *kernel)
 {
     static const char *const names[] = {"sync_atomic_", "sync_chain", "sync_float",
                                         "printf_overflow"};
@@ -196,7 +196,7 @@ static bool run_plain(struct each *e)
             continue;
         *p = (struct plain){.c = &e->group->cases[i],
                             .shape = choose_shape(&e->group->cases[i]),
-                            .races = has_races(e->group->cases[i].kernel),
+                            .races = suite_has_races(e->group->cases[i].kernel),
                             .ran = calloc(zs_edit_kernel_count(e->edit), sizeof(*p->ran))};
         e->counting = p;
         e->s->turn = 0;

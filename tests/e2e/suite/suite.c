@@ -747,11 +747,12 @@ static bool run_case(struct suite *s, const struct suite_case *c, bool with_orac
         before[i] = suite_copy(s->buffers[i].device, buffer_size(&s->buffers[i]));
     FILE *file = s->text ? suite_begin_text(&standard) : NULL;
     bool right = launch(s);
-    if (file) {
-        char *text = suite_end_text(file, standard);
-        right = right && suite_report_text(s, text);
-        free(text);
-    }
+    char *text = file ? suite_end_text(file, standard) : NULL;
+    if (text)
+        right = right && suite_report_text(s, text); /* sorted then */
+    if (right && s->digest)
+        right = suite_digest_launch(s, c->kernel, text, !suite_has_races(c->kernel));
+    free(text);
     for (size_t i = 0; right && i < s->buffer_count; i++)
         right = !s->buffers[i].compared || report_buffer(&s->buffers[i], i);
     if (right && with_oracle)
@@ -960,6 +961,9 @@ int main(int argc, char **argv)
     if (group == &suite_pointers && !open_module(&s, argv[2], strcmp(argv[3], "native") == 0,
                                                  getenv("SUITE_BUILD_FLAGS"), &s.other))
         return 1;
+    const char *digest = getenv("SUITE_DIGEST");
+    if (digest && !(s.digest = suite_digest_open(s.driver, digest)))
+        return 1;
 #ifdef SUITE_ORACLE
     const char *source = getenv("SUITE_ORACLE");
     if (source && !(s.oracle = suite_oracle_open(source, getenv("SUITE_ORACLE_FLAGS"))))
@@ -970,6 +974,7 @@ int main(int argc, char **argv)
 #ifdef SUITE_ORACLE
     suite_oracle_close(s.oracle);
 #endif
+    failed |= !suite_digest_close(s.digest);
     zeModuleDestroy(s.module);
     if (s.other)
         zeModuleDestroy(s.other);

@@ -126,6 +126,7 @@ struct suite {
     struct suite_stage stages[SUITE_MAX_STAGES];
     size_t stage_count;
 
+    struct suite_digest *digest; /* NULL: none; see digest.c */
     struct suite_oracle *oracle; /* NULL: none; see oracle.h */
     size_t oracle_ran, oracle_could_not;
     void *huge;

@@ -24,6 +24,15 @@ bool suite_run_shape(struct suite *s, const struct suite_case *c, const struct s
                      bool with_oracle);
 uint8_t *suite_read_file(const char *path, size_t *ret_size_B);
 
+/* The order in which threads come decides what it executes. */
+bool suite_has_races(const char *kernel);
+
+/* digest.c. NULL and false: explained, or not written. After a launch, before anything is compared.
+ */
+struct suite_digest *suite_digest_open(ze_driver_handle_t driver, const char *path);
+bool suite_digest_launch(struct suite *s, const char *kernel, const char *text, bool counts_alike);
+bool suite_digest_close(struct suite_digest *digest);
+
 /* each.c: the group's kernels rewritten, as the arguments say. An exit status. */
 int suite_each(struct suite *s, const struct suite_group *group, const char *path, int argc,
                char **argv);

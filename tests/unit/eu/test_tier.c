@@ -113,13 +113,21 @@ static void same_nans(const uint8_t *a, uint8_t *b, size_t size_B)
     for (size_t i = 0; i < size_B; i += 2) {
         uint16_t x, y;
         uint32_t v = 0, w = 0;
+        uint64_t p = 0, q = 0;
         memcpy(&x, a + i, 2);
         memcpy(&y, b + i, 2);
         if (i % 4 == 0) {
             memcpy(&v, a + i, 4);
             memcpy(&w, b + i, 4);
         }
-        if ((v & INT32_MAX) > 0x7f800000 && (w & INT32_MAX) > 0x7f800000)
+        if (i % 8 == 0) {
+            memcpy(&p, a + i, 8);
+            memcpy(&q, b + i, 8);
+        }
+        if ((p & INT64_MAX) > UINT64_C(0x7ff0000000000000) &&
+            (q & INT64_MAX) > UINT64_C(0x7ff0000000000000))
+            memcpy(b + i, a + i, 8);
+        else if ((v & INT32_MAX) > 0x7f800000 && (w & INT32_MAX) > 0x7f800000)
             memcpy(b + i, a + i, 4);
         else if ((x & 0x7fff) > 0x7c00 && (y & 0x7fff) > 0x7c00)
             memcpy(b + i, a + i, 2);

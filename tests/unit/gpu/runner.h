@@ -8,7 +8,11 @@
 #include "goes_back.h"
 #include "gpu/gpu.h"
 #include "module/module.h"
+#ifdef RUNNER_COMPILES
+#include "compiler/host_code.h"
+#endif
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +34,25 @@ struct runner {
     void *printf_buffer;
     struct zs_buf printed;
     struct goes_back back;
+    bool (*compile)(void *context, struct zs_span request, bool only_known,
+                    struct zs_buf *ret_blob);
+    void *compile_context;
+    bool at_once; /* it is */
 };
+
+#ifdef RUNNER_COMPILES
+/* By LLVM in this process. */
+static inline bool runner_compile(void *context, struct zs_span request, bool only_known,
+                                  struct zs_buf *ret_blob)
+{
+    struct zs_buf why = {0};
+    int error = zs_host_build(request, ret_blob, &why);
+    if (error && error != -ENOTSUP)
+        print_error("%s", zs_buf_cstr(&why));
+    zs_buf_fini(&why);
+    return error == 0;
+}
+#endif
 
 static inline void *runner_alloc(struct runner *r, size_t size_B, uint32_t flags)
 {
@@ -68,6 +90,10 @@ static inline void runner_open_model(struct runner *r, const char *path, const c
 {
     struct zs_diag diag = {0};
     memset(r, 0, sizeof(*r));
+#ifdef RUNNER_COMPILES
+    r->compile = runner_compile;
+    r->at_once = true;
+#endif
     if (zs_module_open(path, NULL, &r->module, &diag))
         fail_msg("%s: %s", path, diag.text);
     r->image = zs_module_image(r->module, "skl");
@@ -145,6 +171,9 @@ static inline void runner_kernel(struct runner *r, const char *name)
         .global_size_B = r->image->buffers[ZS_BUFFER_GLOBAL].size_B,
         .constant_va = (uint64_t)(uintptr_t)r->buffers[ZS_BUFFER_CONSTANT],
         .constant_size_B = r->image->buffers[ZS_BUFFER_CONSTANT].size_B,
+        .compile = r->compile,
+        .compile_context = r->compile_context,
+        .flags = r->at_once ? ZS_GPU_KERNEL_COMPILED : 0,
         .segments = r->back.on ? &segment : NULL,
         .segment_count = r->back.on,
         .base_va = r->back.on ? BACK_BASE_VA : 0};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels that become compiled code while they run: results and counts are those of the
+ * interpreter, whenever that is; who destroys a kernel or makes a compiler that lies loses nothing.
+ */
+#include "runner.h"
+
+#include "gpu/gpu_priv.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { ITEMS = 111 * 8 };
+
+struct compiler {
+    _Atomic(uint32_t) asked, made;
+    bool knows;   /* what it is only asked for */
+    bool lies;    /* blobs of something else */
+    bool is_slow; /* until `go` */
+    _Atomic(bool) go;
+};
+
+static bool compile(void *context, struct zs_span request, bool only_known, struct zs_buf *ret_blob)
+{
+    struct compiler *c = context;
+    c->asked++;
+    if (only_known && !c->knows)
+        return false;
+    while (c->is_slow && !c->go)
+        usleep(1000);
+    c->made++;
+    if (!c->lies)
+        return runner_compile(NULL, request, only_known, ret_blob);
+    for (unsigned i = 0; i < 500; i++)
+        zs_buf_puts(ret_blob, "none");
+    return true;
+}
+
+static void open_auto(struct runner *r, struct compiler *c, const char *kernel)
+{
+    runner_open(r, getenv("ZS_TEST_KERNELS"), 2);
+    r->compile = compile;
+    r->compile_context = c;
+    r->at_once = false;
+    runner_kernel(r, kernel);
+}
+
+static void open_plain(struct runner *r, const char *kernel)
+{
+    runner_open(r, getenv("ZS_TEST_KERNELS"), 2);
+    r->compile = NULL;
+    r->at_once = false;
+    runner_kernel(r, kernel);
+}
+
+static int *launch_private(struct runner *r, int rounds)
+{
+    int *in = runner_alloc(r, ITEMS * 4, 0), *out = runner_alloc(r, ITEMS * 4, 0);
+    for (int i = 0; i < ITEMS; i++)
+        in[i] = i * 7919;
+    arg_buffer(r, 0, in);
+    arg_buffer(r, 1, out);
+    arg_value(r, 2, 4, &rounds);
+    runner_ok(r, DIM(8, 1, 1), DIM(111, 1, 1));
+    runner_free(r, in);
+    return out;
+}
+
+static void same_counts(struct runner *a, struct runner *b)
+{
+    size_t count = zs_gpu_counters_size(a->counters);
+    struct zs_gpu_instruction_count *x = calloc(count, sizeof(*x)), *y = calloc(count, sizeof(*y));
+    assert_int_equal(zs_gpu_counters_size(b->counters), count);
+    assert_int_equal(zs_gpu_counters_read(a->counters, x, count), count);
+    assert_int_equal(zs_gpu_counters_read(b->counters, y, count), count);
+    assert_true(x[0].executions > 0);
+    assert_memory_equal(x, y, count * sizeof(*x));
+    free(x);
+    free(y);
+}
+
+static bool is_compiled(const struct runner *r)
+{
+    return zs_gpu_tier_program(r->kernel) != NULL;
+}
+
+/* Launches before, while and after. */
+static void becomes_compiled(void **state)
+{
+    struct compiler c = {.knows = true};
+    struct runner a, b;
+    (void)state;
+    open_plain(&a, "private_array");
+    open_auto(&b, &c, "private_array");
+    unsigned behind = 0;
+    for (unsigned i = 0; i < 500 && behind < 3; i++) {
+        behind += is_compiled(&b);
+        int *x = launch_private(&a, 2000), *y = launch_private(&b, 2000);
+        assert_memory_equal(x, y, ITEMS * 4);
+        assert_int_equal(a.result.totals.instructions, b.result.totals.instructions);
+        runner_free(&a, x);
+        runner_free(&b, y);
+    }
+    zs_gpu_tier_wait(b.device);
+    assert_true(is_compiled(&b));
+    assert_int_equal(c.made, 1);
+    same_counts(&a, &b);
+    runner_close(&a);
+    runner_close(&b);
+}
+
+/* A short one asks nobody. */
+static void short_ones_stay(void **state)
+{
+    struct compiler c = {.knows = true};
+    struct runner r;
+    (void)state;
+    open_auto(&r, &c, "private_array");
+    for (unsigned i = 0; i < 3; i++)
+        runner_free(&r, launch_private(&r, 10));
+    runner_close(&r);
+    assert_int_equal(c.asked, 0);
+}
+
+static void lies_change_nothing(void **state)
+{
+    struct compiler c = {.knows = true, .lies = true};
+    struct runner a, b;
+    (void)state;
+    open_plain(&a, "private_array");
+    open_auto(&b, &c, "private_array");
+    for (unsigned i = 0; i < 12; i++) {
+        int *x = launch_private(&a, 2000), *y = launch_private(&b, 2000);
+        assert_memory_equal(x, y, ITEMS * 4);
+        runner_free(&a, x);
+        runner_free(&b, y);
+    }
+    zs_gpu_tier_wait(b.device);
+    assert_true(c.made > 0 && !is_compiled(&b));
+    runner_close(&a);
+    runner_close(&b);
+}
+
+static void *go_later(void *arg)
+{
+    struct compiler *c = arg;
+    usleep(20000);
+    c->go = true;
+    return NULL;
+}
+
+/* The kernel goes while it is compiled; the device waits for that. */
+static void destroyed_meanwhile(void **state)
+{
+    struct compiler c = {.knows = true, .is_slow = true};
+    struct runner r;
+    pthread_t thread;
+    (void)state;
+    open_auto(&r, &c, "private_array");
+    for (unsigned i = 0; i < 100 && !c.asked; i++)
+        runner_free(&r, launch_private(&r, 2000));
+    assert_int_equal(c.asked, 1);
+    assert_int_equal(pthread_create(&thread, NULL, go_later, &c), 0);
+    runner_close(&r);
+    pthread_join(thread, NULL);
+    assert_int_equal(c.made, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(becomes_compiled),
+        cmocka_unit_test(short_ones_stay),
+        cmocka_unit_test(lies_change_nothing),
+        cmocka_unit_test(destroyed_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
