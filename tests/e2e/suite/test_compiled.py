@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 # their memory has addresses in it, which are others in each process
-ADDRESSES = ('memory_indirect',)
+ADDRESSES = ('memory_indirect', 'printf_pointers')
 
 
 def digests(mode, path):
