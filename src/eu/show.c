@@ -257,7 +257,8 @@ static bool verify_op(const struct zs_eu_program *p, const struct zs_eu_op *op,
         return wrong(diag, op, "no such kind or instruction") == 0;
     if (!fits(op->enables, 4, false) || !fits(op->predicate, 4, false))
         return wrong(diag, op, "a mask that is no word of the thread") == 0;
-    if (op->chunks == 0 || op->chunks > 4 || op->count > ZS_EU_LANES_MAX)
+    bool computes = op->kind != ZS_EU_KIND_FAULT; /* which says what is wrong with its channels */
+    if (computes && (op->chunks == 0 || op->chunks > 4 || op->count > ZS_EU_LANES_MAX))
         return wrong(diag, op, "channels that there are none of") == 0;
     if (jumps && op->block >= p->block_count)
         return wrong(diag, op, "a jump to no block") == 0;

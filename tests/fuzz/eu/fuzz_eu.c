@@ -3,11 +3,19 @@
  * Arbitrary bytes as a Gen9 kernel: decoded, lowered and executed on a small memory, on the fast
  * and on the general path. Nothing may crash, run for ever, or touch what is not its own; both
  * paths must come to the same end. The first byte chooses SIMD size and cr0. With FUZZ_LATER it is
- * a kernel of another generation: a second byte chooses which, registers and checks.
+ * a kernel of another generation: a second byte chooses which, registers and checks. With
+ * FUZZ_COMPILED it is compiled, too, by LLVM in this process: memory, counts and the end must be
+ * the interpreter's, so that nothing beyond the memory was touched.
  */
 #include "dataport/dataport.h"
 #include "eu/eu.h"
+#ifdef FUZZ_COMPILED
+#include "compiler/host_code.h"
+#include "eu/tier.h"
+#endif
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +74,65 @@ static void payload(struct zs_eu_thread *t, const struct machine *m,
     }
 }
 
+#ifdef FUZZ_COMPILED
+enum { COMPILED = UINT32_C(1) << 31, WAYS_ALIKE = ZS_EU_TIER_LOWER };
+
+/* What both ways leave. */
+struct end {
+    enum zs_eu_status status;
+    uint64_t executed, counted;
+    uint8_t memory[MEMORY_B], slm[SLM_B], scratch[2 * SCRATCH_B];
+};
+static struct end ends[2];
+
+static void compile(const struct zs_eu_lower_params *params, struct zs_eu_program *program)
+{
+    struct zs_buf request = {0}, blob = {0}, why = {0};
+    struct zs_diag diag = {0};
+
+    zs_eu_tier_request_put(params, &(struct zs_eu_tier_options){0}, &request);
+    int error = zs_host_build(zs_buf_span(&request), &blob, &why);
+    if (!error)
+        error = zs_eu_tier_install(program, zs_buf_span(&blob), &diag);
+    if (error && error != -ENOTSUP) {
+        fprintf(stderr, "%s%s\n", zs_buf_cstr(&why), diag.text);
+        abort();
+    }
+    zs_buf_fini(&request);
+    zs_buf_fini(&blob);
+    zs_buf_fini(&why);
+}
+
+static void keep(const struct zs_eu_thread *t, const struct machine *m, enum zs_eu_status status,
+                 const uint64_t *counters, size_t count, struct end *ret)
+{
+    *ret = (struct end){.status = status, .executed = t->executed};
+    for (size_t i = 0; i < count; i++)
+        ret->counted = ret->counted * 31 + counters[i];
+    memcpy(ret->memory, m->memory, MEMORY_B);
+    memcpy(ret->slm, m->slm, SLM_B);
+    memcpy(ret->scratch, m->scratch, sizeof(m->scratch));
+}
+
+static void compare(void)
+{
+    const struct end *a = &ends[0], *b = &ends[1];
+    const char *what =
+        a->status != b->status       ? "the end"
+        : a->executed != b->executed ? "instructions"
+        : a->counted != b->counted   ? "counters"
+        : memcmp(a->memory, b->memory, sizeof(a->memory) + sizeof(a->slm) + sizeof(a->scratch)) != 0
+            ? "memory"
+            : NULL;
+    if (!what)
+        return;
+    fprintf(stderr, "%s: interpreted %d, compiled %d\n", what, (int)a->status, (int)b->status);
+    abort();
+}
+#else
+enum { WAYS_ALIKE = 0 };
+#endif
+
 /* Runs to some end; true when both ends can be compared. */
 static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code,
                 const struct choice *c, uint32_t flags)
@@ -79,7 +146,7 @@ static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code,
     struct zs_eu_lower_params params = {
         .code = code,
         .simd = simds[choice & 3],
-        .flags = flags | c->flags | ZS_EU_LOWER_COUNTS,
+        .flags = (flags & INT32_MAX) | c->flags | WAYS_ALIKE | ZS_EU_LOWER_COUNTS,
         .platform = c->platform,
         .registers = &registers,
     };
@@ -90,6 +157,10 @@ static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code,
         abort();
     if (zs_eu_lower(&params, &program, &diag) < 0)
         return false;
+#ifdef FUZZ_COMPILED
+    if (flags & COMPILED)
+        compile(&params, program);
+#endif
     uint64_t *counters = calloc(zs_eu_program_counter_count(program), 8);
     if (!counters)
         abort();
@@ -114,6 +185,11 @@ static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code,
     for (uint32_t i = 0; zs_eu_program_inst(program, i, &info); i += 1 + i / 8)
         if (info.offset_B >= code.size_B)
             abort();
+#ifdef FUZZ_COMPILED
+    size_t count = zs_eu_program_counter_count(program);
+    zs_eu_program_counters_settle(program, counters);
+    keep(t, m, status, counters, count, &ends[flags & COMPILED ? 1 : 0]);
+#endif
     free(counters);
     zs_eu_program_destroy(program);
     return status == ZS_EU_EOT;
@@ -160,6 +236,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct choice c = choose(data);
     struct zs_span code = zs_span_make(data + CHOICES, size - CHOICES);
+#ifdef FUZZ_COMPILED
+    c.flags &= ~(uint32_t)ZS_EU_LOWER_SCOREBOARD;
+    memset(ends, 0, sizeof(ends));
+    run(t[0], m, code, &c, 0);
+    run(t[1], m, code, &c, COMPILED);
+    compare();
+    return 0;
+#endif
     bool fast = run(t[0], m, code, &c, 0);
     bool general = run(t[1], m, code, &c, ZS_EU_LOWER_GENERAL);
     if (fast != general)
