@@ -128,8 +128,8 @@ typedef struct zescope_profile_registers {
 typedef int (*zescope_pfnCheckDevices_t)(const char *list, char *ret_why, size_t size_B);
 
 /*
- * Exported as zescope_check_devices is: 0 when kernels can become code of the host here, which is
- * tried out; else -ENOTSUP, and the text says what is missing. Kernels are interpreted then.
+ * Exported, too: 0 when kernels can become code of the host here, which is tried out; else
+ * -ENOTSUP, and the text says what is missing. Kernels are interpreted then.
  */
 #define ZESCOPE_CHECK_COMPILED_NAME "zescope_check_compiled"
 typedef int (*zescope_pfnCheckCompiled_t)(char *ret_why, size_t size_B);
