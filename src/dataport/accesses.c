@@ -83,6 +83,30 @@ struct addressing {
     uint64_t scale;
 };
 
+/* One element of each lane in an area. */
+static void reach_elements(const struct zs_port *port, const struct zs_port_area *area,
+                           const struct addressing *a, uint32_t element_B, uint32_t mask,
+                           struct zs_port_accesses *r)
+{
+    uint64_t base = (uint64_t)(uintptr_t)area->base, slm = (uint64_t)(uintptr_t)port->slm;
+    bool is_slm = port->slm && base - slm < port->slm_B;
+    struct zs_port_access *piece = r->pieces + r->count;
+    if (is_slm)
+        base -= slm;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        uint64_t offset =
+            ((zs_port_load32(a->at + (size_t)lane * 4) * a->scale) & area->mask) - area->bias;
+        if (offset < area->size_B)
+            *piece++ = (struct zs_port_access){
+                .address = base + offset,
+                .size_B = (uint32_t)ZS_MIN((uint64_t)element_B, area->size_B - offset),
+                .lane = (uint8_t)lane,
+                .is_slm = is_slm};
+    }
+    r->count = (uint32_t)(piece - r->pieces);
+}
+
 static void reach_lanes(const struct zs_port *port, const struct zs_port_message *m,
                         const struct addressing *a, uint32_t mask, struct zs_port_accesses *r)
 {
@@ -90,6 +114,11 @@ static void reach_lanes(const struct zs_port *port, const struct zs_port_message
     struct runs runs = runs_of(m);
     if (a->bytes == 4 && !area_of(port, m, m->bytes_written != 0, &area))
         return;
+    if (a->bytes == 4 && runs.count == 1 && !runs.run[0].at_B && runs.run[0].size_B &&
+        r->count + TYPED_LANES_MAX <= ZS_PORT_ACCESSES_MAX) {
+        reach_elements(port, &area, a, runs.run[0].size_B, mask, r);
+        return;
+    }
     ZS_PORT_FOR_LANES(lane, mask)
     {
         const uint8_t *from = a->at + (size_t)lane * a->bytes;

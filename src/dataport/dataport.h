@@ -128,6 +128,7 @@ struct zs_port {
     uint32_t slm_B;
     uint64_t
         *slm_written; /* a bit for each byte of it; NULL: zs_port_check_local() looks at nothing */
+    uint32_t slm_filled_B; /* from its start on all is known to be written; 0 is true of any */
     const struct zs_port_gap *gaps;
     uint32_t gap_count;
     /* of the thread: general state base, and the part of it that is this thread's */
@@ -321,6 +322,8 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
 /* In front of a message, when local memory is checked; arguments as of run(). false: refused. */
 bool zs_port_check_local(struct zs_port *port, const struct zs_port_message_row *row,
                          const struct zs_port_message *message, const uint8_t *src0, uint32_t mask);
+/* All of the group's local memory has been written. */
+bool zs_port_local_is_full(struct zs_port *port);
 /* The gap that has some of the bytes; NULL: none. */
 const struct zs_port_gap *zs_port_gap_at(const struct zs_port *port, uint64_t offset_B,
                                          uint64_t size_B);

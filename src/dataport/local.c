@@ -32,6 +32,18 @@ static void set_written(uint64_t *written, uint64_t from, uint64_t end)
     }
 }
 
+bool zs_port_local_is_full(struct zs_port *port)
+{
+    uint64_t at = port->slm_filled_B;
+    for (uint64_t count; port->slm_written && at < port->slm_B; at += count) {
+        count = ZS_MIN(UINT64_C(64), port->slm_B - at);
+        if (~port->slm_written[at / 64] & bits_from(at, count))
+            break;
+    }
+    port->slm_filled_B = (uint32_t)at;
+    return at >= port->slm_B;
+}
+
 const struct zs_port_gap *zs_port_gap_at(const struct zs_port *port, uint64_t offset_B,
                                          uint64_t size_B)
 {
@@ -63,6 +75,10 @@ bool zs_port_check_local(struct zs_port *port, const struct zs_port_message_row 
                  !(row->is_atomic && m->op == ZS_ATOMIC_MOV);
     struct zs_port_accesses r;
     if (m->space != ZS_PORT_SPACE_SLM || !port->slm_written || !(m->bytes_read || m->bytes_written))
+        return true;
+    if (!port->gap_count && !(reads || m->bytes_written))
+        return true;
+    if (!port->gap_count && zs_port_local_is_full(port))
         return true;
     zs_port_accesses(port, m, src0, mask, &r);
     for (uint32_t i = 0; i < r.count; i++) {

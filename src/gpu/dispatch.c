@@ -371,6 +371,7 @@ void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     uint32_t number = thread_number(run, group, thread);
     port->slm = group->slm;
     port->slm_written = slm_written(run, group);
+    port->slm_filled_B = 0;
     port->scratch_start = (number + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
     port->scratch_bias = scratch_base(run, number);

@@ -55,6 +55,7 @@ struct access {
     uint32_t size_B, lane, element;
     uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
+    uint64_t *local;         /* words of the group's local memory; NULL: not asked for yet */
     struct verdict known[2]; /* of words' halves, the last ones */
     /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
@@ -111,11 +112,8 @@ static uint32_t lane_of(uint32_t half)
 /* ---- shadow ------------------------------------------------------------------------------------
  */
 
-static uint64_t *page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
+static uint64_t *__attribute__((noinline)) find_page(struct zs_gpu_checks *c, uint64_t number)
 {
-    uint64_t number = gpu_va / PAGE_B;
-    if (c->page && c->page_number == number)
-        return c->page;
     uint64_t *page = zs_id_map_get(&c->pages, number, 0);
     if (!page) {
         page = calloc(PAGE_WORDS, sizeof(*page));
@@ -127,6 +125,12 @@ static uint64_t *page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
     }
     c->page_number = number;
     return c->page = page;
+}
+
+static inline uint64_t *page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
+{
+    uint64_t number = gpu_va / PAGE_B;
+    return c->page && c->page_number == number ? c->page : find_page(c, number);
 }
 
 static uint64_t *local_of(const struct access *a)
@@ -360,7 +364,7 @@ static uint64_t after_read(const struct access *a, uint64_t word, uint32_t mine)
     return word;
 }
 
-static struct verdict judge(const struct access *a, uint32_t half)
+static struct verdict __attribute__((noinline)) judge(const struct access *a, uint32_t half)
 {
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
     bool is_ended = a->is_slm && r->group != now->group;
@@ -409,15 +413,10 @@ static inline bool touch_harmless(struct access *a, uint64_t *word, uint32_t rea
     return true;
 }
 
-static void touch(struct access *a, uint64_t *word, uint32_t bytes)
+static void __attribute__((noinline))
+touch_slowly(struct access *a, uint64_t *word, uint32_t bytes, uint32_t mine)
 {
     uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
-    uint32_t mine =
-        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
-    if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
-        return; /* again */
-    if (!a->record->is_atomic && touch_harmless(a, word, read, other, mine))
-        return;
     if (a->record->is_atomic && read)
         note_guess(a, read);
     if (conflicts(a, other, bytes))
@@ -430,17 +429,38 @@ static void touch(struct access *a, uint64_t *word, uint32_t bytes)
         *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
 }
 
+static inline void touch(struct access *a, uint64_t *word, uint32_t bytes)
+{
+    uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
+    uint32_t mine =
+        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
+    if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
+        return; /* again */
+    if (a->record->is_atomic || !touch_harmless(a, word, read, other, mine))
+        touch_slowly(a, word, bytes, mine);
+}
+
+/* The word that an address lies in; NULL: no memory. */
+static inline uint64_t *word_at(struct access *a, uint64_t at)
+{
+    if (!a->is_slm) {
+        uint64_t *page = page_of(a->at->c, at);
+        return page ? page + at % PAGE_B / 4 : NULL;
+    }
+    if (!a->local)
+        a->local = local_of(a);
+    return a->local ? a->local + at / 4 : NULL;
+}
+
 static void touch_bytes(struct access *a)
 {
     uint64_t at = a->gpu_va, end = at + a->size_B;
-    uint64_t *words = NULL;
     while (at < end) {
-        uint64_t *first = a->is_slm ? words ? words : (words = local_of(a)) : page_of(a->at->c, at);
-        uint64_t to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
+        uint64_t *word = word_at(a, at), to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
         uint32_t bytes = (15u << (at & 3) & 15) & (15u >> ((4 - (to & 3)) & 3));
-        if (!first)
+        if (!word)
             return;
-        touch(a, first + (a->is_slm ? at / 4 : at % PAGE_B / 4), bytes);
+        touch(a, word, bytes);
         at = to;
     }
 }
@@ -489,16 +509,69 @@ static void order_atomic(struct zs_check_where *at, const struct zs_port_accesse
     at->thread->epoch++;
 }
 
+/* How many pieces from this one on are dwords behind each other, of lanes that follow each other,
+ * on a page. */
+static uint32_t run_length(const struct zs_port_access *p, uint32_t count)
+{
+    uint32_t n = 1, room = (uint32_t)(PAGE_B - p->address % PAGE_B) / 4;
+    count = ZS_MIN(count, room);
+    while (n < count && p[n].address == p->address + n * 4 && p[n].size_B == 4 &&
+           p[n].lane == p->lane + n && p[n].is_slm == p->is_slm)
+        n++;
+    return n;
+}
+
+/* What a lane more is in the half of a word. */
+static uint64_t lane_step(const struct access *a, uint64_t word)
+{
+    uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
+    uint64_t step = low && !record_at(a->at->c, low)->is_whole ? 1u << LANE_SHIFT : 0;
+    if (high && !record_at(a->at->c, high)->is_whole)
+        step |= UINT64_C(1) << (LANE_SHIFT + 32);
+    return step;
+}
+
+/*
+ * Lanes beside each other mostly find words that lanes beside each other have left: each has a lane
+ * more than the one before. What holds for the first holds for all of them then. false: they do
+ * not, or something conflicts, and nothing was done.
+ */
+static bool touch_run(struct access *a, uint64_t *word, uint32_t count)
+{
+    uint64_t before = word[0], step = lane_step(a, before), differs = 0;
+    uint32_t read = (uint32_t)before, other = (uint32_t)(before >> 32);
+    uint32_t mine = a->number | a->lane << LANE_SHIFT | 15u << BYTES_SHIFT;
+    for (uint32_t i = 1; i < count; i++)
+        differs |= word[i] ^ (before + i * step);
+    if (differs || (read && lane_of(read) + count > 32 && (uint32_t)step) ||
+        (other && lane_of(other) + count > 32 && step >> 32))
+        return false;
+    if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
+        return true;
+    if (!touch_harmless(a, word, read, other, mine))
+        return false;
+    uint64_t after = word[0];
+    if (after == before)
+        return true;
+    step = lane_step(a, after);
+    for (uint32_t i = 1; i < count; i++)
+        word[i] = after + i * step;
+    return true;
+}
+
 static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces)
 {
     const struct zs_port *port = &a->at->w->port;
     uint32_t lane_before = UINT32_MAX;
+    bool can_run = !a->only && !a->record->is_whole && !a->record->is_atomic;
     for (uint32_t i = 0; i < pieces->count; i++) {
         const struct zs_port_access *p = &pieces->pieces[i];
         bool several = p->size_B > a->m->element_B && p->lane != ZS_PORT_NO_LANE && a->values &&
                        p->size_B % a->m->element_B == 0;
         if (!a->record->is_write && i && p->address == p[-1].address && p->size_B == p[-1].size_B)
             continue; /* the lane before stands for it */
+        uint32_t run =
+            can_run && p->size_B == 4 && !(p->address & 3) ? run_length(p, pieces->count - i) : 1;
         if (!p->is_slm && is_of_launch(port, p->address))
             continue;
         if (p->lane != lane_before)
@@ -510,14 +583,19 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         if (a->is_slm != p->is_slm)
             a->known[0].number = a->known[1].number = 0;
         a->is_slm = p->is_slm;
+        uint64_t *first = run > 1 ? word_at(a, p->address) : NULL;
+        if (first && touch_run(a, first, run)) {
+            i += run - 1;
+            lane_before = pieces->pieces[i].lane;
+            continue;
+        }
         uint32_t step_B = several ? a->m->element_B : p->size_B;
         for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {
             a->gpu_va = p->address + at_B;
             a->size_B = step_B;
-            uint64_t *words =
-                step_B == 4 && !(a->gpu_va & 3) && !a->is_slm ? page_of(a->at->c, a->gpu_va) : NULL;
-            if (words)
-                touch(a, words + a->gpu_va % PAGE_B / 4, 15);
+            uint64_t *word = step_B == 4 && !(a->gpu_va & 3) ? word_at(a, a->gpu_va) : NULL;
+            if (word)
+                touch(a, word, 15);
             else
                 touch_bytes(a);
             a->element++;

@@ -204,9 +204,21 @@ struct message {
     uint32_t partly; /* lanes some of whose data is defined */
 };
 
+/* Offset in the thread of a byte of a payload whose registers scalars name. */
+static uint32_t named_at(const struct message *g, uint32_t at_B)
+{
+    uint32_t grf_B = g->d->run->kernel->module->grf_B,
+             grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
+    const uint8_t *names = (const uint8_t *)g->t->s0 + g->send->d.gather_at_B;
+    uint32_t number = ZS_MIN(at_B / grf_B, g->send->d.mlen ? g->send->d.mlen - 1u : 0);
+    return grf + names[number] * grf_B % ZS_EU_GRF_FILE_MAX_B + at_B % grf_B;
+}
+
 /* Offset in the thread of a byte of the payload, or of a byte of src1. */
 static uint32_t payload_at(const struct message *g, uint32_t at_B)
 {
+    if (g->send->d.gathers)
+        return named_at(g, at_B);
     uint32_t src0_B = g->m->mlen * (uint32_t)UNIT_B,
              grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
     if (g->m->gather && at_B >= src0_B)
@@ -272,14 +284,17 @@ static void check_addresses(const struct message *g)
     int offset = g->send->d.no_mask ? -1 : g->send->d.chan_offset;
     if (m->shape == ZS_PORT_SHAPE_LSC)
         first_B = 0;
-    bool looks = size_B && (m->gather || any_bits(g->t->shadow->bits + payload_at(g, first_B),
-                                                  size_B * m->lanes));
+    bool looks =
+        size_B && (m->gather || g->send->d.gathers ||
+                   any_bits(g->t->shadow->bits + payload_at(g, first_B), size_B * m->lanes));
     for (uint32_t rest = looks ? g->mask : 0; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         check_bytes(g, first_B + lane * size_B, size_B, offset < 0 ? -1 : offset + (int)lane);
     }
     if (m->shape == ZS_PORT_SHAPE_LSC && !size_B)
         check_bytes(g, 0, m->address_B, -1);
+    else if (m->shape == ZS_PORT_SHAPE_MEDIA && m->address_B) /* of Xe2: behind a surface's state */
+        check_bytes(g, 20, 8, -1);
     else if (m->shape < ZS_ARRAY_LEN(headers) && headers[m->shape].size_B)
         check_bytes(g, headers[m->shape].at_B, headers[m->shape].size_B, -1);
 }
@@ -290,6 +305,7 @@ static void check_addresses(const struct message *g)
 /* Where lanes' elements stand in registers. */
 struct layout {
     bool known, by_lanes;
+    bool is_named;                 /* `at` is in a payload whose registers scalars name */
     uint32_t at;                   /* in the thread */
     uint32_t slot_B, component_B;  /* of a lane, of an element of all lanes */
     uint32_t element_B, in_slot_B; /* the element's first byte in its slot */
@@ -299,11 +315,11 @@ static struct layout layout_of(const struct message *g, bool is_load)
 {
     const struct zs_port_message *m = g->m;
     uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
-    /* registers that s0 names are not looked at: as constants, they are defined */
-    uint32_t data_at = g->send->d.gathers ? (uint32_t)offsetof(struct zs_eu_thread, constant)
-                                          : grf + g->send->d.src1_B;
+    bool is_named = g->send->d.gathers && !is_load;
+    uint32_t data_at = is_named ? m->mlen * (uint32_t)UNIT_B : grf + g->send->d.src1_B;
     struct layout l = {.known = true,
                        .by_lanes = m->lanes && !(m->shape == ZS_PORT_SHAPE_SCRATCH),
+                       .is_named = is_named,
                        .at = is_load ? grf + g->send->d.dst_B : data_at,
                        .element_B = m->element_B,
                        .slot_B = m->element_B == 8 ? 8 : 4};
@@ -318,7 +334,7 @@ static struct layout layout_of(const struct message *g, bool is_load)
     if (!l.by_lanes)
         behind_B = UNIT_B;
     if (!is_load && !m->data_in_src1)
-        l.at = payload_at(g, behind_B);
+        l.at = is_named ? behind_B : payload_at(g, behind_B);
     l.known = m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ||
               m->shape == ZS_PORT_SHAPE_ADDRESSES || m->shape == ZS_PORT_SHAPE_BLOCK ||
               m->shape == ZS_PORT_SHAPE_A64_BLOCK || m->shape == ZS_PORT_SHAPE_SCRATCH;
@@ -417,6 +433,8 @@ static void for_bytes(struct message *g, const struct layout *l, byte_fn *fn)
             uint32_t at = l->by_lanes ? l->at + e * l->component_B + p->lane * l->slot_B +
                                             l->in_slot_B + k % l->element_B
                                       : l->at + element + k;
+            if (l->is_named)
+                at = named_at(g, at);
             if (at < offsetof(struct zs_eu_thread, grf) + ZS_EU_GRF_FILE_MAX_B)
                 fn(g, host + k, at, &by);
         }
@@ -475,17 +493,25 @@ static bool are_defined(const struct message *g, bool define)
 
 static bool may_be_undefined(const struct message *g)
 {
-    return g->m->space == ZS_PORT_SPACE_SCRATCH || g->m->space == ZS_PORT_SPACE_SLM ||
-           g->d->private_memory.bits ||
-           atomic_load_explicit(&g->d->page_count, memory_order_relaxed);
+    if (atomic_load_explicit(&g->d->page_count, memory_order_relaxed))
+        return true;
+    if (g->m->space == ZS_PORT_SPACE_SLM)
+        return !zs_port_local_is_full(&worker_of(g->t)->port);
+    return g->m->space == ZS_PORT_SPACE_SCRATCH || g->d->private_memory.bits;
 }
 
 static bool is_stored_undefined(const struct message *g)
 {
     const struct zs_eu_shadow *s = g->t->shadow;
     uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
-    return !g->send->d.gathers &&
-           (any_bits(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
+    if (g->send->d.gathers) {
+        uint32_t grf_B = g->d->run->kernel->module->grf_B;
+        bool any = false;
+        for (uint32_t i = 0; i < g->send->d.mlen; i++)
+            any |= any_bits(s->bits + named_at(g, i * grf_B), grf_B);
+        return any;
+    }
+    return (any_bits(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
             any_bits(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B));
 }
 
@@ -500,6 +526,8 @@ static void check_atomic(const struct message *g, const struct layout *l)
         for (uint32_t rest = g->mask; rest; rest &= rest - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
             uint32_t at = l->at + e * l->component_B + lane * l->slot_B + l->in_slot_B;
+            if (l->is_named)
+                at = named_at(g, at);
             if (!any_bits(s->bits + at, l->element_B))
                 continue;
             const struct zs_eu_undefined u = {.use = ZS_EU_USE_ATOMIC,
@@ -522,12 +550,12 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                         .send = send,
                         .m = m,
                         .mask = m->lanes ? lane_mask & UINT32_MAX >> (32 - m->lanes) : lane_mask};
-    if (!send->d.gathers)
-        check_addresses(&g);
+    check_addresses(&g);
     if (row->is_atomic) {
         struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
         check_atomic(&g, &operands);
-        if (operands.known && m->bytes_read && m->op != ZS_ATOMIC_MOV && may_be_undefined(&g))
+        if (operands.known && m->bytes_read && m->op != ZS_ATOMIC_MOV && may_be_undefined(&g) &&
+            !are_defined(&g, false))
             for_bytes(&g, &operands, check_memory);
         define_response(&g, &old);
     } else if (m->bytes_written || (m->shape == ZS_PORT_SHAPE_SCRATCH && m->op)) {
