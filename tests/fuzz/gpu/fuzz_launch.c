@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Native binaries from anywhere: open, lower and run every kernel that is found in them. */
+/* Native binaries from anywhere: open, lower and run every kernel that is found in them,
+ * without checks and with all of them. */
 #include "gpu/gpu.h"
 #include "module/module.h"
 
@@ -41,8 +42,14 @@ static void set_args(struct context *c, const struct zs_gpu_kernel *kernel,
     }
 }
 
-static void run_kernel(struct context *c, const struct zs_kernel *module_kernel)
+static void found(void *count, const struct zs_gpu_finding *finding)
 {
+    *(uint32_t *)count += finding->site_count;
+}
+
+static void run_kernel(struct context *c, const struct zs_kernel *module_kernel, bool checks)
+{
+    uint32_t sites = 0;
     struct zs_diag diag = {0};
     struct zs_gpu_kernel *kernel = NULL;
     struct zs_gpu_args *args = NULL;
@@ -55,6 +62,9 @@ static void run_kernel(struct context *c, const struct zs_kernel *module_kernel)
                                       .global_size_B = BUFFER_B,
                                       .constant_va = (uint64_t)(uintptr_t)c->buffer,
                                       .constant_size_B = BUFFER_B};
+    if (checks)
+        desc.flags = ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_MESSAGES |
+                     ZS_GPU_KERNEL_DEFINED;
     if (zs_gpu_kernel_create(c->device, &desc, &kernel, &diag))
         return;
     uint32_t printf_buffer[256];
@@ -70,6 +80,12 @@ static void run_kernel(struct context *c, const struct zs_kernel *module_kernel)
                                        .printf_size_B = sizeof(printf_buffer),
                                        .time_limit_ns = TIME_LIMIT_NS,
                                        .counters = counters};
+        if (checks) {
+            launch.flags = ZS_GPU_LAUNCH_CHECK_SURFACES | ZS_GPU_LAUNCH_CHECK_UNWRITTEN |
+                           ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC;
+            launch.found = found;
+            launch.found_context = &sites;
+        }
         /* gigabytes of private memory are legal, but not here */
         if (zs_gpu_kernel_private_B(kernel) <= 1 << 16 &&
             zs_gpu_kernel_scratch_B(kernel) <= 1 << 16)
@@ -100,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
         if (zs_gpu_memory_add(c.memory, &a, NULL) == 0 && module->image_count > 0) {
             const struct zs_image *image = &module->images[0];
             for (uint32_t i = 0; i < ZS_MIN(image->kernel_count, (uint32_t)KERNELS_MAX); i++)
-                run_kernel(&c, &image->kernels[i]);
+                run_kernel(&c, &image->kernels[i], false), run_kernel(&c, &image->kernels[i], true);
         }
     }
     zs_gpu_memory_destroy(c.memory);
