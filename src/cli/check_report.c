@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "store/store.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -250,24 +251,24 @@ static bool is_fault(const struct finding *f)
 /* ---- text --------------------------------------------------------------------------------------
  */
 
-static void print_suppression(const struct finding *f)
+static void put_suppression(struct zs_buf *out, const struct finding *f)
 {
     struct zs_span text = f->text;
     char frame_line[2 * WORD_MAX];
     const char *frame;
-    zs_cli_print_stderr("{\n   <name it>\n   zescope:%s\n", f->kind);
+    zs_buf_printf(out, "{\n   <name it>\n   zescope:%s\n", f->kind);
     if (f->kernel[0])
-        zs_cli_print_stderr("   kernel:%s\n", f->kernel);
+        zs_buf_printf(out, "   kernel:%s\n", f->kernel);
     else if (next_frame(&text, frame_line, sizeof(frame_line), &frame))
-        zs_cli_print_stderr("   frame:%s\n", frame);
+        zs_buf_printf(out, "   frame:%s\n", frame);
     for (unsigned i = 0; i < f->site_count; i++) {
         if (f->site[i].source[0])
-            zs_cli_print_stderr("   line:%s\n", f->site[i].source);
+            zs_buf_printf(out, "   line:%s\n", f->site[i].source);
     }
-    zs_cli_print_stderr("}\n\n");
+    zs_buf_printf(out, "}\n\n");
 }
 
-static void print_heading(const struct findings *all)
+static void put_heading(struct zs_buf *out, const struct findings *all)
 {
     uint64_t faults = 0, found = 0, notes = 0;
     for (size_t i = 0; i < all->count; i++) {
@@ -281,36 +282,46 @@ static void print_heading(const struct findings *all)
     }
     const char *before = "zescope: ";
     if (faults) {
-        zs_cli_print_stderr("%s%llu launch%s failed", before, (unsigned long long)faults,
-                            faults == 1 ? "" : "es");
+        zs_buf_printf(out, "%s%llu launch%s failed", before, (unsigned long long)faults,
+                      faults == 1 ? "" : "es");
         before = ", ";
     }
     if (found) {
-        zs_cli_print_stderr("%s%llu finding%s", before, (unsigned long long)found,
-                            found == 1 ? "" : "s");
+        zs_buf_printf(out, "%s%llu finding%s", before, (unsigned long long)found,
+                      found == 1 ? "" : "s");
         before = ", ";
     }
     if (notes)
-        zs_cli_print_stderr("%s%llu note%s", before, (unsigned long long)notes,
-                            notes == 1 ? "" : "s");
+        zs_buf_printf(out, "%s%llu note%s", before, (unsigned long long)notes,
+                      notes == 1 ? "" : "s");
     if (all->count)
-        zs_cli_print_stderr(":\n\n");
+        zs_buf_printf(out, ":\n\n");
 }
 
-static void write_text(const struct zs_check_report *r, const struct findings *all)
+static int write_text(const struct zs_check_report *r, const struct findings *all)
 {
-    print_heading(all);
+    struct zs_buf text = {0}, *out = &text;
+    put_heading(out, all);
     for (size_t i = 0; i < all->count; i++) {
         const struct finding *f = &all->items[i];
-        r->print(f->text);
+        zs_check_put_text(out, f->text);
         if (f->times > 1)
-            zs_cli_print_stderr("  (%llu times)\n", (unsigned long long)f->times);
-        zs_cli_print_stderr("\n");
+            zs_buf_printf(out, "  (%llu times)\n", (unsigned long long)f->times);
+        zs_buf_printf(out, "\n");
         if (r->gen_suppressions)
-            print_suppression(f);
+            put_suppression(out, f);
     }
     if (all->suppressed)
-        zs_cli_print_stderr("zescope: %llu suppressed\n", (unsigned long long)all->suppressed);
+        zs_buf_printf(out, "zescope: %llu suppressed\n", (unsigned long long)all->suppressed);
+    if (r->to_stdout && !text.error && text.size_B)
+        zs_cli_write_text(text.data, text.size_B);
+    struct zs_span rest = zs_buf_span(&text);
+    char line[4 * WORD_MAX];
+    while (!r->to_stdout && next_line(&rest, line, sizeof(line)))
+        zs_cli_print_stderr("%s\n", line);
+    int error = text.error;
+    zs_buf_fini(&text);
+    return error ? zs_cli_fail("out of memory") : ZS_EXIT_OK;
 }
 
 /* ---- files -------------------------------------------------------------------------------------
@@ -337,35 +348,40 @@ static void put_known(struct zs_json *j, const char *key, const char *text)
         zs_json_null(j, key);
 }
 
+static void put_findings(struct zs_json *j, const char *key, const struct findings *all)
+{
+    zs_json_array(j, key);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct finding *f = &all->items[i];
+        zs_json_object(j, NULL);
+        zs_json_string(j, "kind", f->kind);
+        zs_json_string(j, "level", f->level);
+        put_known(j, "kernel", f->kernel);
+        zs_json_u64(j, "times", f->times);
+        zs_json_array(j, "sites");
+        for (unsigned k = 0; k < f->site_count; k++) {
+            const struct site *s = &f->site[k];
+            zs_json_object(j, NULL);
+            zs_json_i64(j, "offset", s->offset_B);
+            put_known(j, "access", strcmp(s->access, "-") ? s->access : "");
+            zs_json_u64(j, "size", s->size_B);
+            put_known(j, "source", s->source);
+            zs_json_end(j);
+        }
+        zs_json_end(j);
+        put_text(j, "text", f);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
 static void put_json(struct zs_buf *out, const struct findings *all)
 {
     struct zs_json j = zs_json_make(out, 2);
     zs_json_object(&j, NULL);
     zs_json_string(&j, "schema", "zescope.check/1");
     zs_json_u64(&j, "suppressed", all->suppressed);
-    zs_json_array(&j, "findings");
-    for (size_t i = 0; i < all->count; i++) {
-        const struct finding *f = &all->items[i];
-        zs_json_object(&j, NULL);
-        zs_json_string(&j, "kind", f->kind);
-        zs_json_string(&j, "level", f->level);
-        put_known(&j, "kernel", f->kernel);
-        zs_json_u64(&j, "times", f->times);
-        zs_json_array(&j, "sites");
-        for (unsigned k = 0; k < f->site_count; k++) {
-            const struct site *s = &f->site[k];
-            zs_json_object(&j, NULL);
-            zs_json_i64(&j, "offset", s->offset_B);
-            put_known(&j, "access", strcmp(s->access, "-") ? s->access : "");
-            zs_json_u64(&j, "size", s->size_B);
-            put_known(&j, "source", s->source);
-            zs_json_end(&j);
-        }
-        zs_json_end(&j);
-        put_text(&j, "text", f);
-        zs_json_end(&j);
-    }
-    zs_json_end(&j);
+    put_findings(&j, "findings", all);
     zs_json_end(&j);
     zs_buf_puts(out, "\n");
 }
@@ -473,7 +489,7 @@ static int write_file(const struct zs_check_report *r, const struct findings *al
         [ZS_CHECK_JSON] = put_json, [ZS_CHECK_SARIF] = put_sarif, [ZS_CHECK_JUNIT] = put_junit};
     struct zs_buf out = {0};
     put[r->format](&out, all);
-    FILE *file = r->output ? fopen(r->output, "w") : stderr;
+    FILE *file = r->output ? fopen(r->output, "w") : r->to_stdout ? stdout : stderr;
     bool good = !out.error && file && fwrite(out.data, 1, out.size_B, file) == out.size_B;
     if (file && r->output)
         good = fclose(file) == 0 && good;
@@ -495,10 +511,49 @@ int zs_check_report_write(const struct zs_check_report *r, size_t *ret_found)
     for (size_t i = 0; i < all.count; i++)
         *ret_found += !is_note(&all.items[i]);
     if (!status && r->format == ZS_CHECK_TEXT)
-        write_text(r, &all);
+        status = write_text(r, &all);
     else if (!status)
         status = write_file(r, &all);
     free(by.items);
     free(all.items);
     return status;
+}
+
+static int read_kept(const char *recording, struct zs_file *ret)
+{
+    struct zs_buf path = {0};
+    struct zs_diag diag = {0};
+    zs_buf_printf(&path, "%s/" ZS_RECORD_CHECKS "%c", recording, '\0');
+    int error = path.error ? path.error : zs_file_read((const char *)path.data, 0, ret, &diag);
+    zs_buf_fini(&path);
+    return error;
+}
+
+int zs_check_report_show(const char *recording, bool to_stdout, enum zs_check_format format)
+{
+    static const struct zs_string_list none = {0};
+    struct zs_file file;
+    size_t found;
+    if (read_kept(recording, &file))
+        return zs_cli_fail("%s has no findings: zescope record -d DEVICE --check, with zescope's "
+                           "driver, keeps them",
+                           recording);
+    const struct zs_check_report report = {
+        .report = file.span, .suppressions = &none, .format = format, .to_stdout = to_stdout};
+    int status = zs_check_report_write(&report, &found);
+    zs_file_close(&file);
+    return status;
+}
+
+void zs_check_report_put(const char *recording, struct zs_json *json)
+{
+    static const struct suppressions none = {0};
+    struct findings all = {0};
+    struct zs_file file;
+    if (read_kept(recording, &file))
+        return;
+    if (!collect(file.span, &none, &all))
+        put_findings(json, "checks", &all);
+    free(all.items);
+    zs_file_close(&file);
 }

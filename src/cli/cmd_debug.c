@@ -3,6 +3,7 @@
 #include "cli/debug/shell.h"
 #include "cli/paths.h"
 
+#include "base/checks.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 struct debug_options {
     struct zs_common_options common;
     struct zs_string_list commands, source_path;
-    const char *script, *device;
+    const char *script, *device, *check;
     uint64_t pid, number;
     bool batch, system, history;
 };
@@ -33,6 +34,9 @@ static const struct zs_option options_table[] = {
      "device that the application finds: skl, icllp, tgllp, dg2, pvc ... (skl)"},
     {"device-number", 0, ZS_OPTION_U64, OPTION(number), "N",
      "debug this one of several devices, counted from 0 (0)"},
+    {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
+     "stop where a kernel does something wrong, as zescope run --check finds it: memory, init, "
+     "swsb (all three)"},
     {"system", 0, ZS_OPTION_FLAG, OPTION(system), NULL,
      "use the system's Level Zero driver instead of the software GPU"},
     {"command", 'x', ZS_OPTION_STRING, OPTION(script), "FILE", "execute commands of a file first"},
@@ -66,6 +70,8 @@ const struct zs_command zs_command_debug = {
                 "    then: break k.cl:12, run, print acc @lanes, next, backtrace\n"
                 "zescope debug --batch --eval-command 'break k.cl:12' --eval-command run -- ./app\n"
                 "    the same from a script\n"
+                "zescope debug --check -- ./app\n"
+                "    stop where a kernel reaches memory that it should not\n"
                 "zescope debug --pid 1234\n"
                 "    attach\n",
     .options = options_table,
@@ -149,6 +155,16 @@ static int check_usage(const struct debug_options *o, int operand_count)
         return zs_cli_usage(&zs_command_debug, "either an application or --pid");
     if (has_pid && (!o->pid || o->pid > INT32_MAX))
         return zs_cli_usage(&zs_command_debug, "--pid: there is no process %" PRIu64, o->pid);
+    const unsigned stops = ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_SWSB;
+    unsigned checks = 0;
+    char why[128];
+    if (o->check && !zs_checks_parse(o->check, &checks, why, sizeof(why)))
+        return zs_cli_usage(&zs_command_debug, "--check: %s", why);
+    if (checks & ~stops)
+        return zs_cli_usage(&zs_command_debug, "--check: only memory, init and swsb stop a kernel");
+    if (o->check && (has_pid || o->system))
+        return zs_cli_usage(&zs_command_debug, "--check is for applications that are started with "
+                                               "zescope's driver");
     if (o->number > UINT32_MAX)
         return zs_cli_usage(&zs_command_debug, "--device-number: there are not so many devices");
     return ZS_EXIT_OK;
@@ -161,6 +177,9 @@ static int run_debug(void *options, int operand_count, char **operands)
     struct zs_shell shell = {.common = &o->common, .exit_status = -1, .keeps_lines = o->history};
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     int status = check_usage(o, operand_count);
+    if (status == ZS_EXIT_OK && o->check &&
+        setenv("ZESCOPE_CHECK", o->check[0] ? o->check : "1", 1))
+        status = zs_cli_fail("out of memory");
     if (status == ZS_EXIT_OK)
         status = open_session(o, driver, &shell.debug);
     if (status != ZS_EXIT_OK)

@@ -2,6 +2,7 @@
 /* zescope record: run an application with the collector preloaded. */
 #include "base/clock.h"
 #include "base/duration.h"
+#include "cli/check_report.h"
 #include "cli/hottest.h"
 #include "cli/instrument.h"
 #include "cli/launch.h"
@@ -14,6 +15,7 @@
 #include <zescope/record.h>
 
 #include "base/buf.h"
+#include "base/checks.h"
 #include "base/filter.h"
 #include "base/text.h"
 #include "record/counts.h"
@@ -49,6 +51,7 @@ struct record_options {
     struct zs_string_list metrics;
     const char *metrics_period;
     bool runs;
+    const char *check; /* kinds; NULL: none asked for */
     const char *instrument;
     const struct zs_cli_instrument *view; /* of zescope instrument */
     bool lines_only;                      /* of zescope trace */
@@ -209,6 +212,10 @@ static int check_options(const struct record_options *o, struct launch *l)
 {
     const char *bad = bad_expression(o);
     struct zs_diag diag = {0};
+    unsigned checks;
+    char why[128];
+    if (o->check && !zs_checks_parse(o->check, &checks, why, sizeof(why)))
+        return zs_cli_usage(&zs_command_record, "--check: %s", why);
     if (o->output && zs_recording_check_name(o->output, &diag))
         return zs_cli_usage(&zs_command_record, "%s", diag.text);
     if (bad)
@@ -295,6 +302,16 @@ static const char *timing_of(const struct record_options *o)
                                                                                : "formula";
 }
 
+static bool put_check_variables(struct launch *l, const struct record_options *o,
+                                const char *recording)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%s/" ZS_RECORD_CHECKS, recording);
+    return n > 0 && (size_t)n < sizeof(path) &&
+           put_variable(l, "ZESCOPE_CHECK", o->check[0] ? o->check : "1") &&
+           put_variable(l, "ZESCOPE_CHECK_REPORT", path) && put_variable(l, "ZESCOPE_LOG", "off");
+}
+
 static bool make_environment(struct launch *l, const char *recording,
                              const struct record_options *o, uint32_t run)
 {
@@ -330,7 +347,8 @@ static bool make_environment(struct launch *l, const char *recording,
               put_number(l, ZS_ENV_COLLECT_RECORDS_BUFFER, o->records_buffer) &&
               put_number(l, ZS_ENV_COLLECT_RECORDS_LIMIT, o->records_limit) &&
               put_variable(l, ZS_ENV_COLLECT_ACTIVITY, o->activity ? "1" : "0") &&
-              put_pause_variables(l, o) && put_metrics_variables(l, o, run) &&
+              (!o->check || put_check_variables(l, o, recording)) && put_pause_variables(l, o) &&
+              put_metrics_variables(l, o, run) &&
               (!l->layer[0] || (o->trace ? put_trace_variables(l) : put_opencl_variables(l)));
     free(preload);
     for (size_t i = 0, at = l->owned; ok && i < count; i++)
@@ -563,6 +581,10 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     if (path)
         print_summary(o, path, has_calls);
     int status = result->exit_status;
+    if (path && o->check) {
+        int shown = zs_check_report_show(path, false, ZS_CHECK_TEXT);
+        status = status ? status : shown;
+    }
     if (path && o->instrument) {
         const struct zs_cli_instrument keep = {.tool = o->instrument};
         int made = zs_cli_instrument_results(&o->common, o->view ? o->view : &keep, path);
@@ -709,6 +731,9 @@ static const struct zs_option options_table[] = {
      "add -g to the build flags of every module that the application creates"},
     {"counts", 'c', ZS_OPTION_FLAG, OPTION(counts), NULL,
      "count how often each instruction is executed, and by how many lanes (on the software GPU)"},
+    {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
+     "find what kernels do wrong (zescope's driver), as zescope run has it; told when the "
+     "application has ended, and kept for zescope report --checks"},
     {"metrics", 0, ZS_OPTION_LIST, OPTION(metrics), "GROUP[,GROUP]",
      "measure each kernel launch with queries of these event-based metric groups (zescope metrics "
      "list); groups that exclude each other take turns"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope report: tables of a recording. */
+#include "cli/check_report.h"
 #include "cli/demangle.h"
 #include "cli/paths.h"
 #include "cli/view.h"
@@ -28,7 +29,7 @@ struct report_options {
     const char *sort, *group_by, *html;
     uint64_t limit, items;
     int format, table, tree;
-    bool per_thread, json;
+    bool per_thread, json, checks;
 };
 
 static const struct zs_option options[] = {
@@ -61,6 +62,8 @@ static const struct zs_option options[] = {
      "write one self-contained HTML file: timeline, tables, source and machine code"},
     {"html-items", 0, ZS_OPTION_U64, offsetof(struct report_options, items), "N",
      "so many calls and so many executions on the page's timeline, the longest (100000)"},
+    {"checks", 0, ZS_OPTION_FLAG, offsetof(struct report_options, checks), NULL,
+     "instead of tables what zescope record --check found; as text or JSON"},
     {"format", 0, ZS_OPTION_CHOICE, offsetof(struct report_options, format), "text|csv|json|folded",
      "what to print"},
     {"json", 'j', ZS_OPTION_FLAG, offsetof(struct report_options, json), NULL,
@@ -241,7 +244,9 @@ static int write_html(const struct report_options *o, char **operands, struct zs
                                            .code = &code,
                                            .recordings =
                                                recordings->total > 1 ? recordings->total : 0,
-                                           .code_note = code_note[0] ? code_note : NULL};
+                                           .code_note = code_note[0] ? code_note : NULL,
+                                           .put_checks = zs_check_report_put,
+                                           .checked = operands[0]};
     int status = write_analyzed(o, &page, operands[0]);
     zs_view_close(&view);
     return status;
@@ -320,6 +325,8 @@ static const char *contradiction(const struct report_options *o)
         return "--html has all tables: no --table";
     if (o->json && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
         return "--json does not go with another --format";
+    if (o->checks && (o->html || o->tree || o->table > TABLE_ALL || o->format == FORMAT_CSV))
+        return "--checks is text or JSON, and no table";
     if (o->table == TABLE_ALL && o->format == FORMAT_CSV)
         return "--format csv prints one table: --table says which";
     return NULL;
@@ -332,6 +339,9 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_report, "one recording is needed");
     if (contradiction(o))
         return zs_cli_usage(&zs_command_report, "%s", contradiction(o));
+    if (o->checks)
+        return zs_check_report_show(
+            operands[0], true, o->json || o->format == FORMAT_JSON ? ZS_CHECK_JSON : ZS_CHECK_TEXT);
     const struct zs_report_options load = {
         .filters = o->filters.items,
         .filter_count = o->filters.count,

@@ -8,7 +8,6 @@
 #include "base/checks.h"
 #include "base/duration.h"
 #include "base/file.h"
-#include "symbols/symbolizer.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -46,81 +45,6 @@ static bool preload(const char *library)
 
 /* ---- --check ---- */
 
-/* The files that frames lie in, each opened once. */
-struct files {
-    struct zs_arena arena;
-    uint32_t count;
-    struct {
-        char *path;
-        struct zs_symbolizer *symbolizer; /* NULL: not readable */
-    } file[64];
-};
-
-static struct zs_symbolizer *find_file(struct files *files, const char *path)
-{
-    for (uint32_t i = 0; i < files->count; i++) {
-        if (!strcmp(files->file[i].path, path))
-            return files->file[i].symbolizer;
-    }
-    if (files->count == ZS_ARRAY_LEN(files->file))
-        return NULL;
-    char *name = zs_arena_strndup(&files->arena, path, strlen(path));
-    if (!name)
-        return NULL;
-    files->file[files->count].path = name;
-    return files->file[files->count++].symbolizer = zs_symbolizer_open(path, 0, NULL);
-}
-
-/* "    #0 /path/of/app+0x1234 ...": where the call was made, in words when the file has them. */
-static bool print_frame(struct files *files, const char *line, int length)
-{
-    int number, path_at = 0, path_end = 0;
-    char text[PATH_MAX + 64], words[1024];
-    unsigned long long offset_B;
-    snprintf(text, sizeof(text), "%.*s", length, line);
-    if (sscanf(text, " #%d %n", &number, &path_at) < 1 || text[path_at] != '/')
-        return false;
-    char *plus = strrchr(text, '+');
-    if (!plus || sscanf(plus, "+0x%llx%n", &offset_B, &path_end) < 1 || !offset_B)
-        return false;
-    *plus = '\0';
-    struct zs_symbolizer *symbolizer = find_file(files, text + path_at);
-    if (!symbolizer)
-        return false;
-    struct zs_symbol_frame frames[ZS_SYMBOL_INLINE_MAX];
-    /* a return address: the call is before it */
-    uint32_t count = zs_symbolizer_frames(symbolizer, offset_B - 1, &files->arena, frames);
-    bool known = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!frames[i].function)
-            continue;
-        frames[i].module = text + path_at;
-        zs_symbol_format(&frames[i], words, sizeof(words));
-        zs_cli_print_stderr("    #%d %s (%s+0x%llx)\n", number, words, text + path_at, offset_B);
-        known = true;
-    }
-    return known;
-}
-
-static void print_report(struct zs_span report)
-{
-    const char *at = (const char *)report.data, *end = at + report.size_B;
-    struct files files = {.count = 0};
-    zs_arena_init(&files.arena, 64 << 20);
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *next = newline ? newline + 1 : end;
-        int length = (int)(next - at);
-        if (strncmp(at, "    #", ZS_MIN((size_t)(end - at), 5)) != 0 ||
-            !print_frame(&files, at, length))
-            zs_cli_print_stderr("%.*s", length, at);
-        at = next;
-    }
-    for (uint32_t i = 0; i < files.count; i++)
-        zs_symbolizer_close(files.file[i].symbolizer);
-    zs_arena_fini(&files.arena);
-}
-
 static int show_report(const struct run_options *o, const char *path, int app_status)
 {
     struct zs_file file;
@@ -131,9 +55,8 @@ static int show_report(const struct run_options *o, const char *path, int app_st
     const struct zs_check_report report = {.report = file.span,
                                            .suppressions = &o->suppressions,
                                            .gen_suppressions = o->gen_suppressions,
-                                           .format = o->check_format,
-                                           .output = o->check_output,
-                                           .print = print_report};
+                                           .format = (enum zs_check_format)o->check_format,
+                                           .output = o->check_output};
     int status = zs_check_report_write(&report, &found);
     zs_file_close(&file);
     return status ? status : found ? (int)o->error_exitcode : app_status;

@@ -54,6 +54,8 @@ static int put_record(void *user, zs_html_write_fn *write, void *sink)
                                  &json);
         zs_json_end(&json);
     }
+    if (r->put_checks)
+        r->put_checks(r->checked, &json);
     zs_json_object(&json, "timeline");
     zs_html_timeline_json(r->timeline, zs_report_activities(r->report),
                           zs_report_symbols(r->report), module_of, r->report, &json);

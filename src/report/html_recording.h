@@ -24,6 +24,9 @@ struct zs_recording_html {
     uint32_t recordings;                       /* of how many, where it is a folder of them; or 0 */
     const char *code_note;                     /* what is missing of the code, or NULL */
     struct zs_analysis *analysis;              /* of its kernels, or NULL */
+    /* Adds members: what checks found, with `checked`; NULL: nothing. */
+    void (*put_checks)(const char *checked, struct zs_json *json);
+    const char *checked;
 };
 
 /* 0, -ENOMEM, or what `write` returned. */

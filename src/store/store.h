@@ -34,6 +34,7 @@
 #define ZS_RECORD_PROCESSES "process"
 #define ZS_RECORD_TRACE_DIR "trace"
 #define ZS_RECORD_ASKED     "metrics" /* groups that were asked for, one a line */
+#define ZS_RECORD_CHECKS    "checks"  /* findings, as the driver's report has them */
 /* of process/<pid>[.<n>]/ */
 #define ZS_RECORD_PROCESS "process.json"
 #define ZS_RECORD_EVENTS  "modules.jsonl"

@@ -52,6 +52,34 @@ class Checked(unittest.TestCase):
                               'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96')
         self.assertEqual((r.returncode, found), (0, []), r.stderr)
 
+    def run_tool(self, *command):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+        return subprocess.run([ZESCOPE, *command], env=kept, text=True, capture_output=True, timeout=400)
+
+    def test_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            r = self.run_tool('record', '-d', DEVICE, '--no-last', '--check=race', '-o', folder + '/kept', '--', PROGRAM,
+                              PLANTED, 'race:1:64')
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn('kernel race: race in local memory', r.stderr)
+            kept = self.run_tool('report', '--checks', '--json', folder + '/kept')
+            found = json.loads(kept.stdout)['findings']
+            self.assertEqual([(f['kernel'], f['kind'], {int(s['source'].rsplit(':', 1)[1]) for s in f['sites']}) for f in found],
+                             [('race', 'race', marked('race'))])
+            self.assertIn('kernel race: race in local memory', self.run_tool('report', '--checks', folder + '/kept').stdout)
+            self.assertEqual(self.run_tool('report', '--html', folder + '/page.html', folder + '/kept').returncode, 0)
+            with open(folder + '/page.html', encoding='utf-8') as f:
+                self.assertRegex(f.read(), r'"checks":\s*\[\{"kind":\s*"race"')
+            r = self.run_tool('record', '--check=nothing', '--', PROGRAM)
+            self.assertEqual((r.returncode, 'nothing' in r.stderr), (2, True), r.stderr)
+
+    def test_debugged(self):
+        r = self.run_tool('debug', '-d', DEVICE, '--check', '--batch', '--eval-command', 'run', '--eval-command', 'kill', '--',
+                          PROGRAM, PLANTED, 'overflow:1:64')
+        self.assertRegex(r.stdout + r.stderr, r'planted\.cl:%d\b' % min(marked('overflow')))
+        r = self.run_tool('debug', '--check=race', '--', PROGRAM)
+        self.assertEqual((r.returncode, 'race' in r.stderr or 'memory, init' in r.stderr), (2, True), r.stderr)
+
 
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])

@@ -64,6 +64,7 @@ class Kernel {
         this.instructions = list(json.instructions).map(object);
         this.n = this.instructions.length;
         this.indexed = false;
+        this.found = new Map(); // offset -> what checks said
     }
 
     /* The tables that views look up; made when the kernel is first shown. */
@@ -173,6 +174,8 @@ class Kernel {
     text(i) { return string(this.instructions[i].text); }
     size(i) { return number(this.instructions[i].size, 0); }
     live(i) { return this.liveOf[i]; }
+    foundAt(i) { return this.found.get(this.offsets[i]) || NO_CALLS; }
+    foundIn(key) { return this.found.size ? [...new Set(this.lineInsns(key).flatMap(i => this.foundAt(i)))] : NO_CALLS; }
     targets(i) { return this.targetsOf.get(i) || NO_CALLS; }
     message(i) {
         const message = this.instructions[i].message;

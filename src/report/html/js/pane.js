@@ -130,7 +130,7 @@ class Pane {
             node.classList.add('breaks');
         if (this.kernel.targets(i).length)
             node.classList.add('branch');
-        return node;
+        return this.markFound(node, this.kernel.foundAt(i));
     }
 
     lineRow(key, row) {
@@ -149,6 +149,15 @@ class Pane {
             node.append(cell);
         }
         node.append(this.textCell(this.sourceTokens(key), row));
+        return this.markFound(node, this.kernel.foundIn(key));
+    }
+
+    /* What checks said of a row. */
+    markFound(node, texts) {
+        if (texts.length) {
+            node.classList.add('found');
+            node.lastChild.dataset.tip = texts.map(visible).join('\n\n');
+        }
         return node;
     }
 
