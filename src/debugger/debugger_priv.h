@@ -17,7 +17,7 @@
  *     unwind.c       the callers' registers, from .debug_frame
  *     frames.c       the stack with inlined functions
  *     place.c        values of variables: pieces in registers and memory, read and written
- *     homes.c        addresses of variables whose registers were used again
+ *     addresses.c    addresses of variables whose registers were used again
  *     value.c        values by type, as text, members
  *     types.c        types in full
  *     returned.c     what a function has returned
@@ -88,11 +88,11 @@ struct zs_dbg_kernel {
     struct zs_isa_kernel *isa;    /* NULL: cannot be decoded */
     struct zs_dwarf_kernel *info; /* NULL: no debug info */
     struct zs_join *join;
-    bool keeps_r0;             /* nothing in it writes r0, where the thread's group is */
-    uint32_t lanes;            /* that its instructions can have */
-    bool optimised;            /* variables move about */
-    bool written;              /* code of it, by the debugger */
-    struct zs_dbg_home *homes; /* [info->variable_count] or NULL: see homes.c */
+    bool keeps_r0;                       /* nothing in it writes r0, where the thread's group is */
+    uint32_t lanes;                      /* that its instructions can have */
+    bool optimised;                      /* variables move about */
+    bool written;                        /* code of it, by the debugger */
+    struct zs_dbg_address_maker *makers; /* [info->variable_count] or NULL: addresses.c */
 };
 
 struct zs_dbg_module {
@@ -497,13 +497,13 @@ bool zs_dbg_holds_of_lane(const struct zs_dbg_context *c, const struct zs_variab
 /* The frame's function has stored its arguments: what is in memory before that is nobody's. */
 bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *v);
 
-/* ---- homes.c ---- */
+/* ---- addresses.c ---- */
 
 /* The address, for the lane of the context, of a variable that lives in memory and has its address
  * in a register by debug info. 0 or -ENODATA. */
-int zs_dbg_home_address(const struct zs_dbg_context *c, const struct zs_variable *v,
-                        uint64_t *ret_address);
-void zs_dbg_homes_free(struct zs_dbg_kernel *kernel);
+int zs_dbg_variable_address(const struct zs_dbg_context *c, const struct zs_variable *v,
+                            uint64_t *ret_address);
+void zs_dbg_address_makers_free(struct zs_dbg_kernel *kernel);
 
 /* ---- value.c ---- */
 

@@ -20,7 +20,7 @@ enum { ELF_MAX_B = 1 << 30, CALLS_DEPTH = 8, GRF_OF_GROUP = 0 };
 
 static void free_kernel(struct zs_dbg_kernel *k)
 {
-    zs_dbg_homes_free(k);
+    zs_dbg_address_makers_free(k);
     zs_join_free(k->join);
     zs_dwarf_kernel_unload(k->info);
     zs_isa_kernel_close(k->isa);
@@ -164,7 +164,7 @@ static int add_kernel(struct zs_debugger *d, struct zs_dbg_module *m, const stru
 /* Takes the code over. */
 static void replace_code(struct zs_debugger *d, struct zs_dbg_kernel *k, uint8_t *code)
 {
-    zs_dbg_homes_free(k);
+    zs_dbg_address_makers_free(k);
     zs_join_free(k->join);
     zs_isa_kernel_close(k->isa);
     k->join = NULL;

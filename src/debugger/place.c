@@ -366,7 +366,7 @@ static int check_memory(const struct zs_dbg_context *c, const struct zs_variable
         return unavailable(c, "the function has not begun");
     if (!zs_dbg_address_registers(c, v, at_B))
         return 0; /* from the frame pointer */
-    return zs_dbg_home_address(c, v, &place->pieces[0].gpu_va) ? unavailable(c, reused) : 0;
+    return zs_dbg_variable_address(c, v, &place->pieces[0].gpu_va) ? unavailable(c, reused) : 0;
 }
 
 /* What the expression gives, if it is true of this place. */

@@ -19,7 +19,7 @@ struct zs_compile_unit {
     const ze_module_constants_t *constants; /* or NULL */
 };
 
-/* Arrays in local memory that were moved apart (spirv_apart.c), by kernel. */
+/* Arrays in local memory that were moved apart (spirv_local_arrays.c), by kernel. */
 struct zs_local_array {
     char kernel[256];
     uint32_t total_B; /* of all of the kernel: if it has more or less, they are elsewhere */

@@ -43,7 +43,7 @@ struct sum {
     struct term terms[TERMS_MAX];
 };
 
-struct zs_dbg_home {
+struct zs_dbg_address_maker {
     bool asked, found;
     uint32_t register_B[2]; /* of lanes 0 and 1 */
     uint64_t size_B;
@@ -305,15 +305,15 @@ static bool adds_payload(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t
 
 /* The bytes that it writes of a lane's address, 8 or the lower 4; 0: it makes none. */
 static uint32_t bytes_made(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
-                           const struct zs_dbg_home *home)
+                           const struct zs_dbg_address_maker *maker)
 {
     const struct zs_isa_inst *i = zs_isa_inst(k->isa, inst);
     uint32_t size_B = i->op == ZS_OP_ADD ? 8 : i->op == ZS_OP_MOV ? 4 : 0, channel;
     if (!size_B || i->source_count != size_B / 4 ||
         (size_B == 4 && i->src[0].kind != ZS_OPERAND_REG))
         return 0;
-    bool made = channel_of(i, grf_B, home->register_B[0], size_B, &channel) && channel == 0 &&
-                channel_of(i, grf_B, home->register_B[1], size_B, &channel) && channel == 1;
+    bool made = channel_of(i, grf_B, maker->register_B[0], size_B, &channel) && channel == 0 &&
+                channel_of(i, grf_B, maker->register_B[1], size_B, &channel) && channel == 1;
     return made && (size_B == 4 || adds_payload(k, grf_B, inst)) ? size_B : 0;
 }
 
@@ -326,31 +326,31 @@ static bool has_payload_half(const struct zs_dbg_kernel *k, const struct sum *su
 }
 
 static bool makes_address(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t inst,
-                          const struct zs_dbg_home *home, struct sum *ret)
+                          const struct zs_dbg_address_maker *maker, struct sum *ret)
 {
-    uint32_t size_B = bytes_made(k, grf_B, inst, home);
+    uint32_t size_B = bytes_made(k, grf_B, inst, maker);
     struct sum next;
     if (!size_B)
         return false;
-    sum_of_def(k, grf_B, inst, home->register_B[0], size_B, DEPTH_MAX, ret);
-    sum_of_def(k, grf_B, inst, home->register_B[1], size_B, DEPTH_MAX, &next);
+    sum_of_def(k, grf_B, inst, maker->register_B[0], size_B, DEPTH_MAX, ret);
+    sum_of_def(k, grf_B, inst, maker->register_B[1], size_B, DEPTH_MAX, &next);
     bool whole = ret->count && same_terms(ret, &next) && (size_B == 8 || has_payload_half(k, ret));
     /* the payload's pointer is whole */
     for (uint32_t i = 0; whole && i < ret->count; i++)
         if (size_B == 4 && is_payload(k, ret->terms[i].def))
             ret->terms[i].size_B = 8;
-    return whole && (uint64_t)(next.constant - ret->constant) == home->size_B;
+    return whole && (uint64_t)(next.constant - ret->constant) == maker->size_B;
 }
 
 /* Who writes the upper half of lane 0's address, behind the lower one. */
 static uint32_t find_high(const struct zs_dbg_kernel *k, uint32_t grf_B,
-                          const struct zs_dbg_home *home)
+                          const struct zs_dbg_address_maker *maker)
 {
     uint32_t channel;
-    if (type_B(zs_isa_inst(k->isa, home->def)->dst.type) == 8)
-        return home->def;
-    for (uint32_t i = home->def + 1; i < zs_isa_kernel_count(k->isa) && i < home->def + 8; i++)
-        if (channel_of(zs_isa_inst(k->isa, i), grf_B, home->register_B[0] + 4, 4, &channel))
+    if (type_B(zs_isa_inst(k->isa, maker->def)->dst.type) == 8)
+        return maker->def;
+    for (uint32_t i = maker->def + 1; i < zs_isa_kernel_count(k->isa) && i < maker->def + 8; i++)
+        if (channel_of(zs_isa_inst(k->isa, i), grf_B, maker->register_B[0] + 4, 4, &channel))
             return i;
     return ENTRY;
 }
@@ -364,61 +364,62 @@ static bool is_before(const struct zs_variable *a, const struct zs_variable *b)
     return a->die < b->die;
 }
 
-static bool has_same_register(const struct zs_dbg_home *a, const struct zs_dbg_home *b)
+static bool has_same_register(const struct zs_dbg_address_maker *a,
+                              const struct zs_dbg_address_maker *b)
 {
     return a->size_B && a->size_B == b->size_B && a->register_B[0] == b->register_B[0] &&
            a->register_B[1] == b->register_B[1];
 }
 
 /* The n-th of the instructions that make such an address, if there are as many as variables. */
-static void find_home(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t index)
+static void find_maker(const struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t index)
 {
-    struct zs_dbg_home *home = &k->homes[index];
+    struct zs_dbg_address_maker *maker = &k->makers[index];
     uint32_t sharing = 0, place = 0, makers = 0;
     struct sum sum;
     for (uint32_t i = 0; i < k->info->variable_count; i++) {
-        if (!has_same_register(&k->homes[i], home))
+        if (!has_same_register(&k->makers[i], maker))
             continue;
         sharing++;
         place += is_before(&k->info->variables[i], &k->info->variables[index]);
     }
     for (uint32_t i = 0; i < zs_isa_kernel_count(k->isa); i++) {
-        if (!makes_address(k, grf_B, i, home, &sum))
+        if (!makes_address(k, grf_B, i, maker, &sum))
             continue;
         if (makers++ != place)
             continue;
-        home->def = i;
-        home->first = sum;
+        maker->def = i;
+        maker->first = sum;
     }
-    home->found = makers == sharing && sharing <= SHARED_MAX;
-    home->def_high = home->found ? find_high(k, grf_B, home) : ENTRY;
+    maker->found = makers == sharing && sharing <= SHARED_MAX;
+    maker->def_high = maker->found ? find_high(k, grf_B, maker) : ENTRY;
 }
 
-static bool make_homes(const struct zs_dbg_context *c, struct zs_dbg_kernel *k)
+static bool collect_makers(const struct zs_dbg_context *c, struct zs_dbg_kernel *k)
 {
-    if (k->homes)
+    if (k->makers)
         return true;
     if (!k->isa || !k->info || zs_isa_kernel_decode(k->isa, ZS_ISA_BLOCKS, NULL))
         return false;
-    k->homes = calloc((size_t)k->info->variable_count + 1, sizeof(*k->homes));
-    for (uint32_t i = 0; k->homes && i < k->info->variable_count; i++) {
+    k->makers = calloc((size_t)k->info->variable_count + 1, sizeof(*k->makers));
+    for (uint32_t i = 0; k->makers && i < k->info->variable_count; i++) {
         const struct zs_variable *v = &k->info->variables[i];
-        struct zs_dbg_home *home = &k->homes[i];
+        struct zs_dbg_address_maker *maker = &k->makers[i];
         struct zs_type type;
         memset(&type, 0, sizeof(type));
         uint32_t stripped = v->type ? zs_type_strip(k->info->dwarf, v->type) : 0;
         if (!stripped || zs_type_get(k->info->dwarf, stripped, &type) ||
-            !zs_dbg_address_registers(c, v, home->register_B))
+            !zs_dbg_address_registers(c, v, maker->register_B))
             continue;
-        home->size_B = type.size_B ? type.size_B : type.kind == ZS_KIND_POINTER ? 8 : 0;
+        maker->size_B = type.size_B ? type.size_B : type.kind == ZS_KIND_POINTER ? 8 : 0;
     }
-    return k->homes != NULL;
+    return k->makers != NULL;
 }
 
-void zs_dbg_homes_free(struct zs_dbg_kernel *k)
+void zs_dbg_address_makers_free(struct zs_dbg_kernel *k)
 {
-    free(k->homes);
-    k->homes = NULL;
+    free(k->makers);
+    k->makers = NULL;
 }
 
 /* ---- addresses ---- */
@@ -478,13 +479,14 @@ static bool terms_value(const struct zs_dbg_context *c, const struct zs_dbg_kern
     return true;
 }
 
-static const struct zs_dbg_home *home_of(struct zs_dbg_kernel *k, uint32_t grf_B, uint32_t index)
+static const struct zs_dbg_address_maker *maker_of(struct zs_dbg_kernel *k, uint32_t grf_B,
+                                                   uint32_t index)
 {
-    struct zs_dbg_home *home = &k->homes[index];
-    if (!home->asked && home->size_B)
-        find_home(k, grf_B, index);
-    home->asked = true;
-    return home;
+    struct zs_dbg_address_maker *maker = &k->makers[index];
+    if (!maker->asked && maker->size_B)
+        find_maker(k, grf_B, index);
+    maker->asked = true;
+    return maker;
 }
 
 /* From the address of another variable that is still in its register. */
@@ -492,33 +494,33 @@ static bool terms_of_others(const struct zs_dbg_context *c, struct zs_dbg_kernel
                             const struct sum *sum, uint64_t *ret)
 {
     for (uint32_t i = 0; i < k->info->variable_count; i++) {
-        const struct zs_dbg_home *home = home_of(k, c->d->grf_B, i);
+        const struct zs_dbg_address_maker *maker = maker_of(k, c->d->grf_B, i);
         uint32_t def, high;
-        if (!home->found || !same_terms(&home->first, sum) ||
-            !only_def(k, inst, home->register_B[0], 4, &def) || def != home->def ||
-            !only_def(k, inst, home->register_B[0] + 4, 4, &high) || high != home->def_high ||
-            !read_bytes(c, home->register_B[0], 8, ret))
+        if (!maker->found || !same_terms(&maker->first, sum) ||
+            !only_def(k, inst, maker->register_B[0], 4, &def) || def != maker->def ||
+            !only_def(k, inst, maker->register_B[0] + 4, 4, &high) || high != maker->def_high ||
+            !read_bytes(c, maker->register_B[0], 8, ret))
             continue;
-        *ret -= (uint64_t)home->first.constant;
+        *ret -= (uint64_t)maker->first.constant;
         return true;
     }
     return false;
 }
 
-int zs_dbg_home_address(const struct zs_dbg_context *c, const struct zs_variable *v,
-                        uint64_t *ret_address)
+int zs_dbg_variable_address(const struct zs_dbg_context *c, const struct zs_variable *v,
+                            uint64_t *ret_address)
 {
     /* the kernel is the debugger's own: what is learnt of it is kept there */
     struct zs_dbg_kernel *k = (struct zs_dbg_kernel *)(uintptr_t)c->frame->call->kernel;
     uint32_t inst = zs_dbg_inst_at(k, c->frame->call->va);
     uint64_t base;
-    if (inst == ZS_NO_INDEX || !make_homes(c, k))
+    if (inst == ZS_NO_INDEX || !collect_makers(c, k))
         return -ENODATA;
     uint32_t index = (uint32_t)(v - k->info->variables);
-    const struct zs_dbg_home *home = home_of(k, c->d->grf_B, index);
-    if (!home->found || (!terms_value(c, k, inst, &home->first, &base) &&
-                         !terms_of_others(c, k, inst, &home->first, &base)))
+    const struct zs_dbg_address_maker *maker = maker_of(k, c->d->grf_B, index);
+    if (!maker->found || (!terms_value(c, k, inst, &maker->first, &base) &&
+                          !terms_of_others(c, k, inst, &maker->first, &base)))
         return -ENODATA;
-    *ret_address = base + (uint64_t)home->first.constant + c->lane * home->size_B;
+    *ret_address = base + (uint64_t)maker->first.constant + c->lane * maker->size_B;
     return 0;
 }
