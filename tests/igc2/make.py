@@ -188,6 +188,18 @@ def archive(work, name, modules, iga):
     return lzma.compress(out.getvalue(), preset=9 | lzma.PRESET_EXTREME)
 
 
+def several(work):
+    """ARCHIVE.xz: a kernel for several devices, in one file."""
+    out, source = os.path.join(work, 'several'), os.path.join(work, 'add.cl')
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write('__kernel void add(__global int *a, __global const int *b, int n) '
+                '{ int i = get_global_id(0); if (i < n) a[i] += b[i] * 3; }\n')
+    subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device',
+                    'tgllp,dg2,mtl,arl-h,bmg-g21,lnl-m,ptl-h,wcl,nvl-s,cri', '-output', out], check=True)
+    with open(out, 'rb') as f:
+        return lzma.compress(f.read(), preset=9 | lzma.PRESET_EXTREME)
+
+
 def compiler():
     return subprocess.run(['dpkg-query', '-W', '-f=${Package} ${Version}, ', 'intel-ocloc', 'libigc2'],
                           stdout=subprocess.PIPE, text=True, check=True).stdout.strip(', ')
@@ -229,6 +241,9 @@ def main():
         else:
             with open(path, 'wb') as f:
                 f.write(packed)
+    if not check and not names:
+        with open(os.path.join(folder, 'archive.xz'), 'wb') as f:
+            f.write(several(work))
     if check:
         print(f'# here: {version}; {before[1] if len(before) > 1 else ""}')
         missing = [r for r in before if r and r[0] != '#' and r not in rows + refused and

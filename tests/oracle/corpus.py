@@ -258,7 +258,9 @@ def main():
           f'{sum(map(len, found.values()))} distinct')
     for source, device, options, kind in refused:
         print(f'  refused: {os.path.basename(source)} {device} {options} {kind}')
-    if not all(found.values()) or len(refused) * 4 > len(jobs):
+    # beside IGC 2 ocloc has not all of these devices
+    enough = any if os.path.exists('/usr/lib/x86_64-linux-gnu/libigdfcl.so.2') else all
+    if not enough(found.values()) or len(refused) * 4 > len(jobs):
         sys.exit('the corpus is not complete')
 
 

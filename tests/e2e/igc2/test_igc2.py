@@ -9,6 +9,7 @@ usage: test_igc2.py ZESCOPE DEBUG_DUMP FOLDER [--sample]     FOLDER: the archive
 """
 import concurrent.futures
 import glob
+import lzma
 import os
 import re
 import shutil
@@ -70,6 +71,19 @@ class Igc2(zebin.ZebinCase):
                 d = zebin.inspect(ZESCOPE, path)
                 self.check_zebin(device, path, d)
                 self.assertEqual(d['devices'][0]['zebin_version'], '1.73')
+
+    def test_archive(self):
+        """Of several devices, by name and by version: `ocloc compile -device tgllp,dg2,mtl,arl-h,bmg-g21,...`."""
+        with lzma.open(os.path.join(HERE, '../../igc2/archive.xz')) as f, tempfile.NamedTemporaryFile(suffix='.bin') as out:
+            out.write(f.read())
+            out.flush()
+            d = zebin.inspect(ZESCOPE, out.name)
+            self.assertEqual([device['device'] for device in d['devices']],
+                             ['tgllp', 'dg2', 'mtl', 'arl-h', 'bmg', 'lnl', 'ptl', 'wcl', 'nvl-s', 'cri'])
+            self.assertEqual({device['zebin_version'] for device in d['devices']}, {'1.73'})
+            for device in ('mtl', 'ptl'):
+                listing = zebin.run(ZESCOPE, 'disasm', '-d', device, out.name).stdout.decode()
+                self.assertRegex(listing, rf'^// kernel add: {device}, SIMD32, ')
 
     def test_debug(self):
         for device, source, _, path in modules():

@@ -175,9 +175,11 @@ static void test_nothing(void **state)
                                   (void *)UINTPTR_MAX};
     for (size_t t = 0; t < table_count; t++) {
         for (size_t f = 0; f < tables[t].count; f++) {
+            /* zeDriverGetDefaultContext() gives a context, or NULL */
+            bool gives_handle = f == 8 && strcmp(tables[t].name, "zeDriver") == 0;
             for (size_t i = 0; i < ZS_ARRAY_LEN(firsts); i++) {
                 ze_result_t result = call(tables[t].functions[f], firsts[i]);
-                if (result == ZE_RESULT_SUCCESS)
+                if (result == ZE_RESULT_SUCCESS && !gives_handle)
                     fail_msg("function %zu of %s takes nothing (case %zu)", f, tables[t].name, i);
             }
         }
