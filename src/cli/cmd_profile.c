@@ -124,8 +124,10 @@ static void put_row(const struct row *r, double all_ns, struct zs_buf *out)
                   (unsigned long long)k->launches);
     zs_buf_fini(&time);
     zs_text_puts(out, k->name);
-    zs_buf_printf(out, "\n%30slimited by %s\n%30sfirst: %s%s", "", r->limit, "", r->finding,
-                  *r->place ? ", " : "");
+    zs_buf_printf(out, "\n%30slimited by %s", "", r->limit);
+    if (!isnan(k->limit->occupancy))
+        zs_buf_printf(out, "; %.0f %% of thread places are taken", k->limit->occupancy);
+    zs_buf_printf(out, "\n%30sfirst: %s%s", "", r->finding, *r->place ? ", " : "");
     zs_text_puts(out, r->place);
     zs_buf_putc(out, '\n');
 }
@@ -214,7 +216,8 @@ const struct zs_command zs_command_profile = {
         "of kernels, those with most time first: time, share, what the kernel is limited by, and "
         "its first finding with what mending it would save and its line; and writes the page.\n\n"
         "A gain is what the model of time says when a launch is replayed without, say, bank "
-        "conflicts. Gains of several things do not add up. The application's exit status is passed "
+        "conflicts, or what threads spend on a line that divides integers. Gains of several things "
+        "do not add up. The application's exit status is passed "
         "through.",
     .examples = "zescope profile -- ./app\n"
                 "    the whole picture, in a table and a page\n"

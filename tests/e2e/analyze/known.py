@@ -67,7 +67,7 @@ KNOWN = {
     'clean_copy': ('memory-bound', (84, 256, 0)),
 }
 
-SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 16}
+SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',

@@ -105,9 +105,9 @@ class Analyze(unittest.TestCase):
         status, out, err = self.kinds.run('profile', '-d', 'skl', '-o', 'profiled', '--html', 'page.html', '--',
                                           self.kinds.program, self.kinds.binary, '4', 'doubled:42:256:0:1', 'clean:42:256:0:2')
         self.assertEqual(status, 0, err)
-        self.assertRegex(out, r'doubled\n +limited by issue of pipe FPU1: \d+ % of what it can do\n +first: double precision, gain \d+ %, '
+        self.assertRegex(out, r'doubled\n +limited by issue of pipe FPU1: \d+ % of what it can do; \d+ % of thread places are taken\n +first: double precision, gain \d+ %, '
                               f'kinds.cl:{self.kinds.line("doubled")}')
-        self.assertRegex(out, r'clean\n +limited by issue of pipe FPU0: \d+ % of what it can do\n +first: nothing')
+        self.assertRegex(out, r'clean\n +limited by issue of pipe FPU0: \d+ % of what it can do; \d+ % of thread places are taken\n +first: nothing')
         with open(os.path.join(self.kinds.folder, 'page.html')) as page:
             self.assertIn('doubled', page.read())
         status, out, err = self.kinds.run('profile', '--', './no-such-application')
