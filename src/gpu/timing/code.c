@@ -196,9 +196,26 @@ static bool moves_carry(const struct zs_isa_inst *inst)
            (inst->src[0].type == ZS_TYPE_D || inst->src[0].type == ZS_TYPE_UD);
 }
 
+static bool is_dword(uint8_t type)
+{
+    return type == ZS_TYPE_D || type == ZS_TYPE_UD;
+}
+
+/* ... or halves are taken apart, since only sums know 64 bits, and put together again. */
+static bool moves_half(const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_operand *src = &inst->src[0];
+    if (inst->op != ZS_OP_MOV || src->kind != ZS_OPERAND_REG || inst->exec_size == 1 ||
+        !is_dword(inst->dst.type) || !is_dword(src->type))
+        return false;
+    bool apart = src->vstride == 2 && src->width == 1;
+    return apart != (inst->dst.hstride == 2);
+}
+
 static bool is_part_of_wide(const struct zs_isa_inst *inst)
 {
-    return inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB || moves_carry(inst);
+    return inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB || moves_carry(inst) ||
+           moves_half(inst);
 }
 
 static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
@@ -241,7 +258,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         set_pipe(p, inst, &c, op);
         set_totals(p, inst, op, is_math);
         op->kind = (uint8_t)kind_of(inst, is_math);
-        op->converts = converts_doubles(inst) || moves_carry(inst);
+        op->converts = converts_doubles(inst) || moves_carry(inst) || moves_half(inst);
     }
     return c;
 }
