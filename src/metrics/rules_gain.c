@@ -90,7 +90,8 @@ bool rule_is_wide_integer(const struct zs_profile *p, uint32_t i)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
     bool product = inst->op == ZS_OP_MUL || inst->op == ZS_OP_MACH;
-    if (inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB) /* halves of 64-bit sums */
+    /* halves of 64-bit sums; the second step of a 32-bit product */
+    if (inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB || inst->op == ZS_OP_MACL)
         return true;
     return has_type(inst, ZS_TYPE_Q, ZS_TYPE_UQ) ||
            (product && has_type(inst, ZS_TYPE_D, ZS_TYPE_UD));

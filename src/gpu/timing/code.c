@@ -212,10 +212,22 @@ static bool moves_half(const struct zs_isa_inst *inst)
     return apart != (inst->dst.hstride == 2);
 }
 
+/* Of a 32-bit product in two steps the first: into the accumulator. */
+static bool begins_product(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_MUL && inst->dst.kind == ZS_OPERAND_REG &&
+           inst->dst.file == ZS_FILE_ACC && is_dword(inst->dst.type);
+}
+
+static bool is_gone_without(const struct zs_isa_inst *inst)
+{
+    return moves_carry(inst) || moves_half(inst) || begins_product(inst);
+}
+
 static bool is_part_of_wide(const struct zs_isa_inst *inst)
 {
-    return inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB || moves_carry(inst) ||
-           moves_half(inst);
+    return inst->op == ZS_OP_ADDC || inst->op == ZS_OP_SUBB || inst->op == ZS_OP_MACL ||
+           is_gone_without(inst);
 }
 
 static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
@@ -258,7 +270,7 @@ static struct cost cost_of(const struct zs_timing_params *p, const struct zs_isa
         set_pipe(p, inst, &c, op);
         set_totals(p, inst, op, is_math);
         op->kind = (uint8_t)kind_of(inst, is_math);
-        op->converts = converts_doubles(inst) || moves_carry(inst) || moves_half(inst);
+        op->converts = converts_doubles(inst) || is_gone_without(inst);
     }
     return c;
 }
@@ -512,6 +524,26 @@ static bool keep_slots(struct zs_timing_code *code, size_t *capacity, size_t *co
     return true;
 }
 
+/* What adds a carry that was moved is the sum of the high halves: not there without 64 bits. */
+static void find_high_sums(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
+{
+    enum { NEAR = 24 }; /* instructions: schedulers put others between */
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        const struct zs_isa_inst *move = zs_isa_inst(isa, i);
+        for (uint32_t n = i + 1; moves_carry(move) && n < ZS_MIN(i + NEAR, code->op_count); n++) {
+            const struct zs_isa_inst *inst = zs_isa_inst(isa, n);
+            bool sums =
+                (inst->op == ZS_OP_ADD3 || inst->op == ZS_OP_ADD) && is_dword(inst->dst.type);
+            for (uint32_t s = 0; sums && s < inst->source_count; s++)
+                if (inst->src[s].kind == ZS_OPERAND_REG && inst->src[s].file == move->dst.file &&
+                    inst->src[s].reg == move->dst.reg) {
+                    code->ops[n].kind = ZS_TIMING_KIND_WIDE_INTEGER;
+                    code->ops[n].converts = true;
+                }
+        }
+    }
+}
+
 static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
 {
     size_t capacity = 0, count = 0;
@@ -539,8 +571,10 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         merge_slots(code);
         bring_near(code);
     }
-    if (!error)
+    if (!error) {
         find_events(code);
+        find_high_sums(code, isa);
+    }
     return error;
 }
 

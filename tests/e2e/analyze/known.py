@@ -68,6 +68,11 @@ KNOWN = {
 }
 
 SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
+# Rounds of loops: large devices need threads that live long enough to count.
+ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 16}
+
+# Judged otherwise where the device is another: doubles of pvc are as quick as floats.
+JUDGED = {'skl': {}, 'acm-g10': {}, 'pvc': {'doubles': 'conversions', 'double_sums': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
