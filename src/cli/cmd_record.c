@@ -367,18 +367,22 @@ static void free_environment(struct launch *l)
 }
 
 /* What was counted below Intel's driver gets the names of its kernels. */
-static void name_counts(const struct zs_common_options *common,
-                        const struct zs_recording *recording, const char *path)
+static void name_counts(const struct record_options *o, const struct zs_recording *recording,
+                        const char *path)
 {
+    const struct zs_common_options *common = &o->common;
+    struct zs_filter wanted = {0};
     struct zs_diag diag = {0};
-    size_t others;
-    if (zs_walks_name(path, recording, &others, &diag))
+    size_t others = 0;
+    if (zs_filter_compile(&wanted, o->kernels.items, o->kernels.count, &diag) ||
+        zs_walks_name(path, recording, &wanted, &others, &diag))
         zs_cli_note(common, "counts: %s", diag.text);
     else if (others)
         zs_cli_note(common,
                     "%zu kernel%s of no module that was recorded ran, such as the driver's own: "
                     "not counted",
                     others, others == 1 ? "" : "s");
+    zs_filter_fini(&wanted);
 }
 
 /* Where counts were asked for and nothing here could count: how it is done. */
@@ -517,7 +521,7 @@ static void print_summary(const struct record_options *o, const char *path, bool
     const struct zs_recording_info *info = zs_recording_info(recording);
     zs_cli_print_notes(common, recording);
     if (o->counts)
-        name_counts(common, recording, path);
+        name_counts(o, recording, path);
     note_missing_counts(o, recording, path);
     note_never_resumed(o, recording, path);
     if (o->metrics.count)

@@ -306,7 +306,7 @@ bool zs_counts_start_below(struct zs_collector *c)
 {
     void *function = dlsym(RTLD_DEFAULT, ZESCOPE_SET_WALK_CALLBACK_NAME);
     zescope_pfnSetWalkCallback_t set_callback;
-    if (!function || c->launches.is_on) /* which are chosen by name */
+    if (!function || c->launches.skip || c->launches.count != UINT64_MAX) /* of which kernels? */
         return false;
     if (atomic_exchange(&c->counts_below, getpid()) == getpid())
         return true;

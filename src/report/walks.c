@@ -2,6 +2,7 @@
 #include "report/walks.h"
 
 #include "base/file.h"
+#include "base/filter.h"
 #include "base/reader.h"
 #include "record/builds.h"
 #include "record/counts.h"
@@ -21,6 +22,7 @@ enum { SKIP_MOST_B = 1024, SKIP_STEP_B = 64, CODE_MOST_B = 16 << 20 };
 struct naming {
     const char *path;
     const struct zs_recording *recording;
+    const struct zs_filter *wanted;
     const struct zs_record_module *records;
     struct zs_module **modules; /* NULL: not opened yet, or it cannot be */
     bool *tried;
@@ -173,7 +175,8 @@ static int name_one(struct naming *n, int dir_fd, const char *name)
         return error;
     error = parse(file.span, &w);
     const struct zs_kernel *kernel = error ? NULL : find(n, &w, &build, &skip_B);
-    if (!error)
+    bool is_wanted = kernel && (!n->wanted || zs_filter_matches(n->wanted, kernel->name));
+    if (!error && (is_wanted || !kernel))
         error = kernel ? write_named(path, &w, kernel, build, skip_B) : -ENOENT;
     zs_file_close(&file);
     return error;
@@ -199,9 +202,9 @@ static void name_all(struct naming *n, int dir_fd, size_t *ret_others)
 }
 
 int zs_walks_name(const char *recording_path, const struct zs_recording *recording,
-                  size_t *ret_others, struct zs_diag *diag)
+                  const struct zs_filter *wanted, size_t *ret_others, struct zs_diag *diag)
 {
-    struct naming n = {.path = recording_path, .recording = recording};
+    struct naming n = {.path = recording_path, .recording = recording, .wanted = wanted};
     *ret_others = 0;
     int fd = zs_counts_open_folder(recording_path, ZS_RECORD_COUNTS_DIR, diag);
     if (fd < 0)

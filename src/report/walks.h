@@ -7,10 +7,11 @@
 
 #include <stddef.h>
 
-/* Makes files of counts of those whose code a module of the process has, and removes all others:
- * the driver's own kernels, and what a tool rewrote. *ret_others: how many files that were. 0,
- * -errno with a sentence. */
+struct zs_filter;
+/* Makes files of counts of those whose code a module of the process has, if its kernel is wanted
+ * (NULL: all are), and removes all others: the driver's own kernels, and what a tool rewrote.
+ * *ret_others: how many those were. 0, -errno with a sentence. */
 int zs_walks_name(const char *recording_path, const struct zs_recording *recording,
-                  size_t *ret_others, struct zs_diag *diag);
+                  const struct zs_filter *wanted, size_t *ret_others, struct zs_diag *diag);
 
 #endif

@@ -59,5 +59,9 @@ with tempfile.TemporaryDirectory() as folder:
     for kernel, rows in ours.items():
         differ = {at: (row, intels[kernel].get(at)) for at, row in rows.items() if intels[kernel].get(at) != row}
         assert not differ and len(rows) == len(intels[kernel]), f'{kernel}: {differ}'
+    one = sorted(ours)[0]
+    run(folder, zescope, 'run', '--intel', '-d', device, '--', zescope, 'record', '--no-last', '--counts', '-k', f'^{one}$', '-o', 'c', '--',
+        *app)
+    assert counts(os.path.join(folder, 'c')) == {one: ours[one]}
     assert 'lanes' in run(folder, zescope, 'annotate', os.path.join(folder, 'a'))
 print('recorded, counted, annotated, instrumented')
