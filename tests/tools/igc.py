@@ -200,9 +200,8 @@ def compile_as_ocloc(words):
     device = DEVICES[at['-device']]
     has = device[5].split()
     options = at.get('-options', '')
-    internal = ' '.join(at['-internal_options'] + [internal_options(has)] +
-                        [{'zebin': '-cl-intel-allow-zebin', 'patchtokens': '-cl-intel-disable-zebin'}[at['--format']]
-                         for _ in [0] if '--format' in at])
+    formats = {'zebin': ['-cl-intel-allow-zebin'], 'patchtokens': ['-cl-intel-disable-zebin']} # others are ignored
+    internal = ' '.join(at['-internal_options'] + [internal_options(has)] + formats.get(at.get('--format'), []))
     with open(at['-file'], 'rb') as f:
         source = f.read()
     if '-g' in options.split() and '-spirv_input' not in flags and '-s ' not in options:
