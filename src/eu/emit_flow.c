@@ -560,6 +560,15 @@ static bool emit_leaving(struct zs_eu_emit *e, uint32_t index)
     return false;
 }
 
+/* The other thread of the pair reads registers of this one, and the interpreter runs the rest of
+ * the block. */
+static bool emit_pair(struct zs_eu_emit *e, uint32_t index)
+{
+    if (e->dry)
+        zs_eu_emit_reads(e, 0, ZS_EU_EMIT_UNITS * 32);
+    return emit_leaving(e, index);
+}
+
 bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
 {
     const struct zs_eu_op *op = &e->p->ops[index];
@@ -594,11 +603,12 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
     case ZS_EU_KIND_CONTROL_REGISTER:
         emit_control(e, index);
         return true;
+    case ZS_EU_KIND_PAIR:
+        return emit_pair(e, index);
     case ZS_EU_KIND_FAULT:
     case ZS_EU_KIND_END:
     case ZS_EU_KIND_CALL_REGISTER:
     case ZS_EU_KIND_JUMP_REGISTER:
-    case ZS_EU_KIND_PAIR:
     case ZS_EU_KIND_STEP:
     case ZS_EU_KIND_SCOREBOARD:
         return emit_leaving(e, index);
