@@ -24,10 +24,11 @@ SAMPLE = [
     'Timeline.test_facts_and_what_was_left_out', 'Timeline.test_counters_over_the_timeline', 'Timeline.test_click_selects_and_tells',
     'Timeline.test_search', 'Timeline.test_to_the_code_and_back', 'Tables.test_tabs', 'Tables.test_sort', 'Tables.test_filter',
     'FlameGraph.test_widths_are_times_and_rows_depth', 'FlameGraph.test_click_zooms_and_the_link_keeps_it',
-    'Twins.test_from_the_timeline', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Timeline.test_metrics_are_a_table', 'Hostile',
+    'Twins.test_from_the_timeline', 'Twins.test_checks_mark_rows', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Timeline.test_metrics_are_a_table', 'Hostile',
     'Big.test_many_items_are_drawn_with_few_steps', 'WithoutScript']
 TOOL = None
 B = None
+CHECKS = [{'kernel': 'force', 'text': 'kernel force: race\n  here', 'sites': [{'offset': 16}, {'offset': 999}]}]
 LABEL, AXIS = 190, 24  # of src/report/html/js/rec_canvas.js
 US = 1000
 
@@ -38,7 +39,7 @@ def setUpModule():
     with open(B.path('listing.txt'), 'w', encoding='utf-8') as f:
         f.write('calls\n  time  zeInit </script><b>\n')
     twins = [dict(sample.bare('force', n), module=m) for m, n in zip(sample_recording.TWINS, (5, 7))]
-    pages = (('twins', sample.module(twins, {}), sample_recording.twins()), ('basic', sample.basic(), sample_recording.basic()), ('hostile', sample.hostile(), sample_recording.hostile()),
+    pages = (('twins', sample.module(twins, {}), dict(sample_recording.twins(), checks=CHECKS)), ('basic', sample.basic(), sample_recording.basic()), ('hostile', sample.hostile(), sample_recording.hostile()),
              ('big', sample.module([], {}), sample_recording.big()))
     for name, module, record in pages:
         sample.dump(module, B.path(name + '.module.json'))
@@ -395,6 +396,12 @@ class Twins(Page):
             self.load(f'#r=timeline&s=2.{item}')
             B.keys(Keys.ENTER)
             self.assertEqual(self.code(), instructions)
+
+    def test_checks_mark_rows(self):
+        B.click('button[data-rec=code]')
+        self.code()
+        self.assertEqual(B.count('.pane.code .row.at-fault'), 1)
+        self.assertEqual(B.run('return document.querySelector(".pane.code .row.at-fault .c-text").dataset.tip'), 'kernel force: race\n  here')
 
     def test_from_the_flame_graph(self):
         for node, instructions in ((1, 7), (2, 5)):

@@ -155,8 +155,8 @@ class Pane {
     /* What checks said of a row. */
     markFound(node, texts) {
         if (texts.length) {
-            node.classList.add('found');
-            node.lastChild.dataset.tip = texts.map(visible).join('\n\n');
+            node.classList.add('at-fault');
+            node.lastChild.dataset.tip = texts.map(t => t.split('\n').map(visible).join('\n')).join('\n\n');
         }
         return node;
     }

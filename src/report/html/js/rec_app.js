@@ -41,11 +41,13 @@ class RecordingApp {
         const times = list(recording.report.kernels).map(object);
         for (const kernel of code.module.kernels)
             kernel.time = times.filter(t => t.name === kernel.name && (!t.module || t.module === kernel.json.module)).reduce((sum, t) => sum + number(t.total_ns, 0), 0);
-        for (const finding of list(recording.checks).map(object))
+        for (const finding of recording.checks)
             for (const kernel of code.module.kernels.filter(k => k.name === finding.kernel))
                 for (const site of list(finding.sites).map(object))
                     push(kernel.found, number(site.offset, -1), string(finding.text));
         code.sortByTime();
+        if (recording.checks.length && code.kernel)
+            code.showPanes(true);
         for (const kernel of code.module.kernels)
             for (const key of [kernel.name, `${string(kernel.json.module)} ${kernel.name}`])
                 if (!this.kernels.has(key))

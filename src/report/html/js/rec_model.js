@@ -88,6 +88,7 @@ class Recording {
         this.info = object(json.recording);
         this.report = object(json.report);
         this.analysis = object(json.analysis);
+        this.checks = list(json.checks).map(object);
         this.trees = {host: list(json.host_tree), device: list(json.device_tree)};
         this.start_ns = number(timeline.start_ns, 0);
         this.first_ns = number(this.report.first_ns, this.start_ns); // zero of the tables' times
