@@ -66,7 +66,7 @@ static bool invoke(const struct zs_ocloc *ocloc, struct call *call, struct zs_bu
                       call->source_names, 0, NULL, NULL, NULL, &count, &outputs, &sizes, &names);
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(names[i], "stdout.log") == 0)
-            zs_buf_append(ret_log, outputs[i], (size_t)sizes[i]);
+            zs_buf_append(ret_log, outputs[i], strnlen((const char *)outputs[i], (size_t)sizes[i]));
         else if (ends_with(names[i], call->want) && ret_output->size_B == 0)
             zs_buf_append(ret_output, outputs[i], (size_t)sizes[i]);
     }
