@@ -2,7 +2,7 @@
 
 usage: bench/compiled.py BUILD_FOLDER [KERNEL...]
 
-Process CPU time of a launch, the least of interleaved runs (gpu.py says how); outputs are compared
+PoCL's CPU device runs the same kernels from their source. Process CPU time of a launch, the least of interleaved runs (gpu.py says how); outputs are compared
 with plain C first. "Made" is how much later a process ends that has to compile the kernel.
 """
 import math
@@ -33,22 +33,25 @@ def main():
     build, kernels = os.path.abspath(sys.argv[1]), sys.argv[2:] or KERNELS
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gpu', 'kernels.cl')
     print('CPU milliseconds of one launch, interpreted and compiled\n')
-    print('| device | kernel | interpreter | compiled | ratio | made, ms |\n|---|---|---|---|---|---|')
+    print('| device | kernel | interpreter | compiled | ratio | made, ms | PoCL |\n|---|---|---|---|---|---|---|')
     with tempfile.TemporaryDirectory() as work:
         for device in DEVICES:
             subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device', device, '-output_no_suffix',
                             '-output', device + '.bin'], check=True, cwd=work, stdout=subprocess.DEVNULL)
             slow, fast = (runner(device, eu, build, work) for eu in ('interpreter', 'compiled'))
+            pocl = Runner('PoCL', [os.path.join(build, 'bench/gpu_cl'), source],
+                          env={'OCL_ICD_VENDORS': 'pocl.icd', 'POCL_CACHE_DIR': work})
             anew, logs = runner(device, 'compiled', build, work, ZESCOPE_CACHE='0'), []
             for kernel in kernels:
                 for r in (slow, fast):
                     r.run(kernel, 1, '--check')
-                best = least_launch([slow, fast], kernel, 3)
+                best = least_launch([slow, fast, pocl], kernel, 3)
                 made = min(wall_s(anew, kernel) for _ in range(3)) - min(wall_s(fast, kernel) for _ in range(3))
                 a, b = best['interpreter'][0], best['compiled'][0]
                 logs.append(math.log(a / b))
-                print(f'| {device} | {kernel} | {ms(a)} | {ms(b)} | {a / b:.2f} | {made * 1e3:.0f} |', flush=True)
-            print(f'| {device} | geometric mean | | | {math.exp(sum(logs) / len(logs)):.2f} | |', flush=True)
+                print(f'| {device} | {kernel} | {ms(a)} | {ms(b)} | {a / b:.2f} | {made * 1e3:.0f} '
+                      f'| {ms(best["PoCL"][0])} |', flush=True)
+            print(f'| {device} | geometric mean | | | {math.exp(sum(logs) / len(logs)):.2f} | | |', flush=True)
 
 
 if __name__ == '__main__':

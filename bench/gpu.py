@@ -168,7 +168,7 @@ def main():
         with open(icd, 'w', encoding='utf-8') as f:
             f.write('/usr/lib/oclgrind/liboclgrind-rt-icd.so\n')
         ze = {'ZE_ENABLE_ALT_DRIVERS': os.path.join(build, 'src/driver/libze_zescope.so.1'),
-              'ZESCOPE_LOG': 'error'}
+              'ZESCOPE_LOG': 'error', 'ZESCOPE_EU': 'interpreter'}
         ours = Runner('zescope', [f'{bench}/gpu_ze', spirv], env=ze)
         native = Runner('native binary', [f'{bench}/gpu_ze', binary], env=ze)
         if '--checks' in sys.argv:
