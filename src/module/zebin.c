@@ -444,11 +444,13 @@ int zs_zebin_image_read(struct zs_builder *b, const struct zs_elf *elf, uint32_t
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < elf->section_count && !error; i++)
             error = take_section(&z, i, pass == 1);
-    if (!error && !image->ze_info.data)
+    if (!error && !image->ze_info.data && z.text_count)
         error = zs_diag_set(b->diag, -EINVAL, elf->offset_B, "zebin without a .ze_info section");
     if (error)
         return error;
     zs_image_name_device(image);
+    if (!image->ze_info.data) /* IGC since 2023: a program without kernels */
+        return 0;
     z.kernels = ZS_ARENA_ARRAY(b->arena, z.text_count, struct zs_kernel);
     if (!z.kernels)
         return zs_builder_no_memory(b, elf->offset_B);

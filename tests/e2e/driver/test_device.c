@@ -194,7 +194,8 @@ static void test_refusals(void **state)
     FAILS(zeDeviceGetProperties(e->device, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     if (e2e_through("intercept"))
         return;
-    FAILS(zeInit(0x100), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    ze_result_t again = zeInit(0x100); /* later loaders ask drivers once */
+    assert_true(again == ZE_RESULT_ERROR_INVALID_ENUMERATION || again == ZE_RESULT_SUCCESS);
     FAILS(zeDeviceGet(NULL, &count, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     FAILS(zeDeviceGet(e->driver, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     FAILS(zeDeviceGetProperties(NULL, &p), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);

@@ -2,6 +2,7 @@
 /* ELF, zebin, .ze_info, ar archives and debug data made by hand. */
 #include "make.h"
 
+#include "base/reader.h"
 #include "module/yaml.h"
 
 #include "../test.h"
@@ -189,6 +190,24 @@ static void test_bad_elf(void **state)
         set_u32(&bytes, rows[i].at_B, rows[i].value);
         open_fails(&bytes, rows[i].error, rows[i].text);
     }
+}
+
+/* IGC since 2023 writes no .ze_info for a program without kernels. */
+static void test_no_kernels(void **state)
+{
+    (void)state;
+    struct zs_buf bytes = make_zebin(&(struct made_zebin){.no_text = true});
+    for (size_t i = 1; i < 12; i++) {
+        size_t type_at_B = 64 + 64 * i + 4;
+        uint32_t type = zs_load_u32(bytes.data + type_at_B);
+        if (type == ZS_SHT_ZEINFO || type == ZS_SHT_REL || type == ZS_SHT_SYMTAB)
+            set_u32(&bytes, type_at_B, 1);
+        if (type == ZS_SHT_PROGBITS) /* neither is the code there */
+            set_u32(&bytes, type_at_B - 4, 0);
+    }
+    struct zs_module *m = open_ok(&bytes);
+    assert_int_equal(m->images[0].kernel_count, 0);
+    zs_module_close(m);
 }
 
 static const char rich_info[] =
@@ -662,12 +681,19 @@ static void test_open_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zebin),         cmocka_unit_test(test_bad_zebin),
-        cmocka_unit_test(test_bad_elf),       cmocka_unit_test(test_ze_info),
-        cmocka_unit_test(test_bad_ze_info),   cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_yaml),          cmocka_unit_test(test_neo_elf_with_debug),
-        cmocka_unit_test(test_linked_debug),  cmocka_unit_test(test_bad_containers),
-        cmocka_unit_test(test_long_ar_names), cmocka_unit_test(test_open_file),
+        cmocka_unit_test(test_zebin),
+        cmocka_unit_test(test_bad_zebin),
+        cmocka_unit_test(test_no_kernels),
+        cmocka_unit_test(test_bad_elf),
+        cmocka_unit_test(test_ze_info),
+        cmocka_unit_test(test_bad_ze_info),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_yaml),
+        cmocka_unit_test(test_neo_elf_with_debug),
+        cmocka_unit_test(test_linked_debug),
+        cmocka_unit_test(test_bad_containers),
+        cmocka_unit_test(test_long_ar_names),
+        cmocka_unit_test(test_open_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
