@@ -40,7 +40,7 @@ class Kinds:
         with open(source) as f, open(os.path.join(folder, 'kinds.cl'), 'w') as g:
             g.write(f.read())
         subprocess.run(['ocloc', 'compile', '-q', '-file', 'kinds.cl', '-device', device, '-options', '-g',
-                        '-output', f'kinds_{device}'], cwd=folder, check=True, capture_output=True, timeout=100)
+                        '-output', f'kinds_{device}'], cwd=folder, check=True, capture_output=True, timeout=250)
         self.binary = glob.glob(os.path.join(folder, f'kinds_{device}_*.bin'))[0]
 
     def run(self, *words):
