@@ -150,7 +150,7 @@ struct zs_gpu_device {
     uint32_t worker_limit;           /* host threads beside the caller's */
     struct zs_timing_store *timing;  /* NULL: there is no model of time */
     pthread_mutex_t lock;            /* of everything below */
-    _Atomic uint32_t askers;               /* threads of tier.c */
+    _Atomic uint32_t askers;         /* threads of tier.c */
     struct zs_gpu_worker *free_workers;
     struct zs_gpu_block blocks[BLOCKS_MAX];
     uint32_t block_count;

@@ -123,7 +123,8 @@ static void choose_skipped(struct zs_timing_machine *m, const struct zs_timing_t
         skipped = ZS_MIN(wanted, most) / wave * wave;
     }
     m->lanes = trace->launch.simd;
-    for (uint64_t i = 0; i < threads && !trace->launch.simd; i++) /* the first word says which lanes are on */
+    /* the first word says which lanes are on */
+    for (uint64_t i = 0; i < threads && !trace->launch.simd; i++)
         if (trace->streams[i].count > 1 && trace->streams[i].words[0] >> 30 == ZS_TIMING_WORD_MASK)
             m->lanes = ZS_MAX(m->lanes, (uint32_t)__builtin_popcount(trace->streams[i].words[1]));
     m->skip_until = trace->first_groups;

@@ -638,7 +638,7 @@ class Metrics(unittest.TestCase):
         with open(file.rsplit('-', 1)[0] + '-900.pftrace', 'wb') as f:
             f.write(packets)
         words = '3 % replayed, may be 24 % off, not to be trusted'
-        self.assertIn(f'(modelled: {words})', run(ZESCOPE, 'analyze', path).stdout)
+        self.assertIn(f': {words})', run(ZESCOPE, 'analyze', path).stdout)
         self.assertIn(words, run(ZESCOPE, 'annotate', path).stdout)
 
     def test_memory_by_address(self):

@@ -170,9 +170,8 @@ static void texts(void **state)
     for (size_t i = 0; i < out.size_B; i++) /* spaces are not the question */
         if (out.data[i] == ' ')
             memmove(&out.data[i], &out.data[i + 1], --out.size_B - i);
-    assert_string_equal(
-        zs_buf_cstr(&out),
-        "{\"t\":[{\"name\":\"b\",\"count\":5,\"total_ns\":3000,\"peak_B\":null}]}");
+    assert_string_equal(zs_buf_cstr(&out),
+                        "{\"t\":[{\"name\":\"b\",\"count\":5,\"total_ns\":3000,\"peak_B\":null}]}");
     zs_buf_fini(&out);
 }
 
