@@ -36,9 +36,9 @@ static char *user_folder(void)
         zs_buf_puts(&path, base);
     } else if (home && home[0] == '/' && stat(home, &st) == 0 && st.st_uid == geteuid()) {
         zs_buf_printf(&path, "%s/.cache", home);
-        if (!path.error)
-            mkdir(zs_buf_cstr(&path), 0700);
     }
+    if (path.size_B && !path.error)
+        mkdir(zs_buf_cstr(&path), 0700); /* as the XDG base directories want it */
     bool ours = path.size_B && stat(zs_buf_cstr(&path), &st) == 0 && S_ISDIR(st.st_mode) &&
                 (st.st_uid == geteuid() || (st.st_mode & S_ISVTX));
     zs_buf_puts(&path, "/zescope");

@@ -286,6 +286,12 @@ static void use_default_folder(void *ctx)
     snprintf(made, sizeof(made), "%s/zescope", home);
     assert_string_equal(disk.folder, made);
     zs_disk_fini(&disk);
+    snprintf(made, sizeof(made), "%s/new", home); /* is not there yet */
+    setenv("XDG_CACHE_HOME", made, 1);
+    zs_disk_init(&disk, NULL, 16 << 20);
+    assert_non_null(disk.folder);
+    zs_disk_fini(&disk);
+    setenv("XDG_CACHE_HOME", home, 1);
     if (geteuid() == 0) { /* as under sudo: the home of somebody else */
         assert_int_equal(chown(home, 65534, 65534), 0);
         zs_disk_init(&disk, NULL, 16 << 20);
