@@ -377,7 +377,7 @@ static bool rule_spills(struct rule_context *c, struct zs_found *f)
     if (messages >= 0)
         rule_say(
             f,
-            "%.0f bytes of registers of each thread are spilled: %.3g of %.3g messages save and "
+            "%.0f bytes of registers of each thread are spilled: %.0f of %.0f messages save and "
             "load them",
             v[ZS_Q_SPILLS], messages, all);
     else

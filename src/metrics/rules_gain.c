@@ -133,7 +133,7 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
     if (v[ZS_Q_SPILLS] > 0 || !gains(c, f, SOME)) /* those are the finding of spills */
         return false;
     if (v[ZS_Q_SCRATCH] > 0)
-        rule_say(f, "private arrays that are indexed are kept in memory: %.3g bytes of each thread",
+        rule_say(f, "private arrays that are indexed are kept in memory: %.0f bytes of each thread",
                  v[ZS_Q_SCRATCH]);
     else
         rule_say(f, "private arrays that are indexed are kept in memory");
