@@ -8,6 +8,9 @@ static void test_copy_and_fill(void **state)
 {
     struct e2e *e = *state;
     enum { N = 100000 };
+    const char *through = getenv("E2E_THROUGH");
+    /* later validation layers refuse sizes that are no multiple of the pattern's */
+    const int filled = through && strcmp(through, "validation") == 0 ? 1004 : 1001;
     uint8_t *a = e2e_alloc(e, N), *b = e2e_alloc(e, N), *on_host = malloc(N);
     for (int i = 0; i < N; i++)
         on_host[i] = (uint8_t)(i * 7);
@@ -18,13 +21,13 @@ static void test_copy_and_fill(void **state)
         OK(zeCommandListAppendMemoryCopy(list, a, on_host, N, NULL, 0, NULL));
         OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
         OK(zeCommandListAppendMemoryCopy(list, b, a, N, NULL, 0, NULL));
-        OK(zeCommandListAppendMemoryFill(list, a, "\1\2\3\4", 4, 1001, NULL, 0, NULL));
+        OK(zeCommandListAppendMemoryFill(list, a, "\1\2\3\4", 4, (size_t)filled, NULL, 0, NULL));
         assert_int_equal(a[0], 0); /* nothing runs before it is executed */
         OK(e2e_run(queue, list));
         assert_memory_equal(b, on_host, N);
-        for (int i = 0; i < 1001; i++)
+        for (int i = 0; i < filled; i++)
             assert_int_equal(a[i], 1 + i % 4);
-        assert_int_equal(a[1001], on_host[1001]);
+        assert_int_equal(a[filled], on_host[filled]);
         /* again: a closed list may be executed any number of times */
         memset(b, 0, N);
         OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
