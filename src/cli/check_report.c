@@ -313,13 +313,11 @@ static int write_text(const struct zs_check_report *r, const struct findings *al
     }
     if (all->suppressed)
         zs_buf_printf(out, "zescope: %llu suppressed\n", (unsigned long long)all->suppressed);
-    if (r->to_stdout && !text.error && text.size_B)
-        zs_cli_write_text(text.data, text.size_B);
-    struct zs_span rest = zs_buf_span(&text);
-    char line[4 * WORD_MAX];
-    while (!r->to_stdout && next_line(&rest, line, sizeof(line)))
-        zs_cli_print_stderr("%s\n", line);
     int error = text.error;
+    if (!error && text.size_B && r->to_stdout)
+        zs_cli_write_text(text.data, text.size_B);
+    else if (!error && text.size_B)
+        zs_cli_print_stderr("%s", zs_buf_cstr(&text));
     zs_buf_fini(&text);
     return error ? zs_cli_fail("out of memory") : ZS_EXIT_OK;
 }
