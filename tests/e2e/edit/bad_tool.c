@@ -39,6 +39,8 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
             pause();
     if (!strcmp(args, "stop"))
         raise(SIGSTOP);
+    if (!strcmp(args, "fork") && fork() < 0)
+        return -EAGAIN;
     if (!strcmp(args, "print"))
         puts("noise");
     fflush(stdout);

@@ -201,6 +201,8 @@ def check_failures():
     assert 'did not answer within 2 s; it is not asked again' in said and 'no module was instrumented' in said, said
     table, said = run(bad_tool + ':print', 'stride4', 'bad5')
     assert table['modules'] == MODULES and 'noise' in said, (table, said)
+    table, said = run(bad_tool + ':fork', 'stride4', 'bad6')  # copies of the process answer nothing
+    assert table['modules'] == MODULES and 'not instrumented' not in said, (table, said)
     for way, word in (('abort-later', 'the tool crashed as it made its table (Aborted)'),
                       ('exit-later', 'ended its process as it made its table (exit status 3)')):
         table, said = run(f'{bad_tool}:{way}', 'stride4', way, expect=1)
