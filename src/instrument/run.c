@@ -5,6 +5,7 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,8 +184,8 @@ static int instrument(struct zs_tool_run *run, struct zs_buf *notes, struct zs_d
         run->instruments = true;
         pid_t self = getpid();
         int error = run->tool->instrument(run, kernel, &why);
-        if (getpid() != self) /* a copy that the tool made: its parent answers */
-            _exit(0);
+        if (getpid() != self) /* a copy that the tool made: its parent answers, it just ends */
+            kill(getpid(), SIGKILL);
         run->instruments = false;
         zs_tool_forget(run);
         if (error == -ENOMEM)
