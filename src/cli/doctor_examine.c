@@ -247,14 +247,17 @@ static void add_drivers(struct doctor_report *r, struct findings *f)
         if (i && missing)
             continue; /* only Intel's GPU driver is missed */
         const struct driver_question q = {.driver = known[i]};
-        f->gpu |= add_driver(r, known[i], &q, DOCTOR_WARN,
-                             missing ? "install the driver: " APT("intel-opencl-icd") " (Debian 12)"
-                                     : "the driver finds no GPU that it knows (see machine)");
+        f->gpu |= add_driver(
+            r, known[i], &q, DOCTOR_WARN,
+            missing ? "install the driver: " APT("intel-opencl-icd") " (Debian 12), " APT(
+                          "libze-intel-gpu1") " (later ones)"
+                    : "the driver finds no GPU that it knows (see machine)");
     }
     const struct driver_question blind = {.driver = "libze_intel_gpu.so.1", .without_gpu = true};
     if (!f->gpu)
-        f->intel_blind = add_driver(r, "Intel's driver without a GPU", &blind, DOCTOR_WARN,
-                                    "zescope record cannot be tried out on it");
+        f->intel_blind =
+            add_driver(r, "Intel's driver without a GPU", &blind, DOCTOR_WARN,
+                       "drivers of today want a GPU: zescope run --intel emulates one");
     char ours[PATH_MAX];
     if (zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", ours) ||
         zs_cli_find_library("libze_zescope.so", "ZESCOPE_DRIVER", "driver", ours)) {

@@ -25,7 +25,7 @@ struct zs_drm_shared {
     uint64_t offset_B, size_B;
     _Atomic uint32_t others; /* how often other processes took it */
 };
-static const char MAGIC[8] = "zsdmabuf";
+static const char MAGIC[8] = "zsdmabf";
 
 struct zs_drm_pages {
     struct zs_drm_pages *next;

@@ -509,16 +509,18 @@ const struct zs_eu_op *zs_eu_op_ret(struct zs_eu_thread *t, const struct zs_eu_o
     return block_start(t, block);
 }
 
-/* arg: which notification register. */
+/* arg: which notification register, and whether it keeps what it has. */
 const struct zs_eu_op *zs_eu_op_wait(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    if (t->n0[op->arg] == 0) {
+    uint32_t *n0 = &t->n0[op->arg & ~ZS_EU_WAIT_LEAVES];
+
+    if (*n0 == 0) {
         t->awaited_barrier = 0;
         t->status = ZS_EU_BARRIER;
         t->resume = op;
         return NULL;
     }
-    t->n0[op->arg]--;
+    *n0 -= !(op->arg & ZS_EU_WAIT_LEAVES);
     return op + 1;
 }
 

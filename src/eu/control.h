@@ -15,6 +15,9 @@ extern zs_eu_op_fn zs_eu_op_lane_count_known;
 /* jump_uniform: NoMask, with a predicate and without */
 extern zs_eu_op_fn zs_eu_op_jump_flag, zs_eu_op_jump_always;
 
+/* Beside the register that a wait is for: it keeps what it has. */
+enum { ZS_EU_WAIT_LEAVES = 4 };
+
 /* For compiled code: `taken` of the running lanes go to a block, the others to next_block, and
  * those with the least key run; its operation. Lanes that wait at a block join those that run. */
 const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken, uint32_t block,

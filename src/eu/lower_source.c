@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources: from wherever they are to packed elements of the execution type. */
+#include "eu/control.h"
 #include "eu/lower_operand.h"
 
 #include <string.h>
@@ -89,9 +90,22 @@ static struct zs_eu_loc load_indirect(struct zs_eu_lowering *l, const struct zs_
     return gather_region(l, &region, UINT32_MAX, op->type);
 }
 
+/* The next instruction comes back to this one for as long as it finds nothing: code for a debugger
+ * (IGC 2) asks n0 so before it goes on to sync.bar. Nothing but a barrier changes what it reads. */
+static bool is_asked_again(const struct zs_eu_lowering *l)
+{
+    struct zs_isa_inst next;
+
+    return zs_eu_decode(l, l->inst->offset_B + l->inst->size_B, &next) && next.op == ZS_OP_WHILE &&
+           zs_eu_label(l->program, &next, 0) == (int64_t)l->inst->offset_B;
+}
+
 static void before_read(struct zs_eu_lowering *l, const struct zs_isa_operand *op)
 {
     const struct zs_eu_program *p = l->program;
+
+    if (op->file == ZS_FILE_N && op->reg == 0 && op->subreg_B / 4 < 3 && is_asked_again(l))
+        zs_eu_emit(l, ZS_EU_KIND_WAIT)->arg = (uint8_t)(op->subreg_B / 4 | ZS_EU_WAIT_LEAVES);
 
     if (op->file == ZS_FILE_IP)
         zs_eu_emit(l, ZS_EU_KIND_READ_IP)->aux = zs_eu_program_ip(p, l->inst->offset_B);

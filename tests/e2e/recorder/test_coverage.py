@@ -15,7 +15,7 @@ from common import Recorder
 
 PROGRAM, LAYER, WAYS, KERNELS = (os.path.abspath(p) for p in sys.argv[4:8])
 VALIDATION = {'ZE_ENABLE_VALIDATION_LAYER': '1', 'ZE_ENABLE_PARAMETER_VALIDATION': '1'}
-INTEL = {'NEOReadDebugKeys': '1', 'ProductFamilyOverride': 'skl', 'SetCommandStreamReceiver': '1'}
+INTEL = dict(variable.split('=', 1) for variable in os.environ['ZS_TEST_INTEL'].split())
 
 
 def exports(path):

@@ -478,6 +478,29 @@ static void csel_of_halves(void **state)
     }
 }
 
+/* A loop that asks the notification register is a wait, which leaves the barrier's notification to
+ * sync.bar. */
+static void asked_barrier(void **state)
+{
+    struct zs_eu_program *program = assembled(
+        ZS_ISA_XE_HPC,
+        "L0:\n(W) and (1|M0) (eq)f0.0 null<1>:ud n0.0<0;1,0>:ud 0x1:ud\n(W&f0.0) while (1|M0) L0\n"
+        "sync.bar 0x0\nsync.bar 0x0",
+        (struct zs_eu_lower_params){0});
+    struct zs_eu_thread *t = assembled_thread(program);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_BARRIER);
+        assert_int_equal(t->awaited_barrier, 0);
+        assert_int_equal(zs_eu_thread_inst(t), 0);
+    }
+    t->n0[0] = 1;
+    assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_BARRIER); /* the second sync.bar */
+    assert_int_equal(t->n0[0], 0);
+    assert_int_equal(zs_eu_thread_inst(t), 3);
+    free(t);
+    zs_eu_program_destroy(program);
+}
+
 /* A thread stands at a named barrier until the environment lets it pass that one. */
 static void named_barriers(void **state)
 {
@@ -613,6 +636,7 @@ int main(void)
         cmocka_unit_test(registers_of_64_bytes),
         cmocka_unit_test(wide_types),
         cmocka_unit_test(csel_of_halves),
+        cmocka_unit_test(asked_barrier),
         cmocka_unit_test(named_barriers),
         cmocka_unit_test(samplers),
     };
