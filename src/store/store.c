@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -97,12 +98,28 @@ static bool ends_in_mid_line(int fd)
            last != '\n';
 }
 
+/* What the file ends in was left by a writer that is no more: those that write now hold a lock. */
+static bool is_torn(int fd)
+{
+    enum { PATIENCE_MS = 1000 };
+    for (int ms = 0; ends_in_mid_line(fd); ms++) {
+        if (!flock(fd, LOCK_EX | LOCK_NB))
+            return ends_in_mid_line(fd);
+        if (ms == PATIENCE_MS)
+            return true;
+        usleep(1000);
+    }
+    return false;
+}
+
 int zs_store_line(const char *path, struct zs_span line)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         return -errno;
-    bool torn = ends_in_mid_line(fd);
+    bool torn = is_torn(fd);
+    if (!torn)
+        (void)flock(fd, LOCK_SH | LOCK_NB); /* a file system without them: a line may be empty */
     size_t size_B = line.size_B + 1 + torn;
     char *text = malloc(size_B);
     int error = text ? 0 : -ENOMEM;

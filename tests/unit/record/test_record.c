@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,32 @@ static void test_torn_line_costs_only_itself(void **state)
     assert_int_equal(file.span.size_B, 13);
     assert_memory_equal(file.span.data, "one\nto\nthree\n", 13);
     zs_file_close(&file);
+}
+
+enum { WRITERS = 4, LINES = 60, LINE_B = 200000 };
+
+static void *write_lines(void *text)
+{
+    for (int i = 0; i < LINES; i++)
+        assert_int_equal(zs_store_line("lines", zs_span_make(text, LINE_B)), 0);
+    return NULL;
+}
+
+/* A file that ends within the line that another thread is writing is not torn. */
+static void test_lines_of_several_threads(void **state)
+{
+    pthread_t threads[WRITERS];
+    char *text = malloc(LINE_B);
+    assert_non_null(text);
+    memset(text, 'x', LINE_B);
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_lines, text), 0);
+    for (int i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    free(text);
+    struct stat st;
+    assert_int_equal(stat("lines", &st), 0);
+    assert_int_equal(st.st_size, WRITERS * LINES * (LINE_B + 1)); /* none is empty */
 }
 
 static void test_blob_is_kept_once(void **state)
@@ -467,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sha256),
         CASE(test_torn_line_costs_only_itself),
+        CASE(test_lines_of_several_threads),
         CASE(test_blob_is_kept_once),
         CASE(test_names),
         CASE(test_existing_folders),
