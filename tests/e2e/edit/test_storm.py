@@ -15,4 +15,4 @@ with tempfile.TemporaryDirectory() as top:
         for folder in ('', 'modules', 'process'):
             os.mkdir(os.path.join(top, tool, folder))
         command = [*prefix, storm, 'copy.bin', 'stride4', os.path.join(top, tool), tool]
-        subprocess.run(command, cwd=top, timeout=240, check=True, env=os.environ | {'TSAN_OPTIONS': 'halt_on_error=1'})
+        subprocess.run(command, cwd=top, timeout=240, check=True, env=os.environ | {'TSAN_OPTIONS': 'halt_on_error=1:atexit_sleep_ms=50'})

@@ -46,8 +46,10 @@ static inline uint32_t random_u32(uint64_t *state)
 
 static inline void fill_random(void *data, size_t size_B, uint64_t *seed)
 {
-    for (size_t i = 0; i < size_B; i++)
-        ((uint8_t *)data)[i] = (uint8_t)random_u32(seed);
+    for (size_t i = 0; i < size_B; i += 4) {
+        uint32_t word = random_u32(seed);
+        memcpy((uint8_t *)data + i, &word, ZS_MIN(size_B - i, sizeof(word)));
+    }
 }
 
 static inline void fixture_init(struct fixture *f, uint64_t *seed)

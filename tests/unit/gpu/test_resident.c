@@ -5,6 +5,7 @@
  */
 #include "runner.h"
 
+#include "base/sanitizer.h"
 #include "gpu/gpu_priv.h"
 
 #include <errno.h>
@@ -74,6 +75,7 @@ static void barriers_in_the_loop_that_polls(void **state)
     }
 }
 
+#if !ZS_HAS_TSAN /* these need one thread, of which it finds nothing */
 /* Each number with ZS_TEST_ALL; otherwise small ones, and some of the others. */
 static void any_number_of_workers(void **state)
 {
@@ -99,6 +101,8 @@ static void the_largest_model(void **state)
     for (uint32_t workers = 1; workers <= 255; workers = workers * 3 + 1)
         run_model("skl-gt4", workers, false, items, ZS_ARRAY_LEN(items));
 }
+
+#endif
 
 static void with_helpers(void **state)
 {
@@ -192,9 +196,11 @@ static void too_many_to_be_resident(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#if !ZS_HAS_TSAN
         cmocka_unit_test(any_number_of_workers),
         cmocka_unit_test(sizes_that_do_not_divide),
         cmocka_unit_test(the_largest_model),
+#endif
         cmocka_unit_test(with_helpers),
         cmocka_unit_test(helpers_of_another_launch),
         cmocka_unit_test(too_many_to_be_resident),
