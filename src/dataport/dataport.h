@@ -240,20 +240,6 @@ zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
  * behind it. 0: it is none of loads by lanes. */
 uint32_t zs_port_message_element_B(const struct zs_port_message *message);
 
-/* Addresses of dwords in an array that the payload has not been written with: base + index * 4. */
-struct zs_port_indices {
-    const uint8_t *dwords; /* an index of each lane */
-    uint64_t base;
-    bool is_signed; /* are they */
-};
-/* run() for such ones. */
-typedef bool zs_port_indexed_fn(struct zs_port *port, const struct zs_port_message *message,
-                                uint8_t *dst, const struct zs_port_indices *indices,
-                                const uint8_t *src1, uint32_t mask);
-/* NULL: it is no message of a dword for each of sixteen or 32 lanes by 64-bit address. */
-zs_port_indexed_fn *zs_port_message_indexed(const struct zs_port_message *message,
-                                            const struct zs_port_message_row *row, bool avx2);
-
 /* ---- what a message touches: for models of time -------------------------------------------------
  */
 

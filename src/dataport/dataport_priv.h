@@ -303,8 +303,6 @@ bool zs_port_run_lsc_vector_avx2(struct zs_port *port, const struct zs_port_mess
 /* lsc_rows.c: the handler that a load or store has for itself; NULL: none. */
 zs_port_run_fn *zs_port_run_lsc_pick(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn *zs_port_run_lsc_pick_avx2(const struct zs_port_message *m, bool is_write);
-zs_port_indexed_fn *zs_port_run_lsc_indexed(const struct zs_port_message *m, bool is_write);
-zs_port_indexed_fn *zs_port_run_lsc_indexed_avx2(const struct zs_port_message *m, bool is_write);
 /* lsc_local.c: the same for local memory, atomics too. */
 zs_port_run_fn *zs_port_run_local_pick(const struct zs_port_message *m, bool is_write);
 zs_port_run_fn *zs_port_run_local_pick_avx2(const struct zs_port_message *m, bool is_write);

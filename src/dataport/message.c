@@ -46,16 +46,6 @@ uint32_t zs_port_message_element_B(const struct zs_port_message *m)
     }
 }
 
-zs_port_indexed_fn *zs_port_message_indexed(const struct zs_port_message *message,
-                                            const struct zs_port_message_row *row, bool avx2)
-{
-    bool is_store = row->run == zs_port_run_lsc_store;
-    if ((!is_store && row->run != zs_port_run_lsc_load) || zs_port_moves(message))
-        return NULL;
-    return avx2 ? zs_port_run_lsc_indexed_avx2(message, is_store)
-                : zs_port_run_lsc_indexed(message, is_store);
-}
-
 /* `run` is another file's: the compiler moves none of its arithmetic across the change of modes. */
 bool zs_port_with_own_floats(zs_port_run_fn *run, struct zs_port *port,
                              const struct zs_port_message *message, uint8_t *dst,

@@ -645,13 +645,6 @@ static inline enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs
     return status == ZS_EU_OK && send->d.eot ? ZS_EU_EOT : status;
 }
 
-static inline uint64_t load_qword(const struct zs_eu_thread *t, uint32_t offset_B)
-{
-    uint64_t value;
-    memcpy(&value, (const uint8_t *)t + offset_B, sizeof(value));
-    return value;
-}
-
 static const struct zs_eu_op *stop_behind(struct zs_eu_thread *t, const struct zs_eu_op *op,
                                           enum zs_eu_status status)
 {
@@ -705,38 +698,6 @@ const struct zs_eu_op *zs_eu_op_send_direct(struct zs_eu_thread *t, const struct
     t->current = op;
     if (ZS_UNLIKELY(!send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
                                t->grf + send->d.src1_B, op->lanes)))
-        return refused(t, op);
-    ZS_EU_NEXT(t, op);
-}
-
-static inline bool send_indexed(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active)
-{
-    const struct zs_eu_program_send *from = op->send;
-    const struct zs_eu_send *send = &from->send;
-    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
-    const struct zs_port_indices indices = {
-        .dwords = (const uint8_t *)t + from->indices.dwords,
-        .base = load_qword(t, from->indices.base),
-        .is_signed = from->indices.is_signed,
-    };
-
-    t->current = op;
-    return from->indices.run(t->env, m, t->grf + send->d.dst_B, &indices, t->grf + send->d.src1_B,
-                             active);
-}
-
-const struct zs_eu_op *zs_eu_op_send_indexed(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    uint32_t active = zs_eu_active(t, op);
-
-    if (active && !send_indexed(t, op, active))
-        return refused(t, op);
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_send_indexed_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    if (ZS_UNLIKELY(!send_indexed(t, op, op->lanes)))
         return refused(t, op);
     ZS_EU_NEXT(t, op);
 }

@@ -6,8 +6,6 @@
 
 #include "eu/eu_priv.h"
 
-/* send_indexed: to all lanes that the message has */
-extern zs_eu_op_fn zs_eu_op_send_indexed_full;
 /* send: the end of a thread, and nothing else */
 extern zs_eu_op_fn zs_eu_op_send_end;
 /* lane_count: dst is how many */

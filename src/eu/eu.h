@@ -42,8 +42,6 @@ enum {
     ZS_EU_GUARD_B = 256,
     ZS_EU_TEMP_COUNT = 16,
     ZS_EU_TEMP_B = 256 + 64,
-    ZS_EU_KEPT_COUNT = 4,
-    ZS_EU_KEPT_B = 128,
     ZS_EU_CONST_B = 4096,
     ZS_EU_SEND_CACHE = 64, /* pairs of descriptors, by instruction */
     ZS_EU_PAIR_B = 256 + 64,
@@ -210,9 +208,6 @@ enum {
     /* ... of a product that puts 64-bit integers into the long pipe, as XeHPC's first stepping did
      */
     ZS_EU_LOWER_LONG_INTEGERS = 1u << 6,
-    /* steps of 64 bytes for elements of all sizes where the host has AVX-512, whether it is faster
-     * by them or not: for tests */
-    ZS_EU_LOWER_WIDE = 1u << 7,
     /* each instruction has an operation: threads can stand at all of them, and go on in another
      * program of the same code (zs_eu_thread_switch) */
     ZS_EU_LOWER_PLACES = 1u << 8,
@@ -388,8 +383,6 @@ struct zs_eu_thread {
     _Alignas(64) uint8_t grf[ZS_EU_GRF_FILE_MAX_B + ZS_EU_GUARD_B];
     _Alignas(64) uint32_t key[ZS_EU_LANES_MAX];
     _Alignas(64) uint8_t temp[ZS_EU_TEMP_COUNT][ZS_EU_TEMP_B];
-    /* words that were widened, for all instructions of a block that read them */
-    _Alignas(64) uint8_t kept[ZS_EU_KEPT_COUNT][ZS_EU_KEPT_B];
     _Alignas(64) uint8_t sink[ZS_EU_TEMP_B]; /* what is written to null */
     _Alignas(64) uint8_t pair[ZS_EU_PAIR_B]; /* src2 of dpasw: from both threads of a pair */
     _Alignas(64) uint8_t constant[ZS_EU_CONST_B + 64];

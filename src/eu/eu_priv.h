@@ -16,8 +16,6 @@
 
 /* Handlers return the next operation, or NULL after they have set t->status. */
 typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct zs_eu_op *op);
-/* One that takes what the operation in front of it passes on, too (exec_linked.c). */
-typedef void zs_eu_any_fn(void);
 
 /*
  * The lowering says what an operation is (kind, cls, operands, mask); its handler follows from
@@ -30,10 +28,7 @@ enum { ZS_EU_BLOCK_BITS = 20 };
 enum { ZS_EU_OP_ALIGN = 64 }; /* a line of the host's cache */
 
 struct zs_eu_op {
-    _Alignas(ZS_EU_OP_ALIGN) union {
-        zs_eu_op_fn *fn;
-        zs_eu_any_fn *linked;
-    };
+    _Alignas(ZS_EU_OP_ALIGN) zs_eu_op_fn *fn;
     union {
         struct {
             uint32_t dst, src[3]; /* byte offsets from the thread */
@@ -61,7 +56,6 @@ struct zs_eu_op {
     uint32_t inst;
     uint16_t kind; /* enum zs_eu_kind */
     uint8_t cls;
-    bool passed; /* a row's: nobody but the operation behind it reads what it writes */
 };
 
 /* How a row's operands are read. N1 handlers do one channel and touch no other bytes. */
@@ -94,17 +88,12 @@ enum zs_eu_kind {
 
 /* What a row's handler takes for granted about the mask. */
 enum zs_eu_shape {
-    ZS_EU_SHAPE_ANY,      /* nothing */
-    ZS_EU_SHAPE_FULL8,    /* whole chunks are written, whatever the mask: one chunk (or N1) ... */
-    ZS_EU_SHAPE_FULL16,   /* ... two ... */
-    ZS_EU_SHAPE_FULL32,   /* ... four */
-    ZS_EU_SHAPE_MASKED16, /* sixteen channels */
-    ZS_EU_SHAPE_MASKED32, /* thirty-two */
+    ZS_EU_SHAPE_ANY,  /* nothing */
+    ZS_EU_SHAPE_FULL, /* whole chunks are written, or the one channel of N1 */
     ZS_EU_SHAPE_COUNT
 };
 
-/* One per build of exec.c. NULL: there is none, ANY will do; ANY has all of class 0 and N1. In that
- * of exec_wide.c: AVX2's will do. */
+/* One per build of exec.c. NULL: there is none, ANY will do; ANY has all of class 0 and N1. */
 struct zs_eu_handlers {
     zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_SHAPE_COUNT][ZS_EU_CLASS_COUNT];
     zs_eu_op_fn *gather[4]; /* by log2 of the element size; stride src[1], to packed */
@@ -114,28 +103,6 @@ struct zs_eu_handlers {
 };
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
-extern const struct zs_eu_handlers zs_eu_handlers_avx512;
-
-/* Links (exec_linked.c): handlers of 32 lanes, all on or under any mask, by what becomes of their
- * result, and by where each source is: digits to base 3, the first source's the lowest. Those of no
- * link are better than exec.c's; NULL: there is none. */
-enum { ZS_EU_LINK_V, ZS_EU_LINK_S, ZS_EU_LINK_C, ZS_EU_LINK_CODES = 27 };
-enum zs_eu_link {
-    ZS_EU_LINK_STORED,
-    ZS_EU_LINK_BOTH,   /* stored and passed on */
-    ZS_EU_LINK_PASSED, /* passed on alone */
-    ZS_EU_LINK_COUNT
-};
-struct zs_eu_links {
-    zs_eu_any_fn *row[ZS_EU_ROW_COUNT][2][ZS_EU_LINK_COUNT][ZS_EU_LINK_CODES];
-};
-extern const struct zs_eu_links zs_eu_links_avx2, zs_eu_links_avx512;
-
-/* math.exp of sixteen and of 32 lanes, all on (exec_exp.c). */
-struct zs_eu_exp {
-    zs_eu_op_fn *of[2];
-};
-extern const struct zs_eu_exp zs_eu_exp_avx2, zs_eu_exp_avx512;
 
 /* ---- systolic multiplications (dpas.c) ---- */
 
@@ -207,20 +174,9 @@ struct zs_eu_program_fault {
     char text[160];
 };
 
-/* What a message's addresses are made from, when nothing else does: offsets in the thread of the
- * indices and the base. */
-struct zs_port_indices;
-struct zs_eu_send_indices {
-    bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
-                const struct zs_port_indices *indices, const uint8_t *src1, uint32_t mask);
-    uint32_t dwords, base;
-    bool is_signed;
-};
-
 /* A send as it stands in the program; exec is NULL when its descriptor comes from a0. */
 struct zs_eu_program_send {
     struct zs_eu_send send;
-    struct zs_eu_send_indices indices; /* run NULL: the payload has addresses */
     bool desc_is_reg, ex_desc_is_reg;
     bool sfid_in_ex_desc;        /* where that is in a register */
     uint8_t desc_a0, ex_desc_a0; /* dwords of a0 */
@@ -360,7 +316,6 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
  * calls of these jumps only uses some stack.
  */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-#define ZS_EU_HAS_LINKS   1
 #define ZS_EU_NEXT(t, op) return (op)[1].fn((t), (op) + 1)
 /* Go on elsewhere; every so often from the loop. */
 #define ZS_EU_FOLLOW(t, op)                                                                        \
@@ -372,7 +327,6 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
     } while (0)
 #else
 #define ZS_EU_FOLLOW(t, op) return (op)
-#define ZS_EU_HAS_LINKS     0
 #define ZS_EU_NEXT(t, op)   return (op) + 1
 #endif
 
@@ -384,15 +338,6 @@ extern zs_eu_op_fn zs_eu_op_block_counting, zs_eu_op_block_full, zs_eu_op_block_
     zs_eu_op_block_hooked;
 /* in place of zs_eu_op_send: a known message to all its lanes that does not end the thread */
 extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
-/* ... by indices in place of addresses */
-extern zs_eu_op_fn zs_eu_op_send_indexed;
-
-/* uniform.c: in place of a row that compares two dwords for all channels, whatever the mask; the
- * same and of the jump behind it that goes by what comes out; NULL: there is none. In place of
- * moves of one dword each, so many as aux says. */
-zs_eu_op_fn *zs_eu_compare_uniform(enum zs_eu_row row);
-zs_eu_op_fn *zs_eu_compare_and_jump(enum zs_eu_row row);
-extern zs_eu_op_fn zs_eu_op_moves;
 
 /* control.c: the message that an operation sends; NULL after a fault */
 const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op);

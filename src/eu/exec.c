@@ -33,8 +33,7 @@
  * A handler: declare the sources, then chunk by chunk read them, compute, store. Sources are read
  * before the chunk is stored, and zs_eu_lower() has excluded harmful overlaps between chunks.
  *
- * Shapes (enum zs_eu_shape): any mask and number of chunks; whole chunks without a look at the
- * mask, eight, sixteen or thirty-two channels; sixteen or thirty-two channels under any mask.
+ * Shapes (enum zs_eu_shape): under any mask, or whole chunks without a look at it.
  */
 #define BODY_ANY(TD, MODE, DECLARE, READ, EXPR)                                                    \
     {                                                                                              \
@@ -59,7 +58,7 @@
         TD##x8 value_ = (TD##x8)(EXPR);                                                            \
         memcpy((at), &value_, sizeof(value_));                                                     \
     } while (0)
-#define BODY_FULL_LOOP(TD, MODE, DECLARE, READ, EXPR)                                              \
+#define BODY_FULL(TD, MODE, DECLARE, READ, EXPR)                                                   \
     {                                                                                              \
         DECLARE;                                                                                   \
         uint8_t *to = AT(t, op->dst);                                                              \
@@ -73,75 +72,6 @@
         LEAVE_##MODE(t);                                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-#define BODY_FULL8(TD, MODE, DECLARE, READ, EXPR)                                                  \
-    {                                                                                              \
-        DECLARE;                                                                                   \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, AT(t, op->dst), EXPR);                                                     \
-        LEAVE_##MODE(t);                                                                           \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define BODY_FULL16(TD, MODE, DECLARE, READ, EXPR)                                                 \
-    {                                                                                              \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, to, EXPR);                                                                 \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, to + sizeof(TD##x8), EXPR);                                                \
-        LEAVE_##MODE(t);                                                                           \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define BODY_FULL32(TD, MODE, DECLARE, READ, EXPR)                                                 \
-    {                                                                                              \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, to, EXPR);                                                                 \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, to + sizeof(TD##x8), EXPR);                                                \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, to + 2 * sizeof(TD##x8), EXPR);                                            \
-        READ;                                                                                      \
-        STORE_WHOLE(TD, to + 3 * sizeof(TD##x8), EXPR);                                            \
-        LEAVE_##MODE(t);                                                                           \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define BODY_MASKED16(TD, MODE, DECLARE, READ, EXPR)                                               \
-    {                                                                                              \
-        uint32_t active = zs_eu_active(t, op);                                                     \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                        \
-        READ;                                                                                      \
-        STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8);                         \
-        LEAVE_##MODE(t);                                                                           \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-
-#define BODY_MASKED32(TD, MODE, DECLARE, READ, EXPR)                                               \
-    {                                                                                              \
-        uint32_t active = zs_eu_active(t, op);                                                     \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                        \
-        READ;                                                                                      \
-        STORE_BLEND(TD, to + sizeof(TD##x8), (TD##x8)(EXPR), active >> 8 & 0xff);                  \
-        READ;                                                                                      \
-        STORE_BLEND(TD, to + 2 * sizeof(TD##x8), (TD##x8)(EXPR), active >> 16 & 0xff);             \
-        READ;                                                                                      \
-        STORE_BLEND(TD, to + 3 * sizeof(TD##x8), (TD##x8)(EXPR), active >> 24);                    \
-        LEAVE_##MODE(t);                                                                           \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-
 /* One channel: nothing but its element is touched. */
 #define STORE_ONE(TD, MODE, DECLARE, EXPR)                                                         \
     DECLARE;                                                                                       \
@@ -183,22 +113,11 @@
     HANDLER(id##_7_##SHAPE)                                                                        \
     BODY_N1_##SHAPE(TD, MODE, DECLARE_S(TA, a, 0); DECLARE_S(TB, b, 1); DECLARE_S(TC, c, 2), EXPR)
 
-/*
- * Rows with handlers of all shapes, and those (_V) with few. With ZS_EU_FEW all have few: ANY does
- * for each shape, and the others are what takes the compiler long.
- */
-#ifdef ZS_EU_FEW
-#define SHAPES(FN, ...)        FN(ANY, __VA_ARGS__)
-#define MASKED_SHAPES(FN, ...) SHAPES(FN, __VA_ARGS__)
-#else
-#define SHAPES(FN, ...)                                                                            \
-    FN(ANY, __VA_ARGS__) FN(FULL8, __VA_ARGS__) FN(FULL16, __VA_ARGS__) FN(FULL32, __VA_ARGS__)
-#define MASKED_SHAPES(FN, ...)                                                                     \
-    SHAPES(FN, __VA_ARGS__) FN(MASKED16, __VA_ARGS__) FN(MASKED32, __VA_ARGS__)
-#endif
-#define UN_SHAPES(...)  MASKED_SHAPES(UN_FN, __VA_ARGS__)
-#define BIN_SHAPES(...) MASKED_SHAPES(BIN_FN, __VA_ARGS__)
-#define TER_SHAPES(...) MASKED_SHAPES(TER_FN, __VA_ARGS__)
+/* Rows that read sources in all ways, and those (_V) that read them in one. */
+#define SHAPES(FN, ...) FN(ANY, __VA_ARGS__) FN(FULL, __VA_ARGS__)
+#define UN_SHAPES(...)  SHAPES(UN_FN, __VA_ARGS__)
+#define BIN_SHAPES(...) SHAPES(BIN_FN, __VA_ARGS__)
+#define TER_SHAPES(...) SHAPES(TER_FN, __VA_ARGS__)
 
 #define ZS_EU_UN(id, TD, TA, MODE, EXPR)                                                           \
     UN_SHAPES(id, 0, V, TD, TA, MODE, EXPR)                                                        \
@@ -207,7 +126,7 @@
     UN_N1(FULL, id, TD, TA, MODE, EXPR)
 #define ZS_EU_UN_V(id, TD, TA, MODE, EXPR)                                                         \
     UN_FN(ANY, id, 0, V, TD, TA, MODE, EXPR)                                                       \
-    UN_FN(FULL_LOOP, id, 0, V, TD, TA, MODE, EXPR)                                                 \
+    UN_FN(FULL, id, 0, V, TD, TA, MODE, EXPR)                                                      \
     UN_N1(ANY, id, TD, TA, MODE, EXPR)
 
 #define ZS_EU_BIN(id, TD, TA, TB, MODE, EXPR)                                                      \
@@ -218,7 +137,7 @@
     BIN_N1(FULL, id, TD, TA, TB, MODE, EXPR)
 #define ZS_EU_BIN_V(id, TD, TA, TB, MODE, EXPR)                                                    \
     BIN_FN(ANY, id, 0, V, V, TD, TA, TB, MODE, EXPR)                                               \
-    BIN_FN(FULL_LOOP, id, 0, V, V, TD, TA, TB, MODE, EXPR)                                         \
+    BIN_FN(FULL, id, 0, V, V, TD, TA, TB, MODE, EXPR)                                              \
     BIN_N1(ANY, id, TD, TA, TB, MODE, EXPR)
 
 #define ZS_EU_TER(id, TD, TA, TB, TC, MODE, EXPR)                                                  \
@@ -233,7 +152,7 @@
     TER_N1(FULL, id, TD, TA, TB, TC, MODE, EXPR)
 #define ZS_EU_TER_V(id, TD, TA, TB, TC, MODE, EXPR)                                                \
     TER_FN(ANY, id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                        \
-    TER_FN(FULL_LOOP, id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                  \
+    TER_FN(FULL, id, 0, V, V, V, TD, TA, TB, TC, MODE, EXPR)                                       \
     TER_N1(ANY, id, TD, TA, TB, TC, MODE, EXPR)
 
 /*
@@ -261,58 +180,27 @@
         write_flag(t, op, active, bits);                                                           \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-#define CMP_BODY_FULL8(TA, MODE, DECLARE, READ, EXPR)                                              \
+#define CMP_BODY_FULL(TA, MODE, DECLARE, READ, EXPR)                                               \
     {                                                                                              \
+        uint32_t bits = 0, shift = 0;                                                              \
         DECLARE;                                                                                   \
+        unsigned left = op->chunks;                                                                \
         ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
+        do {                                                                                       \
+            READ;                                                                                  \
+            bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << shift;                          \
+            shift += 8;                                                                            \
+        } while (--left);                                                                          \
         LEAVE_##MODE(t);                                                                           \
-        write_flag(t, op, 0xff, bits);                                                             \
+        write_flag(t, op, op->lanes, bits);                                                        \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-#define CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, active)                                         \
-    {                                                                                              \
-        DECLARE;                                                                                   \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
-        READ;                                                                                      \
-        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8;                                  \
-        LEAVE_##MODE(t);                                                                           \
-        write_flag(t, op, (active), bits);                                                         \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define CMP_BODY_FULL16(TA, MODE, DECLARE, READ, EXPR)                                             \
-    CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, 0xffff)
-#define CMP_BODY_32(TA, MODE, DECLARE, READ, EXPR, active)                                         \
-    {                                                                                              \
-        DECLARE;                                                                                   \
-        ENTER_##MODE(t);                                                                           \
-        READ;                                                                                      \
-        uint32_t bits = LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR));                               \
-        READ;                                                                                      \
-        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 8;                                  \
-        READ;                                                                                      \
-        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 16;                                 \
-        READ;                                                                                      \
-        bits |= LANES_TO_BITS_##TA((LANES_BITS_##TA)(EXPR)) << 24;                                 \
-        LEAVE_##MODE(t);                                                                           \
-        write_flag(t, op, (active), bits);                                                         \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define CMP_BODY_FULL32(TA, MODE, DECLARE, READ, EXPR)                                             \
-    CMP_BODY_32(TA, MODE, DECLARE, READ, EXPR, UINT32_MAX)
-#define CMP_BODY_MASKED32(TA, MODE, DECLARE, READ, EXPR)                                           \
-    CMP_BODY_32(TA, MODE, DECLARE, READ, EXPR, zs_eu_active(t, op))
-#define CMP_BODY_MASKED16(TA, MODE, DECLARE, READ, EXPR)                                           \
-    CMP_BODY_16(TA, MODE, DECLARE, READ, EXPR, zs_eu_active(t, op))
 
 #define CMP_FN(SHAPE, id, cls, A, B, TA, MODE, EXPR)                                               \
     HANDLER(id##_##cls##_##SHAPE)                                                                  \
     CMP_BODY_##SHAPE(TA, MODE, DECLARE_##A(TA, a, 0); DECLARE_##B(TA, b, 1), READ_##A(TA, a);      \
                      READ_##B(TA, b), EXPR)
-#define CMP_SHAPES(...) MASKED_SHAPES(CMP_FN, __VA_ARGS__)
+#define CMP_SHAPES(...) SHAPES(CMP_FN, __VA_ARGS__)
 
 /* Two numbers: what holds for one channel holds for all. */
 #define CMP_BOTH_FN(id, TA, MODE, EXPR)                                                            \
@@ -382,38 +270,18 @@
         } while (--left);                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-#define SEL_BODY_FULL8(TA, DECLARE, READ)                                                          \
-    {                                                                                              \
-        uint32_t chosen = sel_chooser(t, op);                                                      \
-        DECLARE;                                                                                   \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, AT(t, op->dst), CHOSEN(TA, chosen));                                       \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define SEL_BODY_FULL16(TA, DECLARE, READ)                                                         \
+#define SEL_BODY_FULL(TA, DECLARE, READ)                                                           \
     {                                                                                              \
         uint32_t chosen = sel_chooser(t, op);                                                      \
         DECLARE;                                                                                   \
         uint8_t *to = AT(t, op->dst);                                                              \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, to, CHOSEN(TA, chosen));                                                   \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, to + sizeof(TA##x8), CHOSEN(TA, chosen >> 8));                             \
-        ZS_EU_NEXT(t, op);                                                                         \
-    }
-#define SEL_BODY_FULL32(TA, DECLARE, READ)                                                         \
-    {                                                                                              \
-        uint32_t chosen = sel_chooser(t, op);                                                      \
-        DECLARE;                                                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, to, CHOSEN(TA, chosen));                                                   \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, to + sizeof(TA##x8), CHOSEN(TA, chosen >> 8));                             \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, to + 2 * sizeof(TA##x8), CHOSEN(TA, chosen >> 16));                        \
-        READ;                                                                                      \
-        STORE_WHOLE(TA, to + 3 * sizeof(TA##x8), CHOSEN(TA, chosen >> 24));                        \
+        unsigned left = op->chunks;                                                                \
+        do {                                                                                       \
+            READ;                                                                                  \
+            STORE_WHOLE(TA, to, CHOSEN(TA, chosen));                                               \
+            to += sizeof(TA##x8);                                                                  \
+            chosen >>= 8;                                                                          \
+        } while (--left);                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
 #define SEL_FN(SHAPE, id, cls, A, B, TA)                                                           \
@@ -585,46 +453,30 @@ HANDLER(scatter_pairs_32)
 
 /* ---- the table ---- */
 
-#ifdef ZS_EU_FEW
-#define CELLS(id, cls)        [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY
-#define CELLS_MASKED(id, cls) CELLS(id, cls)
-#else
 #define CELLS(id, cls)                                                                             \
-    [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY, [ZS_EU_SHAPE_FULL8][cls] = id##_##cls##_FULL8,      \
-    [ZS_EU_SHAPE_FULL16][cls] = id##_##cls##_FULL16,                                               \
-    [ZS_EU_SHAPE_FULL32][cls] = id##_##cls##_FULL32
-#define CELLS_MASKED(id, cls)                                                                      \
-    CELLS(id, cls), [ZS_EU_SHAPE_MASKED16][cls] = id##_##cls##_MASKED16,                           \
-                    [ZS_EU_SHAPE_MASKED32][cls] = id##_##cls##_MASKED32
-#endif
-#define CELLS_ONE(id)                                                                              \
-    [ZS_EU_SHAPE_ANY][ZS_EU_CLASS_N1] = id##_7_ANY, [ZS_EU_SHAPE_FULL8][ZS_EU_CLASS_N1] =          \
-                                                        id##_7_FULL
+    [ZS_EU_SHAPE_ANY][cls] = id##_##cls##_ANY, [ZS_EU_SHAPE_FULL][cls] = id##_##cls##_FULL
 #define CELLS_V(id)                                                                                \
     {                                                                                              \
         [ZS_EU_SHAPE_ANY] = {[0] = id##_0_ANY, [ZS_EU_CLASS_N1] = id##_7_ANY},                     \
-        [ZS_EU_SHAPE_FULL8] = {id##_0_FULL_LOOP}, [ZS_EU_SHAPE_FULL16] = {id##_0_FULL_LOOP},       \
-        [ZS_EU_SHAPE_FULL32] = {id##_0_FULL_LOOP},                                                 \
+        [ZS_EU_SHAPE_FULL] = {id##_0_FULL},                                                        \
     }
 
 const struct zs_eu_handlers ZS_EU_HANDLERS = {
     .row =
         {
 #define ZS_EU_UN(id, td, ta, mode, expr)                                                           \
-    [ZS_EU_ROW_##id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_ONE(id)},
+    [ZS_EU_ROW_##id] = {CELLS(id, 0), CELLS(id, 1), CELLS(id, 7)},
 #define ZS_EU_UN_V(id, td, ta, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
-    [ZS_EU_ROW_##                                                                                  \
-        id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2), CELLS_ONE(id)},
+    [ZS_EU_ROW_##id] = {CELLS(id, 0), CELLS(id, 1), CELLS(id, 2), CELLS(id, 7)},
 #define ZS_EU_BIN_V(id, td, ta, tb, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
-    [ZS_EU_ROW_##id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2),             \
-                        CELLS_MASKED(id, 3), CELLS_MASKED(id, 4), CELLS_MASKED(id, 5),             \
-                        CELLS_MASKED(id, 6), CELLS_ONE(id)},
+    [ZS_EU_ROW_##id] = {CELLS(id, 0), CELLS(id, 1), CELLS(id, 2), CELLS(id, 3),                    \
+                        CELLS(id, 4), CELLS(id, 5), CELLS(id, 6), CELLS(id, 7)},
 #define ZS_EU_TER_V(id, td, ta, tb, tc, mode, expr) [ZS_EU_ROW_##id] = CELLS_V(id),
 #define ZS_EU_CMP(id, ta, mode, expr)                                                              \
-    [ZS_EU_ROW_##id] = {CELLS_MASKED(id, 0), CELLS_MASKED(id, 1), CELLS_MASKED(id, 2),             \
-                        CELLS_ONE(id), [ZS_EU_SHAPE_ANY][3] = id##_3_ANY},
+    [ZS_EU_ROW_##id] = {CELLS(id, 0), CELLS(id, 1), CELLS(id, 2),                                  \
+                        CELLS(id, 7), [ZS_EU_SHAPE_ANY][3] = id##_3_ANY},
 #define ZS_EU_CMP_V(id, ta, mode, expr)                                                            \
     [ZS_EU_ROW_##id] = {{[0] = id##_0_ANY, [ZS_EU_CLASS_N1] = id##_7_ANY}},
 #define ZS_EU_SEL(id, ta)                                                                          \

@@ -4,7 +4,7 @@
  *
  * The interpreter works in chunks of eight lanes of any type. Plain operators do most of the work;
  * what they cannot say (masks, fused multiply-add, half floats) has an x86 form for AVX2 and one
- * for x86-64-v2. Both give the same bits. exec_wide.c takes it for lanes of 64 bits and AVX-512.
+ * for x86-64-v2. Both give the same bits.
  */
 #ifndef ZS_EU_LANES_H
 #define ZS_EU_LANES_H

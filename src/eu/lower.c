@@ -8,7 +8,6 @@
  */
 #include "eu/lower.h"
 #include "base/vec.h"
-#include "eu/lower_merge.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -138,18 +137,16 @@ static struct zs_eu_clear *find_runs(const struct zs_eu_program *p, const uint64
 }
 
 /* What a new thread must find as it does. */
-static bool find_start(struct zs_eu_lowering *l, const struct zs_eu_window *window)
+static bool find_start(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
     uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
     uint64_t read[4] = {0}, exposed[4] = {0};
-    bool known =
-        window->is_merging && !zs_eu_is_watched(l) && zs_eu_exposed_registers(l, entry, exposed);
+    bool known = !zs_eu_stands_anywhere(l) && !zs_eu_is_watched(l) &&
+                 zs_eu_exposed_registers(l, entry, exposed);
 
     if (zs_eu_is_watched(l))
         p->read_acc_slots = (1u << ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN) - 1;
-    else if (window->is_merging && !window->acc_lives)
-        p->read_acc_slots = 0;
     for (uint32_t reg = 0; reg < p->regs.grf_count; reg++)
         read[reg / 64] |= (uint64_t)is_read(l, reg) << reg % 64;
     for (unsigned i = 0; i < ZS_ARRAY_LEN(read); i++)
@@ -396,7 +393,6 @@ static void begin_inst(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
     l->n = inst->exec_size;
     l->chunks = (l->n + 7) / 8;
     l->temps = 0;
-    l->kept_in_use = 0;
     l->failed = false;
     l->enables =
         (uint16_t)((inst->flags & ZS_INST_NOMASK) ? ZS_EU_OFFSET(all_ones) : ZS_EU_OFFSET(ce));
@@ -509,145 +505,47 @@ static void lower_one(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, 
     end_inst(l, first);
 }
 
-/* Of one that has no operations of its own. */
-static void count_lanes_of(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned slot)
-{
-    begin_inst(l, &w->slots[slot].inst, w->first + slot);
-    set_predicate(l);
-    zs_eu_count_lanes(l);
-}
-
-/* An instruction together with others; false: they cannot be, and nothing was done. One that reads
- * another one's source is refused then: what it would read by itself may not have been written. */
-static bool lower_whole(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
-{
-    const struct zs_eu_slot *slot = &w->slots[index];
-    struct zs_eu_program *p = l->program;
-    size_t first = p->op_count;
-
-    begin_inst(l, &slot->whole, w->first + index);
-    if (check_flags(l) && check_access_mode(l)) {
-        count_lanes_of(l, w, index);
-        for (unsigned i = 0; i < slot->half_count; i++)
-            count_lanes_of(l, w, slot->halves[i]);
-        begin_inst(l, &slot->whole, w->first + index);
-        set_predicate(l);
-        if (slot->shift)
-            zs_eu_lower_address(l, slot->shift - 1u);
-        else
-            zs_eu_lower_inst(l);
-    }
-    if (l->failed && slot->is_forwarded)
-        end_refused(l, &slot->whole, first, false);
-    if (!l->failed || slot->is_forwarded) {
-        end_inst(l, first);
-        return true;
-    }
-    p->op_count = first;
-    zs_eu_forget_kept(l, NULL, 0); /* operations that are gone may have widened some */
-    return false;
-}
-
-/* What the slot has written is not what was widened before. */
-static void forget_written(struct zs_eu_lowering *l, const struct zs_eu_slot *slot)
-{
-    if (!l->keeps) /* nothing was, and what it touches is not known */
-        return;
-    if (slot->touch.unknown || l->failed)
-        zs_eu_forget_kept(l, NULL, 0);
-    else
-        zs_eu_forget_kept(l, slot->touch.written, ZS_ARRAY_LEN(slot->touch.written));
-}
-
-/* One that has operations of its own. */
-static void lower_own(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
-{
-    const struct zs_eu_slot *slot = &w->slots[index];
-
-    if (slot->is_rewritten && lower_whole(l, w, index)) {
-        forget_written(l, slot);
-        return;
-    }
-    l->sum = slot->indices ? &w->slots[slot->indices - 1].whole : NULL;
-    lower_one(l, &slot->inst, w->first + index);
-    l->sum = NULL;
-    forget_written(l, slot);
-    for (unsigned i = 0; i < slot->half_count; i++) {
-        zs_eu_forget_kept(l, NULL, 0);
-        lower_one(l, &w->slots[slot->halves[i]].inst, w->first + slot->halves[i]);
-        zs_eu_forget_kept(l, NULL, 0);
-    }
-}
-
-static void lower_slot(struct zs_eu_lowering *l, const struct zs_eu_window *w, unsigned index)
-{
-    const struct zs_eu_slot *slot = &w->slots[index];
-    size_t first = l->program->op_count;
-
-    if (slot->state == ZS_EU_SLOT_HALF)
-        return;
-    if (slot->state == ZS_EU_SLOT_DROPPED) {
-        count_lanes_of(l, w, index);
-        return;
-    }
-    lower_own(l, w, index);
-    zs_eu_note_passed(l, slot, first);
-}
-
-static void lower_blocks(struct zs_eu_lowering *l, struct zs_eu_window *w)
+static void lower_blocks(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
+    struct zs_isa_inst inst;
     uint32_t block = 0;
 
-    zs_eu_merge_begin(l, w);
-    l->keeps = w->is_merging;
     for (uint32_t i = 0; i < p->inst_count && !l->no_memory; i++) {
         if (p->block_inst[block] == i) {
             l->index = i;
             emit_block(l, block);
             block++;
         }
-        if (p->block_inst[p->insts[i].block] == i)
-            zs_eu_forget_kept(l, NULL, 0);
-        if (i >= w->first + w->count)
-            zs_eu_merge_window(l, w, i, p->block_inst[block]);
-        lower_slot(l, w, w->order[i - w->first]);
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
+        lower_one(l, &inst, i);
     }
 }
 
 static int lower_all(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
-    struct zs_eu_window *window = malloc(sizeof(*window));
 
-    if (!window)
-        return -ENOMEM;
     zs_eu_number_counters(l);
-    lower_blocks(l, window);
+    lower_blocks(l);
     l->index = p->inst_count;
     l->inst = NULL;
     emit_block(l, p->block_count - 1);
     zs_eu_emit(l, ZS_EU_KIND_END);
-    bool done = !l->no_memory && zs_eu_select(l) && find_start(l, window);
-    free(window);
-    return done ? 0 : -ENOMEM;
+    return !l->no_memory && zs_eu_select(l) && find_start(l) ? 0 : -ENOMEM;
 }
 
 /* ---- programs ---- */
 
 static const struct {
     const char *name;
-    const struct zs_eu_handlers *handlers, *wide;
-    const struct zs_eu_links *links;
-    const struct zs_eu_exp *exp;
+    const struct zs_eu_handlers *handlers;
     const struct zs_eu_dpas_handlers *dpas;
 } hosts[ZS_EU_HOST_COUNT] = {
-    [ZS_EU_HOST_BEST] = {"best", NULL, NULL, NULL, NULL, NULL},
-    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, NULL, NULL, NULL, &zs_eu_dpas_base},
-    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, NULL, &zs_eu_links_avx2, &zs_eu_exp_avx2,
-                         &zs_eu_dpas_avx2},
-    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_handlers_avx512,
-                           &zs_eu_links_avx512, &zs_eu_exp_avx512, &zs_eu_dpas_avx512},
+    [ZS_EU_HOST_BEST] = {"best", NULL, NULL},
+    [ZS_EU_HOST_BASE] = {"x86-64-v2", &zs_eu_handlers_base, &zs_eu_dpas_base},
+    [ZS_EU_HOST_AVX2] = {"avx2", &zs_eu_handlers_avx2, &zs_eu_dpas_avx2},
+    [ZS_EU_HOST_AVX512] = {"avx512", &zs_eu_handlers_avx2, &zs_eu_dpas_avx512},
 };
 
 const char *zs_eu_host_name(enum zs_eu_host host)
@@ -669,20 +567,6 @@ bool zs_eu_host_usable(enum zs_eu_host host)
     if (host == ZS_EU_HOST_BEST || host == ZS_EU_HOST_BASE)
         return true;
     return host == ZS_EU_HOST_AVX2 ? avx2 : host == ZS_EU_HOST_AVX512 && avx512;
-}
-
-/* Vector units of 64 bytes. Those of Zen 4 have 32: a step of 64 is two, and its result can be
- * loaded later than those of two steps. */
-static bool has_wide_units(void)
-{
-    enum { ZEN_3_AND_4 = 0x19, FAMILY_MAX = 15 };
-    unsigned a, b, c, d;
-
-    if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx)
-        return true;
-    if (!__get_cpuid(1, &a, &b, &c, &d))
-        return false;
-    return (a >> 8 & 15) != FAMILY_MAX || (a >> 8 & 15) + (a >> 20 & 255) != ZEN_3_AND_4;
 }
 
 static enum zs_eu_host pick_host(enum zs_eu_host host)
@@ -824,11 +708,6 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     l.model = zs_isa_model(platform_of(params));
     l.host = pick_host(params->host);
     l.handlers = hosts[l.host].handlers;
-    l.wide = hosts[l.host].wide;
-    l.wide_dwords = (params->flags & ZS_EU_LOWER_WIDE) || has_wide_units();
-    /* they take steps of 32 bytes: loads of 64 would wait for what two of them stored */
-    l.links = l.wide && l.wide_dwords ? NULL : hosts[l.host].links;
-    l.exp = hosts[l.host].exp;
     l.dpas = hosts[l.host].dpas;
     l.platform = zs_eu_platform_of(platform_of(params));
     if (params->registers)

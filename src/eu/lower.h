@@ -60,10 +60,6 @@ struct zs_eu_lowering {
     const struct zs_isa_model *model;
     enum zs_eu_host host; /* not BEST */
     const struct zs_eu_handlers *handlers;
-    const struct zs_eu_handlers *wide; /* steps of 64 bytes; NULL: there are none */
-    const struct zs_eu_links *links;   /* NULL: there are none */
-    const struct zs_eu_exp *exp;       /* NULL: there are none */
-    bool wide_dwords;                  /* ... also for operations that have no 64-bit elements */
     const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
     uint64_t reads[4];        /* registers that the program may read */
@@ -72,17 +68,6 @@ struct zs_eu_lowering {
     uint32_t block_end;       /* the first instruction behind the current block */
     unsigned places_in_cache; /* that messages have been given */
     uint32_t jump_counter;    /* that a jump counts itself; 0: none */
-
-    bool keeps; /* widened words, which instructions of a block share */
-    struct {
-        uint32_t at; /* of the words; 0: none */
-        uint16_t row;
-        uint8_t n;
-    } kept[ZS_EU_KEPT_COUNT];
-    unsigned kept_next;
-    uint32_t kept_in_use;          /* bit for each that the current instruction reads */
-    const struct zs_isa_inst *sum; /* of a message by indices: what would add the base */
-    size_t giver; /* 1 + the operation whose result the next instruction alone reads; 0: none */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */
@@ -105,10 +90,6 @@ void zs_eu_lane_counter_of(const struct zs_isa_inst *inst, struct zs_eu_lane_cou
 void zs_eu_number_counters(struct zs_eu_lowering *l);
 /* The current instruction counts its active lanes, if it has to. */
 void zs_eu_count_lanes(struct zs_eu_lowering *l);
-
-/* ---- exec_words.c: for hosts with AVX2 ---- */
-/* The handler that widens packed words; NULL: it is another row, or shape. */
-zs_eu_op_fn *zs_eu_widening(enum zs_eu_row row, enum zs_eu_shape shape);
 
 /* ---- lower.c ---- */
 /* The instruction at a byte offset of the code; false: fewer bytes remain than it has. */
@@ -151,6 +132,13 @@ static inline bool zs_eu_is_watched(const struct zs_eu_lowering *l)
     return l->params->flags & hooks && !(l->params->flags & ZS_EU_LOWER_HOOKS_BLIND);
 }
 
+/* ---- lower_start.c ---- */
+/* Registers that a thread of the lowered program which has all lanes on may read before it has
+ * written them; false: they are not known. */
+bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uint64_t ret[4]);
+/* cr0 as the program's first write to it leaves it, if nothing before depends on it; else 0. */
+uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block);
+
 /* ---- lower_score.c ---- */
 /* In front of an instruction: its row of the scoreboard's check. */
 void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index);
@@ -190,8 +178,6 @@ struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
 /* Convert packed elements; returns where they are then. */
 struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned from,
                                unsigned to, bool clamp);
-/* These bytes of the thread were written; NULL: any. */
-void zs_eu_forget_kept(struct zs_eu_lowering *l, const struct zs_eu_bytes *written, unsigned count);
 
 /*
  * Compute row on sources and put the result, of type `type`, where the instruction's destination
@@ -222,8 +208,6 @@ void zs_eu_after_store(struct zs_eu_lowering *l);
 
 /* ---- lower_inst.c, lower_flow.c ---- */
 void zs_eu_lower_inst(struct zs_eu_lowering *l);
-/* lower_arith.c: an add whose first source is shifted before (lower_address.c). */
-void zs_eu_lower_address(struct zs_eu_lowering *l, unsigned shift);
 /* true: the instruction is control flow or a send and was lowered (or refused) */
 bool zs_eu_lower_flow(struct zs_eu_lowering *l);
 /* lower_flow.c: a send whose descriptors are immediates, before it is lowered. false: none that is

@@ -92,19 +92,6 @@ void zs_eu_lower_add(struct zs_eu_lowering *l)
     zs_eu_compute(l, sub ? BY_WIDTH(type, SUB) : BY_WIDTH(type, ADD), type, src, 2);
 }
 
-/* The first source shifted, and the second one. */
-void zs_eu_lower_address(struct zs_eu_lowering *l, unsigned shift)
-{
-    bool is_signed = zs_eu_type_is_signed(src_type(l, 0));
-    uint64_t count = shift;
-    struct zs_eu_loc src[3];
-
-    src[0] = zs_eu_load(l, 0, src_type(l, 0), ZS_EU_MOD_ARITH);
-    src[1] = (struct zs_eu_loc){zs_eu_constant(l, &count, sizeof(count)), true};
-    src[2] = zs_eu_load(l, 1, ZS_TYPE_Q, ZS_EU_MOD_ARITH);
-    zs_eu_compute(l, is_signed ? ZS_EU_ROW_ADDRESS_S32 : ZS_EU_ROW_ADDRESS_U32, ZS_TYPE_Q, src, 3);
-}
-
 static void lower_mul_float(struct zs_eu_lowering *l, unsigned type)
 {
     struct zs_eu_loc src[2];

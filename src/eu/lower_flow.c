@@ -2,8 +2,8 @@
 /* Branches, calls, barriers and sends. */
 #include "base/vec.h"
 #include "dataport/dataport.h"
+#include "eu/lower.h"
 #include "eu/lower_inst.h"
-#include "eu/lower_merge.h"
 #include "eu/send_lower.h"
 
 #include <errno.h>
@@ -413,18 +413,6 @@ static void mark_payload(struct zs_eu_lowering *l, const struct zs_eu_send_desc 
         zs_eu_mark_read(l, d->src1_B, d->xlen * grf_B);
 }
 
-/* lower_address.c has seen that it can be. */
-static void give_indices(struct zs_eu_lowering *l, struct zs_eu_program_send *send)
-{
-    const struct zs_port_message_row *row = NULL;
-    const struct zs_port_message *m = zs_eu_send_message(&send->send, &row);
-
-    zs_eu_find_indices(l, l->sum, &send->indices);
-    send->indices.run = zs_port_message_indexed(m, row, l->host >= ZS_EU_HOST_AVX2);
-    zs_eu_mark_read(l, send->indices.dwords - ZS_EU_OFFSET(grf), m->lanes * 4u);
-    zs_eu_mark_read(l, send->indices.base - ZS_EU_OFFSET(grf), sizeof(uint64_t));
-}
-
 /* Messages by address remember what they hit last; those of a program have a place each, as long
  * as there are some. */
 static void place_in_cache(struct zs_eu_lowering *l, struct zs_eu_send *send)
@@ -467,11 +455,8 @@ static void lower_send(struct zs_eu_lowering *l)
         (gathers(inst) && inst->src[0].subreg * 2u + 16u > sizeof(((struct zs_eu_thread *)0)->s0)))
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: indirect operands are not modelled", l->name);
     else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
-        if (lower_known_send(l, &send)) {
+        if (lower_known_send(l, &send))
             place_in_cache(l, &send.send);
-            if (l->sum)
-                give_indices(l, &send);
-        }
         mark_payload(l, &send.send.d);
     } else {
         if (!send.desc_is_reg) /* how much it moves is known: whose it is alone comes from a0 */

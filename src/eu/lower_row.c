@@ -346,59 +346,12 @@ void zs_eu_plan_convert(struct zs_eu_plan *plan, unsigned from, unsigned to, boo
     }
 }
 
-/* Words of general registers, which many instructions read (numbers of work-items), are widened
- * once in a block, as long as nothing writes them. */
-static bool may_be_kept(const struct zs_eu_lowering *l, const struct zs_eu_plan *plan,
-                        struct zs_eu_loc loc)
-{
-    return l->keeps && plan->count == 1 && l->n >= 16 && !loc.scalar &&
-           l->kept_in_use != (1u << ZS_EU_KEPT_COUNT) - 1 && loc.at >= ZS_EU_OFFSET(grf) &&
-           loc.at < ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program) &&
-           (plan->rows[0] == ZS_EU_ROW_U16_U32 || plan->rows[0] == ZS_EU_ROW_S16_S32);
-}
-
-static struct zs_eu_loc widen_and_keep(struct zs_eu_lowering *l, enum zs_eu_row row,
-                                       struct zs_eu_loc in)
-{
-    for (unsigned i = 0; i < ZS_EU_KEPT_COUNT; i++) {
-        if (l->kept[i].at == in.at && l->kept[i].row == row && l->kept[i].n >= l->n) {
-            l->kept_in_use |= 1u << i;
-            return (struct zs_eu_loc){ZS_EU_OFFSET(kept) + i * ZS_EU_KEPT_B, false};
-        }
-    }
-    unsigned place = l->kept_next++ % ZS_EU_KEPT_COUNT;
-    while (l->kept_in_use >> place & 1) /* what another source of the instruction is */
-        place = l->kept_next++ % ZS_EU_KEPT_COUNT;
-    l->kept_in_use |= 1u << place;
-    struct zs_eu_loc out = {ZS_EU_OFFSET(kept) + place * ZS_EU_KEPT_B, false};
-
-    zs_eu_emit_row(l, row, out.at, &in, 1, false);
-    l->kept[place].at = in.at;
-    l->kept[place].row = (uint16_t)row;
-    l->kept[place].n = (uint8_t)l->n;
-    return out;
-}
-
-void zs_eu_forget_kept(struct zs_eu_lowering *l, const struct zs_eu_bytes *written, unsigned count)
-{
-    for (unsigned i = 0; i < ZS_EU_KEPT_COUNT; i++) {
-        uint32_t begin = l->kept[i].at, end = begin + l->kept[i].n * 2u;
-        if (!written)
-            l->kept[i].at = 0;
-        for (unsigned k = 0; k < count; k++)
-            if (written[k].begin_B < end && begin < written[k].end_B)
-                l->kept[i].at = 0;
-    }
-}
-
 struct zs_eu_loc zs_eu_convert(struct zs_eu_lowering *l, struct zs_eu_loc loc, unsigned from,
                                unsigned to, bool clamp)
 {
     struct zs_eu_plan plan = {.count = 0};
 
     zs_eu_plan_convert(&plan, from, to, clamp);
-    if (may_be_kept(l, &plan, loc))
-        return widen_and_keep(l, plan.rows[0], loc);
     for (unsigned i = 0; i < plan.count; i++)
         loc = zs_eu_to_temp(l, plan.rows[i], loc);
     return loc;

@@ -12,7 +12,7 @@
  * The first write to cr0 is often a constant, with nothing that depends on the modes before it:
  * then the host's modes are those from the start on, and need not be changed twice a thread.
  */
-#include "eu/lower_merge.h"
+#include "eu/lower.h"
 #include "eu/lower_operand.h"
 
 #include "dataport/dataport.h"
@@ -25,11 +25,30 @@ enum { INSTS_MAX = 4096 };
 
 enum { NOBODY = 254, EVERYBODY = 255 }; /* else a lane */
 
+/* They touch their operands, flags and accumulators, and nothing else. */
+static const bool plain[128] = {
+    [ZS_OP_MOV] = true,  [ZS_OP_SEL] = true,  [ZS_OP_NOT] = true,   [ZS_OP_AND] = true,
+    [ZS_OP_OR] = true,   [ZS_OP_XOR] = true,  [ZS_OP_SHR] = true,   [ZS_OP_SHL] = true,
+    [ZS_OP_ASR] = true,  [ZS_OP_ROL] = true,  [ZS_OP_ROR] = true,   [ZS_OP_CMP] = true,
+    [ZS_OP_CMPN] = true, [ZS_OP_CSEL] = true, [ZS_OP_BFREV] = true, [ZS_OP_BFE] = true,
+    [ZS_OP_BFI1] = true, [ZS_OP_BFI2] = true, [ZS_OP_LZD] = true,   [ZS_OP_FBH] = true,
+    [ZS_OP_FBL] = true,  [ZS_OP_CBIT] = true, [ZS_OP_ADD] = true,   [ZS_OP_MUL] = true,
+    [ZS_OP_AVG] = true,  [ZS_OP_FRC] = true,  [ZS_OP_RNDU] = true,  [ZS_OP_RNDD] = true,
+    [ZS_OP_RNDE] = true, [ZS_OP_RNDZ] = true, [ZS_OP_ADD3] = true,  [ZS_OP_BFN] = true,
+    [ZS_OP_DP4A] = true, [ZS_OP_MAD] = true,  [ZS_OP_LRP] = true,   [ZS_OP_MATH] = true,
+    [ZS_OP_MAC] = true,  [ZS_OP_MACH] = true, [ZS_OP_MACL] = true,  [ZS_OP_ADDC] = true,
+    [ZS_OP_SUBB] = true,
+};
+
+static bool touches_operands_alone(const struct zs_isa_inst *inst)
+{
+    return inst->op < ZS_ARRAY_LEN(plain) && plain[inst->op] && inst->exec_size &&
+           !(inst->op == ZS_OP_MATH && inst->subfunction >= ZS_MATH_IDIV);
+}
+
 struct bytes {
     struct zs_eu_lowering *l;
     bool is_first, all_lanes; /* of the block, of the instruction */
-    bool follows_stale;       /* what everybody has written stays so */
-    bool acc_by_lanes;        /* nobody sees what a lane that is off has in an accumulator */
     unsigned lane, lanes;     /* of the instruction's first channel; those that may be on */
     uint64_t exposed[4];      /* registers that are read where nobody wrote */
     uint8_t first[ZS_EU_GRF_FILE_MAX_B]; /* behind the first block */
@@ -41,8 +60,7 @@ static void written(struct bytes *b, uint32_t at_B, uint32_t size_B, unsigned ch
     unsigned lane = b->lane + channel;
 
     for (uint32_t i = at_B; i < at_B + size_B && lane < b->lanes; i++)
-        if (!b->follows_stale || b->now[i] != EVERYBODY)
-            b->now[i] = b->all_lanes ? EVERYBODY : (uint8_t)lane;
+        b->now[i] = b->all_lanes ? EVERYBODY : (uint8_t)lane;
 }
 
 static void read_bytes(struct bytes *b, uint32_t at_B, uint32_t size_B, unsigned channel)
@@ -169,12 +187,6 @@ static bool touch_message(struct bytes *b, const struct zs_isa_inst *inst, uint3
 /* ---- blocks ------------------------------------------------------------------------------------
  */
 
-/* What it writes is seen by lanes that are on alone, though it is computed for all of them. */
-static bool is_for_acc(const struct zs_isa_inst *inst)
-{
-    return inst->op == ZS_OP_MUL && inst->dst.file == ZS_FILE_ACC && !inst->cond && !inst->pred;
-}
-
 /* false: what it touches is not known. */
 static bool touch_inst(struct bytes *b, const struct zs_isa_inst *inst, uint32_t index)
 {
@@ -182,7 +194,7 @@ static bool touch_inst(struct bytes *b, const struct zs_isa_inst *inst, uint32_t
 
     if (!b->l->program->insts[index].modelled)
         return false;
-    bool no_mask = inst->flags & ZS_INST_NOMASK && !(b->acc_by_lanes && is_for_acc(inst));
+    bool no_mask = inst->flags & ZS_INST_NOMASK;
     b->all_lanes = no_mask || b->is_first;
     b->lane = inst->channel_offset;
     b->lanes = no_mask ? 2 * ZS_EU_LANES_MAX : b->l->params->simd;
@@ -194,7 +206,7 @@ static bool touch_inst(struct bytes *b, const struct zs_isa_inst *inst, uint32_t
                 return false;
         return inst->op != ZS_OP_CALL && inst->op != ZS_OP_CALLA;
     }
-    if (!zs_eu_touches_operands_alone(inst))
+    if (!touches_operands_alone(inst))
         return false;
     for (unsigned i = 0; i < inst->source_count; i++)
         if (!touch_elements(b, inst, &inst->src[i], false, read_bytes))
@@ -238,68 +250,6 @@ static bool find_exposed(struct bytes *b, uint32_t entry)
     return true;
 }
 
-/* ---- accumulators ------------------------------------------------------------------------------
- *
- * Products are begun without a mask, `(W) mul (16|M0) acc0 r6 r4`, and ended with one, by `macl`.
- * So lanes that are off take part with whatever they have in r6, and nobody sees it, if all that is
- * read of accumulators is read under the mask, by the lanes whose elements they are.
- */
-
-/* Element i is that of channel i. */
-static bool is_own_element(const struct zs_isa_inst *inst, const struct zs_isa_operand *op)
-{
-    const struct zs_eu_place place = {0, 4 * 2 * ZS_EU_LANES_MAX, 4};
-    uint16_t offsets[ZS_EU_LANES_MAX];
-
-    if (op->kind != ZS_OPERAND_REG || op->reg != 0 || op->subreg_B != 0 ||
-        zs_eu_type_B(op->type) != 4 ||
-        !zs_eu_region_offsets(op, inst->exec_size, &place, 4, op == &inst->dst, offsets))
-        return false;
-    for (unsigned c = 0; c < inst->exec_size; c++)
-        if (offsets[c] != 4 * c)
-            return false;
-    return true;
-}
-
-/* `writer` wrote the accumulator last in its block; of no channels: nobody did. */
-static bool follow_acc(const struct zs_isa_inst *inst, struct zs_isa_inst *writer)
-{
-    bool implied = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_ACC, reads = implied;
-
-    for (unsigned i = 0; i < inst->source_count && i < ZS_ARRAY_LEN(inst->src); i++) {
-        if (inst->src[i].file != ZS_FILE_ACC)
-            continue;
-        reads = true;
-        if (!is_own_element(inst, &inst->src[i]))
-            return false;
-    }
-    if (reads &&
-        (inst->flags & ZS_INST_NOMASK || !writer->exec_size ||
-         inst->channel_offset != writer->channel_offset || inst->exec_size > writer->exec_size))
-        return false;
-    if (inst->flags & ZS_INST_ACCWREN)
-        return false;
-    if (inst->dst.file != ZS_FILE_ACC)
-        return true;
-    *writer = *inst;
-    return is_own_element(inst, &inst->dst);
-}
-
-static bool acc_stays_in_lanes(const struct zs_eu_lowering *l)
-{
-    const struct zs_eu_program *p = l->program;
-    struct zs_isa_inst inst, writer = {.exec_size = 0};
-
-    for (uint32_t i = 0; i < p->inst_count && l->has_acc; i++) {
-        if (p->block_inst[p->insts[i].block] == i)
-            writer.exec_size = 0;
-        zs_eu_decode(l, p->insts[i].offset_B, &inst);
-        if (!follow_acc(&inst, &writer))
-            return false;
-    }
-    return true;
-}
-
 bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uint64_t ret[4])
 {
     struct bytes *b;
@@ -313,88 +263,6 @@ bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uin
     return known;
 }
 
-bool zs_eu_carried_registers(struct zs_eu_lowering *l, uint64_t ret[4])
-{
-    const struct zs_eu_program *p = l->program;
-    struct bytes *b;
-    bool known = true;
-
-    if (p->inst_count > INSTS_MAX || !(b = calloc(1, sizeof(*b))))
-        return false;
-    b->l = l;
-    b->acc_by_lanes = acc_stays_in_lanes(l);
-    for (uint32_t block = 0; block < p->block_count && known; block++) {
-        memset(b->now, NOBODY, zs_eu_file_B(p));
-        known = touch_block(b, block);
-    }
-    memcpy(ret, b->exposed, sizeof(b->exposed));
-    free(b);
-    return known;
-}
-
-/* ---- what is left out --------------------------------------------------------------------------
- */
-
-/* Bytes that the slot no longer writes. */
-static void leave_out(struct bytes *b, const struct zs_eu_slot *slot)
-{
-    uint32_t grf = ZS_EU_OFFSET(grf), step_B = zs_eu_type_B(slot->whole.dst.type);
-    uint32_t stride_B = step_B * slot->whole.dst.hstride;
-
-    for (uint32_t at = slot->touch.written[0].begin_B; at < slot->touch.written[0].end_B;
-         at += stride_B)
-        memset(b->now + at - grf, NOBODY, step_B);
-}
-
-static bool is_any_exposed(const struct bytes *b)
-{
-    return b->exposed[0] | b->exposed[1] | b->exposed[2] | b->exposed[3];
-}
-
-/* Bytes that nobody, or not every lane, has written since they were left out. */
-static bool ends_stale(const struct bytes *b, const struct zs_eu_window *w, bool at_end)
-{
-    uint32_t grf_B = b->l->program->regs.grf_B;
-
-    for (uint32_t i = 0; i < zs_eu_file_B(b->l->program); i++)
-        if (b->now[i] != EVERYBODY && (!at_end || w->carried[i / grf_B / 64] >> i / grf_B % 64 & 1))
-            return true;
-    return false;
-}
-
-static bool follow_stale(struct bytes *b, const struct zs_eu_window *w,
-                         const struct zs_eu_left_out *out, bool at_end)
-{
-    memset(b->now, EVERYBODY, sizeof(b->now));
-    for (uint32_t i = 0; i < w->count; i++) {
-        const struct zs_eu_slot *slot = &w->slots[i];
-        if (out->slots[i / 64] >> i % 64 & 1)
-            leave_out(b, slot);
-        else if (slot->state != ZS_EU_SLOT_DROPPED && !touch_inst(b, &slot->inst, w->first + i))
-            return false;
-        if (i == out->message) /* its addresses, which are told otherwise */
-            memset(b->exposed, 0, sizeof(b->exposed));
-        if (is_any_exposed(b))
-            return false;
-    }
-    return !ends_stale(b, w, at_end);
-}
-
-bool zs_eu_nobody_reads(struct zs_eu_lowering *l, const struct zs_eu_window *w,
-                        const struct zs_eu_left_out *out, bool at_end)
-{
-    struct bytes *b = calloc(1, sizeof(*b));
-
-    if (!b)
-        return false;
-    b->l = l;
-    b->follows_stale = true;
-    b->acc_by_lanes = acc_stays_in_lanes(l);
-    bool unread = follow_stale(b, w, out, at_end);
-    free(b);
-    return unread;
-}
-
 /* ---- modes -------------------------------------------------------------------------------------
  */
 
@@ -405,7 +273,7 @@ static bool has_no_modes(const struct zs_isa_inst *inst)
 
     if (is_send || inst->op == ZS_OP_SYNC || inst->op == ZS_OP_NOP)
         return true;
-    if (!zs_eu_touches_operands_alone(inst) || inst->op == ZS_OP_MATH || inst->cond)
+    if (!touches_operands_alone(inst) || inst->op == ZS_OP_MATH || inst->cond)
         return false;
     if (zs_eu_type_is_float(inst->dst.type))
         return false;

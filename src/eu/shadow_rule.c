@@ -128,12 +128,6 @@ RULE(upward)
     return bits | -bits;
 }
 
-RULE(address)
-{
-    uint64_t bits = shl(l) | l->bits[2];
-    return bits | -bits;
-}
-
 RULE(by_sign)
 {
     return extend(l->bits[0], l->param ? l->param : l->from_width);

@@ -48,7 +48,6 @@ static const struct part {
     {"acch.", ZS_EU_OFFSET(acc_high), sizeof(uint32_t[ZS_EU_ACC_SLOTS_MAX]), 4, true},
     {"r", ZS_EU_OFFSET(grf), ZS_EU_GRF_FILE_MAX_B + ZS_EU_GUARD_B, 0, true},
     {"t", ZS_EU_OFFSET(temp), ZS_EU_TEMP_COUNT *ZS_EU_TEMP_B, ZS_EU_TEMP_B, true},
-    {"kept", ZS_EU_OFFSET(kept), ZS_EU_KEPT_COUNT *ZS_EU_KEPT_B, ZS_EU_KEPT_B, true},
     {"null", ZS_EU_OFFSET(sink), ZS_EU_TEMP_B, 0, true},
     {"pair", ZS_EU_OFFSET(pair), ZS_EU_PAIR_B, 0, false},
     {"#", ZS_EU_OFFSET(constant), ZS_EU_CONST_B + 64, 1, false},
@@ -188,7 +187,7 @@ static void put_op(const struct zs_eu_program *p, const struct zs_eu_op *op, str
             put_row(p, op, ret);
     }
     put_mask(p, op, ret);
-    zs_buf_puts(ret, op->passed ? "  passed on\n" : "\n");
+    zs_buf_puts(ret, "\n");
 }
 
 void zs_eu_program_show(const struct zs_eu_program *p, enum zs_isa_platform platform,

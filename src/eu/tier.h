@@ -23,7 +23,7 @@ enum {
 };
 
 /* How a program is lowered that is to be compiled: each instruction by itself, nothing left out. */
-enum { ZS_EU_TIER_LOWER = ZS_EU_LOWER_PLACES };
+enum { ZS_EU_TIER_LOWER = 0 };
 
 struct zs_eu_tier_options {
     bool keeps_state; /* all registers are as the interpreter's at every exit: for tests */

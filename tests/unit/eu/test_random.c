@@ -304,7 +304,7 @@ static void check_ways(const struct code *code, const struct zs_isa_inst *inst,
         uint32_t flags;
         enum zs_eu_host host;
     } ways[] = {
-        {"wide", ZS_EU_LOWER_WIDE, ZS_EU_HOST_BEST},
+        {"best", 0, ZS_EU_HOST_BEST},
         {"avx2", 0, ZS_EU_HOST_AVX2},
         {"base", ZS_EU_LOWER_COUNTS, ZS_EU_HOST_BASE},
         {"general", ZS_EU_LOWER_GENERAL, ZS_EU_HOST_BEST},
