@@ -91,6 +91,19 @@ def hand_out(kept, folder):
         stream.flush()
 
 
+def refuse(work, folder, status):
+    """Says what the compiler said, with the folder that was asked for, and ends as it ended."""
+    files = os.path.join(work, 'files')
+    for name in 'out', 'err':
+        path = os.path.join(work, name)
+        with open(path, 'rb') as f:
+            text = f.read()
+        with open(path, 'wb') as f:
+            f.write(text.replace(files.encode(), folder.encode()))
+    hand_out(work, folder)
+    sys.exit(status)
+
+
 def sum_of(kept):
     """Of all that is handed out."""
     h = hashlib.sha256()
@@ -174,9 +187,10 @@ def compile_into(kept, placed, ocloc, source, rest, folder):
         os.mkdir(files)
         with open(os.path.join(work, 'out'), 'wb') as out, open(os.path.join(work, 'err'), 'wb') as err:
             status = subprocess.run([ocloc, *rest, '-out_dir', files], stdout=out, stderr=err, check=False).returncode
+        if status:
+            refuse(work, folder, status)
         made = os.listdir(files)
-        if status or not made or not all(os.path.getsize(os.path.join(files, name)) for name in made) or \
-                names(work, [work]):
+        if not made or not all(os.path.getsize(os.path.join(files, name)) for name in made) or names(work, [work]):
             return False
         hand_out(work, folder)
         if names(work, [os.getcwd(), os.path.dirname(source)]):

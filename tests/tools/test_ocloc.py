@@ -36,6 +36,9 @@ class Ocloc(unittest.TestCase):
     def test_refusal(self):
         self.assertEqual(self.run_as('exit 11'), (11, 1, ''))
 
+    def test_build_that_fails(self):
+        self.assertEqual(self.run_as('exit 245'), (245, 1, ''))
+
     def test_crash(self):
         self.assertEqual(self.run_as('[ $n = 3 ] || kill -ABRT $$; echo made'), (0, 3, 'made\n'))
 
@@ -116,10 +119,10 @@ class Kept(unittest.TestCase):
         self.assertEqual([self.make('#include "x.h"') for _ in range(2)], [2, 2])
 
     def test_not_kept(self):
-        """What failed (it is made again as it was asked for), says in which temporary folder, or has more to show."""
-        self.assertEqual([self.make('fail') for _ in range(2)], [2, 4])
-        self.assertEqual([self.make('where') for _ in range(2)], [5, 6])
-        self.assertEqual([self.make('a', IGC_ShaderDumpEnable='1') for _ in range(2)], [7, 8])
+        """What failed, says in which temporary folder, or has more to show."""
+        self.assertEqual([self.make('fail') for _ in range(2)], [1, 2])
+        self.assertEqual([self.make('where') for _ in range(2)], [3, 4])
+        self.assertEqual([self.make('a', IGC_ShaderDumpEnable='1') for _ in range(2)], [5, 6])
 
     def test_placed(self):
         """What says where it was made is kept for the same file."""
