@@ -271,19 +271,32 @@ static int alu_load_memory(struct zs_cs *cs, const struct alu *alu, uint32_t to,
     return error;
 }
 
+/* STOREIND: the qword of memory at the accumulator gets a register. Batches that schedule
+ * themselves keep lists of what they put off this way. */
+static int alu_store_memory(struct zs_cs *cs, const struct alu *alu, uint32_t from,
+                            struct zs_diag *diag)
+{
+    uint64_t value;
+    memcpy(&value, general(cs, from), sizeof(value));
+    return zs_cs_store64(cs, alu->result, value, diag);
+}
+
 int zs_cs_math(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    enum { LOADIND = 0x082 };
+    enum { LOADIND = 0x082, STOREIND = 0x181 };
     struct alu alu = {0};
     for (uint32_t i = 1; i < count; i++) {
-        uint32_t to = zs_cs_bits(dw[i], 19, 10);
-        bool is_load = dw[i] >> 20 == LOADIND && to < 16 && (dw[i] & 0x3ff) == REG_ACCU;
-        int error = is_load ? alu_load_memory(cs, &alu, to, diag) : 0;
-        if (error)
-            return error;
-        if (!is_load && !alu_step(cs, &alu, dw[i]))
+        uint32_t op = dw[i] >> 20, to = zs_cs_bits(dw[i], 19, 10), from = dw[i] & 0x3ff;
+        int error = 0;
+        if (op == LOADIND && to < 16 && from == REG_ACCU)
+            error = alu_load_memory(cs, &alu, to, diag);
+        else if (op == STOREIND && to == REG_ACCU && from < 16)
+            error = alu_store_memory(cs, &alu, from, diag);
+        else if (!alu_step(cs, &alu, dw[i]))
             return zs_cs_fail(cs, diag, -ENOTSUP, "MI_MATH: 0x%08" PRIx32 " is not modelled",
                               dw[i]);
+        if (error)
+            return error;
     }
     return 0;
 }

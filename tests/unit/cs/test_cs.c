@@ -612,6 +612,37 @@ static void indirect_start(void **state)
     machine_free(m);
 }
 
+/* MI_MATH puts a register where its accumulator points, as lists of postponed batches are kept. */
+static void indirect_store(void **state)
+{
+    enum { LOAD = 0x080u << 20, STOREIND = 0x181u << 20, ADD = 0x100u << 20, SRCA = 0x20, SRCB };
+    struct machine *m = machine_create(true);
+    struct zs_diag diag;
+    uint32_t batch[] = {LRI(0x2608, DATA + 0x100),
+                        LRI(0x260c, 0),
+                        LRI(0x2610, 8),
+                        LRI(0x2614, 0),
+                        LRI(0x2638, 0x89abcdef),
+                        LRI(0x263c, 0x01234567),
+                        MI(0x1au, 4),
+                        LOAD | SRCA << 10 | 1,
+                        LOAD | SRCB << 10 | 2,
+                        ADD,
+                        STOREIND | 0x31 << 10 | 7,
+                        0x002u << 20, /* FENCE_WR */
+                        STORE(0, 1),
+                        END};
+    assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(data(m, 0x108), 0x89abcdef);
+    assert_int_equal(data(m, 0x10c), 0x01234567);
+    assert_int_equal(data(m, 0), 1);
+    /* no other operands are known */
+    batch[22] = STOREIND | 7 << 10 | 0x31;
+    assert_int_equal(batch[18], MI(0x1au, 4));
+    assert_int_equal(RUN(m, batch, &diag), -ENOTSUP);
+    machine_free(m);
+}
+
 /* A copy of half a gigabyte in 48 KiB: others are let in meanwhile, and may end it. */
 static void long_copies(void **state)
 {
@@ -781,6 +812,7 @@ int main(void)
         cmocka_unit_test(partitions),
         cmocka_unit_test(partitions_of_xe2),
         cmocka_unit_test(indirect_start),
+        cmocka_unit_test(indirect_store),
         cmocka_unit_test(long_copies),
         cmocka_unit_test(surfaces),
         cmocka_unit_test(tiles),
