@@ -199,8 +199,9 @@ static int open_code(struct zs_profiles *t, struct zs_profile *p)
         &zs_recording_modules(t->recording, &module_count)[p->module_index];
     const struct zs_record_device *devices = zs_recording_devices(t->recording, &device_count);
     p->device = m->device < device_count ? &devices[m->device] : NULL;
-    p->peaks = profile_peaks(zs_recording_device_shape(t->recording, m->device),
-                             zs_image_platform(code->image));
+    p->peaks =
+        profile_peaks(zs_recording_device_shape(t->recording, m->device),
+                      p->device ? p->device->ocloc_name : NULL, zs_image_platform(code->image));
     return code->isa ? profile_classify(&t->arena, p) : 0;
 }
 

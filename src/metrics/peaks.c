@@ -2,6 +2,7 @@
 #include "metrics/profile_priv.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct peak_row {
     double half, single, twice; /* flop of a lane in a cycle */
@@ -9,18 +10,40 @@ static const struct peak_row {
     uint32_t l3_B, slm_B;       /* of a subslice in a cycle */
     uint32_t subslice_slm_B, barriers;
 } rows[ZS_ISA_PLATFORM_COUNT] = {
-#define PEAKS(platform, half, single, double_, matrix, l3, slm, subslice_slm, barriers)            \
-    [ZS_ISA_##platform] = {half, single, double_, matrix, l3, slm, subslice_slm, barriers},
+#define PEAKS(platform, ...) [ZS_ISA_##platform] = {__VA_ARGS__},
+#define PEAKS_OF(...)
 #include "metrics/peaks.def"
 #undef PEAKS
+#undef PEAKS_OF
 };
+
+static const struct {
+    const char *name;
+    enum zs_isa_platform platform;
+    struct peak_row row;
+} rows_of[] = {
+#define PEAKS(...)
+#define PEAKS_OF(name, platform, ...) {name, ZS_ISA_##platform, {__VA_ARGS__}},
+#include "metrics/peaks.def"
+#undef PEAKS
+#undef PEAKS_OF
+};
+
+static struct peak_row row_of(const char *name, enum zs_isa_platform platform)
+{
+    for (size_t i = 0; name && i < ZS_ARRAY_LEN(rows_of); i++)
+        if (rows_of[i].platform == platform && strcmp(rows_of[i].name, name) == 0)
+            return rows_of[i].row;
+    return (unsigned)platform < ZS_ISA_PLATFORM_COUNT ? rows[platform] : (struct peak_row){0};
+}
 
 static double known(double value)
 {
     return value > 0 ? value : (double)NAN;
 }
 
-struct zs_peaks profile_peaks(const struct zs_record_device_shape *s, enum zs_isa_platform platform)
+struct zs_peaks profile_peaks(const struct zs_record_device_shape *s, const char *name,
+                              enum zs_isa_platform platform)
 {
     struct zs_peaks p = {.flop_rate = {NAN, NAN, NAN, NAN},
                          .matrix_rate = NAN,
@@ -29,8 +52,7 @@ struct zs_peaks profile_peaks(const struct zs_record_device_shape *s, enum zs_is
                          .memory_rate = NAN};
     if (!s)
         return p;
-    const struct peak_row row =
-        (unsigned)platform < ZS_ISA_PLATFORM_COUNT ? rows[platform] : (struct peak_row){0};
+    const struct peak_row row = row_of(name, platform);
     uint64_t subslices = (uint64_t)s->slices * s->subslices_per_slice;
     uint64_t eus = subslices * s->eus_per_subslice;
     p.known = true;

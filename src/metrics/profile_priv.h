@@ -6,8 +6,8 @@
 
 /* work.c: what instructions are; *insts lives in the arena. 0 or -ENOMEM. */
 int profile_classify(struct zs_arena *arena, struct zs_profile *profile);
-/* peaks.c */
-struct zs_peaks profile_peaks(const struct zs_record_device_shape *shape,
+/* peaks.c: of a device by the name that ocloc knows it by; NULL: its platform's. */
+struct zs_peaks profile_peaks(const struct zs_record_device_shape *shape, const char *name,
                               enum zs_isa_platform platform);
 /* derive.c: the values, from all that was read. */
 void profile_derive(struct zs_profile *profile);

@@ -26,6 +26,11 @@ def run(*words, cwd=None, check=0):
     return p.stdout
 
 
+def last(insts):
+    """The one that ends the thread; IGC 2 has text behind it."""
+    return next(i for i in reversed(insts) if 'EOT' in i['text'])
+
+
 class Counts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -55,7 +60,7 @@ class Counts(unittest.TestCase):
         if DEVICE == 'skl':
             self.assertEqual(begun[0]['offset'], 0)
         self.assertEqual(begun[0]['executions'], threads)
-        self.assertEqual(insts[-1]['executions'], threads)
+        self.assertEqual(last(insts)['executions'], threads)
         counts = {i['executions'] for i in insts}
         self.assertIn(threads * ROUNDS, counts)
         self.assertLessEqual(max(counts), threads * ROUNDS)
@@ -109,22 +114,23 @@ class Counts(unittest.TestCase):
         with open(page) as f:
             self.assertIn('"name":"active_lanes"', f.read())
 
-    def test_several_drivers(self):
-        """Each is asked: the first cannot count, the second can."""
-        intel = '/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1'
-        if not os.path.exists(intel):
-            self.skipTest('no other driver is installed')
-        rec = os.path.join(self.folder.name, 'two')
-        scratch = os.path.join(self.folder.name, 'aub') # Intel's driver writes files there
-        os.mkdir(scratch)
-        binary = glob.glob(os.path.join(self.folder.name, 'loop*.bin'))[0]
-        env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=f'{intel},{DRIVER}', NEOReadDebugKeys='1',
-                   ProductFamilyOverride='skl', SetCommandStreamReceiver='1')
-        p = subprocess.run([ZESCOPE, 'record', '--counts', '-o', rec, '--', PROGRAM, binary, '3', '1', '1'],
-                           env=env, cwd=scratch, capture_output=True, text=True, timeout=100, check=False)
-        self.assertEqual(p.returncode, 0, p.stderr)
-        self.assertIn('no execution counts of one driver', p.stderr)
-        self.assertEqual(len(glob.glob(os.path.join(rec, 'counts', '*.counts'))), 1)
+    if 'ZESCOPE_DEVICES=' not in os.environ['ZS_TEST_INTEL']: # today's driver counts, too, on an emulated node
+        def test_several_drivers(self):
+            """Each is asked: the first cannot count, the second can."""
+            intel = '/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1'
+            if not os.path.exists(intel):
+                self.skipTest('no other driver is installed')
+            rec = os.path.join(self.folder.name, 'two')
+            scratch = os.path.join(self.folder.name, 'aub') # Intel's driver writes files there
+            os.mkdir(scratch)
+            binary = glob.glob(os.path.join(self.folder.name, 'loop*.bin'))[0]
+            env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=f'{intel},{DRIVER}', NEOReadDebugKeys='1',
+                       ProductFamilyOverride='skl', SetCommandStreamReceiver='1')
+            p = subprocess.run([ZESCOPE, 'record', '--counts', '-o', rec, '--', PROGRAM, binary, '3', '1', '1'],
+                               env=env, cwd=scratch, capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertIn('no execution counts of one driver', p.stderr)
+            self.assertEqual(len(glob.glob(os.path.join(rec, 'counts', '*.counts'))), 1)
 
     def test_some_launches(self):
         """Counts of one launch of three, and of none."""
@@ -135,7 +141,7 @@ class Counts(unittest.TestCase):
                 str(GROUPS), str(LAUNCHES))
             kernel = json.loads(run(ZESCOPE, 'annotate', '--json', rec))['devices'][0]['kernels'][0]
             threads = GROUPS * launches * 64 // kernel['simd']
-            self.assertEqual(kernel['instructions'][-1].get('executions', 0), threads)
+            self.assertEqual(last(kernel['instructions']).get('executions', 0), threads)
 
     def test_damaged_counts_are_left_out(self):
         for path in glob.glob(os.path.join(self.rec, 'counts', '*.counts')):

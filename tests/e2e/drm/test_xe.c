@@ -317,7 +317,7 @@ static void shares_with_processes(void **state)
         char magic[8];
         int32_t pid, memory_fd;
         uint64_t offset_B, size_B, others;
-    } said = {"zsdmabuf", getpid(), forged, 4096, 8192, 0};
+    } said = {"zsdmabf", getpid(), forged, 4096, 8192, 0};
     assert_int_equal(ftruncate(forged, 8192), 0);
     assert_int_equal(pwrite(forged, &said, sizeof(said), 0), sizeof(said));
     struct drm_prime_handle f = {.fd = forged};

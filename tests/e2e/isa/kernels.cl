@@ -83,6 +83,7 @@ __kernel void private_array(__global int *out, __global const int *in)
     out[i] = t[in[i] % 40];
 }
 
+#ifndef NO_IMAGES /* pvc has none */
 __kernel void images(__read_only image2d_t src, __write_only image2d_t dst, sampler_t smp)
 {
     int2 p = (int2)(get_global_id(0), get_global_id(1));
@@ -90,6 +91,7 @@ __kernel void images(__read_only image2d_t src, __write_only image2d_t dst, samp
     float4 b = read_imagef(src, p);
     write_imagef(dst, p, a + b);
 }
+#endif
 
 __attribute__((noinline)) int helper(int a, int b)
 {

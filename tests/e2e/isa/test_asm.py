@@ -31,7 +31,7 @@ def compile_for(device, folder):
     for _ in range(3):
         try:
             subprocess.run(['ocloc', 'compile', '-q', '-file', KERNELS, '-device', device, '-output', device,
-                            '-out_dir', folder], capture_output=True, timeout=240)
+                            '-options', '-DNO_IMAGES' if device == 'pvc' else '', '-out_dir', folder], capture_output=True, timeout=240)
         except subprocess.TimeoutExpired:
             continue
         found = [f for f in os.listdir(folder) if f.startswith(device) and f.endswith('.bin')]

@@ -18,6 +18,7 @@ import unittest
 NAMES = ('ZESCOPE', 'LINKED', 'OPENED', 'NO_LEVEL_ZERO', 'PLUGIN', 'OTHER')
 (ZESCOPE, LINKED, OPENED, NO_LEVEL_ZERO, PLUGIN, OTHER) = (os.path.abspath(a) for a in sys.argv[1:7])
 WITHOUT_GPU = dict(variable.split('=', 1) for variable in os.environ['ZS_TEST_INTEL'].split())
+EMULATED = 'ZESCOPE_DEVICES' in WITHOUT_GPU # today's driver, on a node that is descriptors and files of the program
 # no shell: dash loses a signal that comes while it starts a command
 ENDS_ON_TERM = '''
 import signal, sys
@@ -140,7 +141,8 @@ class RecordTest(unittest.TestCase):
         end, begin = r.events('end')[0], r.events('begin')[0]
         self.assertEqual(end['kernels'], ['first', 'second'])
         self.assertIn('debug', end)
-        self.assertIn(b'CTNI', r.blob(end['binary']))
+        if not EMULATED: # zebins have their own test
+            self.assertIn(b'CTNI', r.blob(end['binary']))
         self.assertEqual(begin['flags'], '-g')
         self.assertTrue(begin['inputs'][0]['debug_info'])
         self.assertEqual(begin['device']['vendor_id'], 0x8086)
@@ -324,7 +326,8 @@ class RecordTest(unittest.TestCase):
         try:
             other = shutil.copy(OTHER, folder)
             done = self.record(self.linked('plain', '-g'),
-                               env={'LD_PRELOAD': other, 'OTHER_PRELOAD_SAYS': says})
+                               env={'LD_PRELOAD': ':'.join([other] + WITHOUT_GPU.get('LD_PRELOAD', '').split()),
+                                    'OTHER_PRELOAD_SAYS': says})
         finally:
             shutil.rmtree(folder)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -364,20 +367,21 @@ class RecordTest(unittest.TestCase):
         if os.path.exists(log) and len(read(log)) > 1:
             self.assertEqual(end['log'].encode(), read(log).rstrip(b'\0'))
 
-    def test_closed_descriptors(self):
-        """A program that closes all descriptors before it builds (as daemons do)."""
-        done = self.record(self.linked('closeall', '-g'))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.check_same(Recording(self.out), ['closeall'])
+    if not EMULATED:
+        def test_closed_descriptors(self):
+            """A program that closes all descriptors before it builds (as daemons do)."""
+            done = self.record(self.linked('closeall', '-g'))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check_same(Recording(self.out), ['closeall'])
 
-    def test_small_file_size_limit(self):
-        """Files may not grow: the captures fail, the program does not. (The signal is ignored here,
-        since the driver writes files too; the unit tests have it at its default.)"""
-        done = self.record(['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', 'sh',
-                            *self.linked('exit', '-g', '0')])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b'lost:', done.stderr)
-        self.assertIn(b'File too large', done.stderr)
+        def test_small_file_size_limit(self):
+            """Files may not grow: the captures fail, the program does not. (The signal is ignored here,
+            since the driver writes files too; the unit tests have it at its default.)"""
+            done = self.record(['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', 'sh',
+                                *self.linked('exit', '-g', '0')])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b'lost:', done.stderr)
+            self.assertIn(b'File too large', done.stderr)
 
     def test_full_disk(self):
         disk = os.path.join(tempfile.mkdtemp(prefix='zs-disk-'))

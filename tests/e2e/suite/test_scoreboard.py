@@ -22,9 +22,7 @@ LINE = re.compile(r'^((?:[0-9a-f]{8} )*[0-9a-f]{8})\s+(.*)$')
 TOKEN = re.compile(r'(\$\d+)\.(?:dst|src)')
 DISTANCE = re.compile(r'[AFILM]?@\d')
 SETS = re.compile(r'(\$\d+)[,}]')
-PROLOGUE_B = 0x140 # loads the payload, ends in nops; the software GPU starts behind it
 LEAVES = {'token': 1 / 4, 'distance': 2 / 5} # the most that may be needless
-LOCAL_IDS_B = {'pvc': 0x80, 'bmg': 0x80, 'ptl': 0x80} # ... or without nops, and only local ids are loaded in what is skipped
 
 
 def run(module, kernel):
@@ -58,20 +56,23 @@ def without(text, token):
     return as_bytes(done.stdout.decode()) if done.returncode == 0 else None
 
 
+def skipped_B(kernel, module):
+    """What loads local ids, which the software GPU gives, stands in front; the zebin says where threads begin."""
+    said = re.search(rb'name: +%s\n(?:(?!\n  - name:).)*?offset_to_skip_per_thread_data_load: (\d+)' % kernel.encode(), module, re.S)
+    return int(said[1]) if said else 0
+
+
 def code_of(kernel, module):
     """Instructions with their places in the module; where what the software GPU skips ends."""
     code = list(instructions(kernel))
     start = at = module.find(b''.join(raw for raw, _ in code))
     if not code or start < 0:
         sys.exit('%s: its code is not in the module' % kernel)
-    prologue_B = LOCAL_IDS_B.get(device, PROLOGUE_B)
-    first = start + LOCAL_IDS_B.get(device, 0)
     placed = []
     for raw, text in code:
         placed.append((at, raw, text))
         at += len(raw)
-        if text == 'nop' and at - start <= prologue_B:
-            first = at
+    first = start + skipped_B(kernel, module)
     return start, first, placed
 
 
