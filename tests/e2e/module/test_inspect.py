@@ -20,6 +20,7 @@ import zebin  # noqa: E402
 from zebin import run  # noqa: E402
 
 ZESCOPE, KERNELS = (os.path.abspath(path) for path in sys.argv[1:3])
+IGC2 = os.path.exists('/usr/lib/x86_64-linux-gnu/libigdfcl.so.2')
 SAMPLE = '--sample' in sys.argv[3:]
 DEVICES = [word for word in sys.argv[3:] if word != '--sample']
 UNSUPPORTED = {('doubles', 'icllp'), ('doubles', 'tgllp'), ('doubles', 'dg2'), ('images', 'pvc'),
@@ -162,39 +163,40 @@ class Inspect(zebin.ZebinCase):
         for one, other in zip(oracle, tokens):
             self.check_token(one, other)
 
-    def test_patch_tokens(self):
-        seen = set()
-        for _, device, path, d in self.of_container('tokens'):
-            self.assertEqual(d['container'], 'NEO ELF')
-            self.check_sections(path, d['containers'][0])
-            dump = path + '.dump'
-            os.mkdir(dump)
-            run('ocloc', 'disasm', '-file', path, '-device', device, '-dump', dump)
-            oracle = PatchList(os.path.join(dump, 'PTM.txt'))
-            image, = d['devices']
-            self.assertEqual(image['device'], device)
-            self.assertEqual(image['gfxcore'], oracle.header['Device'])
-            self.assertEqual(image['stepping'], oracle.header['SteppingId'])
-            self.assertEqual(image['version'], oracle.header['Version'])
-            self.assertEqual(len(image['kernels']), oracle.header['NumberOfKernels'])
-            self.check_tokens(oracle.program, image['tokens'])
-            for (header, tokens), kernel in zip(oracle.kernels, image['kernels']):
-                self.assertEqual(kernel['name'], header['KernelName'])
-                self.assertEqual(kernel['header']['checksum'], header['CheckSum'])
-                self.assertTrue(kernel['header']['checksum_ok'])
-                self.assertEqual(kernel['header']['shader_hash'], header['ShaderHashCode'])
-                self.assertEqual(kernel['code']['size_B'], header['KernelUnpaddedSize'])
-                self.assertEqual(kernel['code']['heap_B'], header['KernelHeapSize'])
-                self.assertEqual(kernel['header']['dsh_B'], header['DynamicStateHeapSize'])
-                self.assertEqual(kernel['header']['ssh_B'], header['SurfaceStateHeapSize'])
-                self.check_tokens(tokens, kernel['tokens'])
-                self.check_normalised(kernel)
-                seen.update(t['number'] for t in kernel['tokens'])
-            seen.update(t['number'] for t in image['tokens'])
-            self.assertEqual(d['notes'], [])
-        # the kernels bring about what compilers emit today
-        self.assertLessEqual({5, 8, 12, 15, 16, 17, 19, 21, 22, 23, 25, 26, 27, 28, 30, 33, 38, 41,
-                              42, 43}, seen)
+    if not IGC2: # whose ocloc takes no patch tokens apart
+        def test_patch_tokens(self):
+            seen = set()
+            for _, device, path, d in self.of_container('tokens'):
+                self.assertEqual(d['container'], 'NEO ELF')
+                self.check_sections(path, d['containers'][0])
+                dump = path + '.dump'
+                os.mkdir(dump)
+                run('ocloc', 'disasm', '-file', path, '-device', device, '-dump', dump)
+                oracle = PatchList(os.path.join(dump, 'PTM.txt'))
+                image, = d['devices']
+                self.assertEqual(image['device'], device)
+                self.assertEqual(image['gfxcore'], oracle.header['Device'])
+                self.assertEqual(image['stepping'], oracle.header['SteppingId'])
+                self.assertEqual(image['version'], oracle.header['Version'])
+                self.assertEqual(len(image['kernels']), oracle.header['NumberOfKernels'])
+                self.check_tokens(oracle.program, image['tokens'])
+                for (header, tokens), kernel in zip(oracle.kernels, image['kernels']):
+                    self.assertEqual(kernel['name'], header['KernelName'])
+                    self.assertEqual(kernel['header']['checksum'], header['CheckSum'])
+                    self.assertTrue(kernel['header']['checksum_ok'])
+                    self.assertEqual(kernel['header']['shader_hash'], header['ShaderHashCode'])
+                    self.assertEqual(kernel['code']['size_B'], header['KernelUnpaddedSize'])
+                    self.assertEqual(kernel['code']['heap_B'], header['KernelHeapSize'])
+                    self.assertEqual(kernel['header']['dsh_B'], header['DynamicStateHeapSize'])
+                    self.assertEqual(kernel['header']['ssh_B'], header['SurfaceStateHeapSize'])
+                    self.check_tokens(tokens, kernel['tokens'])
+                    self.check_normalised(kernel)
+                    seen.update(t['number'] for t in kernel['tokens'])
+                seen.update(t['number'] for t in image['tokens'])
+                self.assertEqual(d['notes'], [])
+            # the kernels bring about what compilers emit today
+            self.assertLessEqual({5, 8, 12, 15, 16, 17, 19, 21, 22, 23, 25, 26, 27, 28, 30, 33, 38, 41,
+                                  42, 43}, seen)
 
     def check_normalised(self, kernel):
         """Every token that stands for a field of the payload, an argument, a surface is there."""
@@ -272,15 +274,16 @@ class Inspect(zebin.ZebinCase):
 
     def test_archive(self):
         name = os.path.join(self.dir, 'fat')
+        devices = ['tgllp', 'bmg', 'dg2'] if IGC2 else ['skl', 'icllp', 'tgllp']
         run('ocloc', 'compile', '-q', '-file', os.path.join(KERNELS, 'halves.cl'), '-device',
-            'skl,icllp,tgllp', '-output', 'fat', '-out_dir', self.dir)
+            ','.join(devices), '-output', 'fat', '-out_dir', self.dir)
         members = [m for m in run('ar', 't', name).stdout.decode().split()
                    if not m.startswith('pad_')]
         d = inspect(name)
-        self.assertEqual([i['device'] for i in d['devices']], ['skl', 'icllp', 'tgllp'])
-        self.assertEqual([c['name'] for c in d['containers'] if c['kind'] == 'NEO ELF'], members)
-        one = inspect('--device', 'icllp', name)
-        self.assertEqual([i['device'] for i in one['devices']], ['icllp'])
+        self.assertEqual(sorted(i['device'] for i in d['devices']), sorted(devices))
+        self.assertEqual([c['name'] for c in d['containers'] if c['kind'] in ('NEO ELF', 'zebin')], members)
+        one = inspect('--device', devices[1], name)
+        self.assertEqual([i['device'] for i in one['devices']], [devices[1]])
         self.assertEqual(run(ZESCOPE, 'inspect', '--device', 'pvc', name).returncode, 1)
 
     def test_text(self):

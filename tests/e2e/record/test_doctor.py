@@ -50,8 +50,10 @@ class DoctorTest(unittest.TestCase):
         self.assertEqual((off['status'], off['value']), ('warn', 'ZESCOPE_EU=interpreter'))
         if not os.path.exists('/dev/dri') and not SANITIZED:
             self.assertEqual(checks['record']['status'], 'ok')
-            self.assertEqual(checks["Intel's driver without a GPU"]['status'], 'ok')
-            self.assertIn('API 1.', checks["Intel's driver without a GPU"]['value'])
+            # today's wants a GPU
+            later = os.path.exists('/usr/lib/x86_64-linux-gnu/libigdfcl.so.2')
+            self.assertEqual(checks["Intel's driver without a GPU"]['status'], 'warn' if later else 'ok')
+            self.assertIn('zeInit' if later else 'API 1.', checks["Intel's driver without a GPU"]['value'])
 
     def test_time_limits_that_mean_nothing(self):
         for seconds in '0', '3601':
