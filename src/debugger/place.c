@@ -12,6 +12,7 @@ enum {
     LOCAL_TAG = 0x0a,
     TAG_SHIFT = 56,
     GENERIC_SHIFT = 61, /* pointers of the generic address space: 1 private, 2 local */
+    LOCAL_B_LOG2 = 18,  /* IGC from 1.0.17791 on has local memory so large, untagged, behind 2^28 */
     SBA_GENERAL = 0,
     SBA_SCRATCH = 8,
 };
@@ -28,7 +29,8 @@ enum zs_debug_space zs_dbg_space_of(struct zs_debugger *d, const struct zs_dbg_t
     const uint64_t low = (UINT64_C(1) << TAG_SHIFT) - 1;
     uint64_t base;
     *ret_va = address;
-    if (address >> TAG_SHIFT == LOCAL_TAG || address >> GENERIC_SHIFT == 2) {
+    if (address >> TAG_SHIFT == LOCAL_TAG || address >> GENERIC_SHIFT == 2 ||
+        address >> LOCAL_B_LOG2 == UINT64_C(1) << (28 - LOCAL_B_LOG2)) {
         *ret_va = address & UINT32_MAX;
         return ZS_DEBUG_SPACE_LOCAL;
     }

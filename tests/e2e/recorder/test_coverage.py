@@ -42,8 +42,8 @@ class Coverage(unittest.TestCase):
         # tables of later specifications than the loader's are known, too
         self.assertGreater(len(known), 70)
 
-    def check_all(self, env):
-        names = [name for name in exports(loader) if not name.endswith('ProcAddrTable')]
+    def check_all(self, env, dies=()):
+        names = [name for name in exports(loader) if not name.endswith('ProcAddrTable') and name not in dies]
         path = recorder.new()
         p = recorder.run(recorder.zescope, 'record', '-o', path, '--', PROGRAM, check=9,
                          env=dict(env, **VALIDATION), input='\n'.join(names) + '\n',
@@ -68,7 +68,8 @@ class Coverage(unittest.TestCase):
         self.check_all(recorder.software())
 
     def test_intel_without_a_gpu(self):
-        self.check_all(INTEL)
+        # today's driver looks at no handle there
+        self.check_all(INTEL, ['zeDriverGetDefaultContext'] if 'ZESCOPE_DEVICES' in INTEL else [])
 
     def test_intel_without_a_device(self):
         """zeInit fails: it is recorded, and the application goes its way."""
