@@ -58,7 +58,9 @@ with tempfile.TemporaryDirectory() as folder:
     assert len(ours) > 5 and intels.keys() == ours.keys(), f'{sorted(intels)} {sorted(ours)}'
     for kernel, rows in ours.items():
         differ = {at: (row, intels[kernel].get(at)) for at, row in rows.items() if intels[kernel].get(at) != row}
-        assert not differ and len(rows) == len(intels[kernel]), f'{kernel}: {differ}'
+        # what loads local ids, in front, is skipped by one driver or the other
+        more = [at for at in intels[kernel] if at not in rows]
+        assert not differ and all(at < min(rows) for at in more), f'{kernel}: {differ} {more}'
     one = sorted(ours)[0]
     run(folder, zescope, 'run', '--intel', '-d', device, '--', zescope, 'record', '--no-last', '--counts', '-k', f'^{one}$', '-o', 'c', '--',
         *app)
