@@ -131,6 +131,14 @@ static uint8_t function_of(const struct zs_eu_lowering *l, const struct zs_isa_i
     return is_math(l, inst) ? MATH : flags & ZS_OPF_DPAS ? DPAS : inst->sfid;
 }
 
+/* What is read is dropped, and may be anything: IGC 2 reads what a fence returns so, for hardware's
+ * sake, and waits behind it. */
+static bool drops(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_MOV && inst->dst.kind == ZS_OPERAND_REG &&
+           inst->dst.file == ZS_FILE_NULL && !inst->cond;
+}
+
 void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index)
 {
     struct zs_eu_program *p = l->program;
@@ -160,7 +168,8 @@ void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
     score->dst = bytes_of(l, inst, &inst->dst, &by_lanes);
     score->maybe_longer = score->dst.end_B > score->dst.begin_B &&
                           zs_eu_payload_grfs(inst, &inst->dst) > inst->dst.grf_count;
-    for (unsigned i = 0; i < inst->source_count && i < ZS_ARRAY_LEN(score->src); i++) {
+    for (unsigned i = 0; i < inst->source_count && i < ZS_ARRAY_LEN(score->src) && !drops(inst);
+         i++) {
         score->src[i] = bytes_of(l, inst, &inst->src[i], &by_lanes);
         score->by_lanes |= (uint8_t)((unsigned)by_lanes << i);
     }

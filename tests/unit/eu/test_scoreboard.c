@@ -149,7 +149,8 @@ static void behind_functions(void **state)
 }
 
 /* What needs no wait: other bytes of the register, results that are long there, sources of messages
- * to one function, lanes that the message does not have, a token that is set again. */
+ * to one function, lanes that the message does not have, a token that is set again, what is
+ * dropped. */
 static void clean(void **state)
 {
     static const struct row free_rows[] = {
@@ -157,6 +158,7 @@ static void clean(void **state)
          "mov (4|M0) r10.0<1>:d 1:d\n"
          "add (4|M0) r14.0<1>:d r10.4<4;4,1>:d 1:w",
          NULL, NULL, NULL},
+        {ZS_ISA_XE_LP, LOAD_LP "mov (8|M0) null<1>:ud r10.0<8;8,1>:ud", NULL, NULL, NULL},
         {ZS_ISA_XE_LP, LOAD_LP "send.dc1 (8|M0) r20 r40 null 0x0 0x02106E01 {$4}", NULL, NULL,
          NULL},
         {ZS_ISA_XE_LP,
