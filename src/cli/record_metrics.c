@@ -107,26 +107,24 @@ static const char *advice(void)
            "run -- ... measures on the software GPU; zescope metrics list shows what there is";
 }
 
-/* false, too, where a note says what to run instead. */
-static bool lacks_advice(const struct zs_record_note *notes, uint32_t count)
+static bool has_note(const struct zs_record_note *notes, uint32_t count, const char *kind)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (strstr(notes[i].text, ": zescope "))
-            return false;
-    return true;
+        if (!strncmp(notes[i].text, kind, strlen(kind)))
+            return true;
+    return false;
 }
 
+/* ret_lacks_advice: no note says what to run instead. */
 static bool is_refused(const char *recording, bool *ret_lacks_advice)
 {
     struct zs_recording *r;
     uint32_t count;
-    bool refused = false;
     if (zs_recording_open(recording, &r, NULL))
         return false;
     const struct zs_record_note *notes = zs_recording_notes(r, &count);
-    for (uint32_t i = 0; i < count && !refused; i++)
-        refused = !strncmp(notes[i].text, ZS_NOTE_NO_METRICS, strlen(ZS_NOTE_NO_METRICS));
-    *ret_lacks_advice = lacks_advice(notes, count);
+    bool refused = has_note(notes, count, ZS_NOTE_NO_METRICS);
+    *ret_lacks_advice = !has_note(notes, count, ZS_NOTE_OTHER_COMMAND);
     zs_recording_close(r);
     return refused;
 }

@@ -191,7 +191,7 @@ static void note_lacking(struct zs_activity *a, const char *name, bool is_other_
 {
     bool by_time = a->meter->period_ns != 0;
     if (is_other_kind)
-        zs_session_note(a->collector, ZS_NOTE_NO_METRICS ": '%.200s' is %s %.200s", name,
+        zs_session_note(a->collector, ZS_NOTE_OTHER_COMMAND ": '%.200s' is %s %.200s", name,
                         by_time ? "measured by launch: zescope record --metrics"
                                 : "sampled over time: zescope metrics stream -g",
                         name);

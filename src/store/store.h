@@ -70,6 +70,8 @@
 
 /* How a note begins about a device that has no metrics to give. */
 #define ZS_NOTE_NO_METRICS "no metrics of one device"
+/* ... and says itself what to run instead. */
+#define ZS_NOTE_OTHER_COMMAND ZS_NOTE_NO_METRICS " by this command"
 
 enum {
     ZS_STORE_FILE_CHARS = ZS_SHA256_HEX_CHARS + 8, /* "<hash>.<ext>" and NUL */

@@ -38,7 +38,8 @@ enum zs_metric_counter {
 #define ZS_TIMING_LIMIT(id, text) ZS_METRIC_limit_##id,
 #include "gpu/timing/limit.def"
 #undef ZS_TIMING_LIMIT
-    ZS_METRIC_COUNTERS
+    ZS_METRIC_COUNTERS,
+    ZS_METRIC_THREADS_END = ZS_METRIC_eu_loaded /* of the model: what comes before is of all */
 };
 
 enum zs_metric_set {
@@ -171,7 +172,7 @@ static inline uint32_t zs_metric_values_of(enum zs_metric_by_address kind)
  * values of their kind for counters; others are filled up with zeros. */
 enum {
     ZS_RAW_MAGIC = 0x524d535a, /* "ZSMR" */
-    ZS_RAW_VERSION = 15,
+    ZS_RAW_VERSION = 16,
     ZS_RAW_HEADER_B = 64,
     ZS_RAW_REPORT_B = 1024,  /* but for those by address: programs cut data into chunks of 2^n */
     ZS_RAW_EU_STALL_B = 256, /* of Intel's stall sampling, likewise */
@@ -189,26 +190,26 @@ struct zs_metric_report {
     uint64_t counters[ZS_METRIC_COUNTERS];
 };
 
-/* Reports have gains or the other counters of the model. */
+/* Reports have gains or the other counters of the model; what threads do is in both. */
 static inline uint32_t zs_metric_counters_of(uint32_t set)
 {
     return zs_metric_is_by_address(set) ? 1 + zs_metric_values_of(zs_metric_by_address(set))
            : set == ZS_METRIC_SET_GAINS
-               ? (uint32_t)(ZS_METRIC_TIMING_FIRST + ZS_METRIC_COUNTERS - ZS_METRIC_GAINS_FIRST)
+               ? (uint32_t)(ZS_METRIC_THREADS_END + ZS_METRIC_COUNTERS - ZS_METRIC_GAINS_FIRST)
                : (uint32_t)ZS_METRIC_GAINS_FIRST;
 }
 /* Which one stands at a place of a report. */
 static inline uint32_t zs_metric_counter_at(uint32_t set, uint32_t place)
 {
-    bool skips = set == ZS_METRIC_SET_GAINS && place >= ZS_METRIC_TIMING_FIRST;
-    return skips ? place - ZS_METRIC_TIMING_FIRST + ZS_METRIC_GAINS_FIRST : place;
+    bool skips = set == ZS_METRIC_SET_GAINS && place >= ZS_METRIC_THREADS_END;
+    return skips ? place - ZS_METRIC_THREADS_END + ZS_METRIC_GAINS_FIRST : place;
 }
 /* Whether reports of the set have it. */
 static inline bool zs_metric_has_counter(uint32_t set, uint32_t counter)
 {
     return zs_metric_is_by_address(set) ? counter < zs_metric_counters_of(set)
            : set == ZS_METRIC_SET_GAINS
-               ? counter < ZS_METRIC_TIMING_FIRST ||
+               ? counter < ZS_METRIC_THREADS_END ||
                      (counter >= ZS_METRIC_GAINS_FIRST && counter < ZS_METRIC_COUNTERS)
                : counter < ZS_METRIC_GAINS_FIRST;
 }

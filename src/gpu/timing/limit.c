@@ -44,12 +44,4 @@ void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
     t->limit_gti_write = part((double)h->busy.gti_write / unit, replayed, t);
     t->limit_memory = part((double)h->busy.memory / unit, replayed, t);
     find_banks(h, replayed, t);
-    t->limit_thread_active = t->thread_active;
-    t->limit_thread_control = t->thread_control;
-    t->limit_thread_pipe = t->thread_pipe;
-    t->limit_thread_send = t->thread_send;
-    t->limit_thread_dist = t->thread_dist;
-    t->limit_thread_sbid = t->thread_sbid;
-    t->limit_thread_sync = t->thread_sync;
-    t->limit_thread_other = t->thread_other;
 }
