@@ -494,9 +494,10 @@ const struct zs_command zs_command_replay = {
         "build. What they leave in memory is compared with what the original left: which "
         "elements, in which allocation, by how many units in the last place.\n\n"
         "The exit status is 0 when everything is the same, 3 when something differs or could not "
-        "be compared, 1 when a launch could not be run. Images, samplers, memory that is reached "
-        "through pointers in memory only, and the state of a module's variables are not captured, "
-        "and are told by name.",
+        "be compared, 1 when a launch could not be run. OpenCL's launches, images, samplers, "
+        "memory "
+        "that is reached through pointers in memory only, and the state of a module's variables "
+        "are not captured, and are told by name.",
     .examples = "zescope record --capture gemm:2 -o rec -- ./app\n"
                 "    the second launch of gemm is kept\n"
                 "zescope replay -k gemm -d dg2 rec\n"

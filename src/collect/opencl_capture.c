@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "collect/own_stack.h"
 #include "store/counts_file.h"
+#include "store/launch_file.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -523,9 +524,12 @@ static void add_options(const struct zs_trace_event *event, struct cl_build *b)
 
 static void tell(struct zs_cl *cl)
 {
-    bool is_measured = cl->activity && cl->activity->meter;
-    if (!(cl->collector->count || is_measured) || atomic_exchange(&cl->has_told, true))
+    const char *capture = getenv(ZS_ENV_COLLECT_CAPTURE);
+    bool is_measured = cl->activity && cl->activity->meter, captures = capture && *capture;
+    if (!(cl->collector->count || is_measured || captures) || atomic_exchange(&cl->has_told, true))
         return;
+    if (captures)
+        zs_session_note(cl->collector, "OpenCL's launches are not captured: only Level Zero's are");
     if (cl->collector->count && !zs_counts_start_below(cl->collector))
         zs_session_note(cl->collector, ZS_NOTE_NO_COUNTS
                         ": OpenCL's cannot count; zescope instrument opcodes can");

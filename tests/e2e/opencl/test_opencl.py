@@ -193,6 +193,10 @@ class OpenCl(unittest.TestCase):
         self.assertEqual([f for f in glob.glob(path + '/counts/*') if 'instrument' not in f], [])
 
     @unittest.skipUnless(INTEL, "PoCL's device is no GPU of Intel's")
+    def test_captures_are_refused(self):
+        _, p = record('exit', more=['--capture', 'add'])
+        self.assertIn("OpenCL's launches are not captured", p.stderr)
+
     def test_counts(self):
         """Below the driver: as probes count."""
         path, _ = record('exit', more=['--counts'])
