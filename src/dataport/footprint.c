@@ -93,6 +93,23 @@ static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
     return most;
 }
 
+/* Lanes that follow each other, a dword each, or all ask for the same one: as most messages do. */
+static bool find_row(struct zs_port_footprint *t, uint32_t span_B, const uint64_t *offset,
+                     uint32_t mask)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(mask), lanes = (uint32_t)__builtin_popcount(mask);
+    uint64_t start = offset[first], row = 0, same = 0;
+    if (span_B != 4 || start % 4 || (mask >> first) + (uint64_t)1 != UINT64_C(1) << lanes)
+        return false;
+    for (uint32_t i = 0; i < lanes; i++) {
+        row |= offset[first + i] ^ (start + 4 * (uint64_t)i);
+        same |= offset[first + i] ^ start;
+    }
+    t->slm_cycles = (uint16_t)(same ? (lanes + BANKS - 1) / BANKS : 1);
+    t->slm_conflicts = 0;
+    return !row || !same;
+}
+
 /* Dwords that the lanes name, each once, by bank: the fullest bank decides how long it takes. */
 static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_message *m,
                            const uint64_t *offset, uint32_t mask)
@@ -100,8 +117,16 @@ static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_mes
     enum { BANK_DWORDS = 64 };
     uint32_t dwords[BANKS][BANK_DWORDS], per_bank[BANKS] = {0}, fullest = 0, count = 0;
     uint32_t span_B = span_of(m);
+    uint64_t before = UINT64_MAX;
+    if (mask == UINT32_MAX && !memcmp(offset, offset + 16, 16 * sizeof(*offset)))
+        mask = 0xffff; /* rows of sixteen */
+    if (mask && find_row(t, span_B, offset, mask))
+        return;
     ZS_PORT_FOR_LANES(lane, mask)
     {
+        if (offset[lane] == before)
+            continue;
+        before = offset[lane];
         uint32_t dword = (uint32_t)(offset[lane] / 4);
         uint32_t last = (uint32_t)((offset[lane] + span_B - 1) / 4);
         for (; dword <= last; dword++) {

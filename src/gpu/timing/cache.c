@@ -97,6 +97,7 @@ bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, 
 {
     uint16_t mark = mark_of(line);
     if (set->launch != c->launch) {
+        c->touched += !set->launch;
         *set = (struct zs_timing_set){.launch = c->launch};
         c->used[c->used_count++] = (uint32_t)(((uint8_t *)set - c->sets) / c->set_B);
     }
@@ -158,6 +159,11 @@ static void give_back(void *data, size_t size_B)
         (void)munmap(data, size_B);
 }
 
+static size_t sets_B(const struct zs_timing_cache *c)
+{
+    return (size_t)c->set_count * c->set_B + HOST_LINE_B;
+}
+
 static size_t used_B(const struct zs_timing_cache *c)
 {
     return c->set_count * sizeof(*c->used);
@@ -176,7 +182,7 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
     size_t marks_B = sizeof(struct zs_timing_set) + ways * sizeof(uint16_t);
     c->ways_B = (uint32_t)zs_align_up(marks_B, HOST_LINE_B);
     c->set_B = (uint32_t)zs_align_up(c->ways_B + ways / FOUR * sizeof(struct four), HOST_LINE_B);
-    c->memory = get_zeros(zs_timing_cache_size_B(c));
+    c->memory = get_zeros(sets_B(c));
     c->used = get_zeros(used_B(c));
     if (!c->memory || !c->used)
         return -ENOMEM;
@@ -187,13 +193,13 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
 
 void zs_timing_cache_fini(struct zs_timing_cache *c)
 {
-    give_back(c->memory, zs_timing_cache_size_B(c));
+    give_back(c->memory, sets_B(c));
     give_back(c->used, used_B(c));
 }
 
-size_t zs_timing_cache_size_B(const struct zs_timing_cache *c)
+size_t zs_timing_cache_touched_B(const struct zs_timing_cache *c)
 {
-    return (size_t)c->set_count * c->set_B + HOST_LINE_B;
+    return (size_t)c->touched * c->set_B;
 }
 
 void zs_timing_cache_clear(struct zs_timing_cache *c)
@@ -201,7 +207,7 @@ void zs_timing_cache_clear(struct zs_timing_cache *c)
     if (!c->set_count)
         return;
     if (++c->launch == 0) /* there has been such a launch */
-        memset(c->memory, 0, zs_timing_cache_size_B(c));
+        memset(c->memory, 0, sets_B(c));
     c->launch = ZS_MAX(c->launch, 1u);
     c->now = 0;
     c->used_count = 0;

@@ -32,13 +32,14 @@ struct zs_timing_cache {
     uint32_t launch, now; /* now: uses so far */
     uint32_t *used;       /* numbers of the sets that have lines of this launch */
     uint32_t used_count;
-    void *memory; /* of the sets */
+    uint32_t touched; /* sets that any launch has used: the others take no memory */
+    void *memory;     /* of the sets */
 };
 
 /* ways: a multiple of 16, up to 48. size_B or ways 0: there is none. */
 int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways);
 void zs_timing_cache_fini(struct zs_timing_cache *c);
-size_t zs_timing_cache_size_B(const struct zs_timing_cache *c); /* of the host's memory */
+size_t zs_timing_cache_touched_B(const struct zs_timing_cache *c); /* of the host's memory */
 /* Another launch begins: it is empty. */
 void zs_timing_cache_clear(struct zs_timing_cache *c);
 

@@ -71,7 +71,11 @@ int zs_timing_name_ranges(struct zs_timing_trace *trace)
 static bool allocate(struct zs_timing_machine *m)
 {
     size_t ops = (size_t)m->code->op_count + 1;
-    size_t threads_B = (size_t)m->eu_count * m->threads_per_eu * sizeof(*m->threads);
+    size_t threads_B = (size_t)m->eu_count * m->threads_per_eu;
+    m->thread_B = (size_t)zs_align_up(sizeof(struct zs_timing_thread) +
+                                          m->code->response_count * sizeof(uint64_t),
+                                      _Alignof(struct zs_timing_thread));
+    threads_B *= m->thread_B;
     m->eus = calloc(m->eu_count, sizeof(*m->eus));
     m->keys = calloc(2 * (size_t)m->leaves, sizeof(*m->keys));
     m->threads = aligned_alloc(_Alignof(struct zs_timing_thread), threads_B);

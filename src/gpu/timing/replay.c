@@ -120,7 +120,6 @@ static inline double slow_of(const struct zs_timing_eu *eu, uint32_t uses)
 /* Other threads are at bursts: those that are take longer, or less long, from now on. */
 static inline void change_pace(const struct zs_timing_machine *m, struct zs_timing_eu *eu)
 {
-    struct zs_timing_thread *threads = m->threads + (size_t)eu->number * m->threads_per_eu;
     bool was_slow = eu->is_slow;
     eu->changed = false;
     eu->is_slow = share_pipes(eu);
@@ -129,7 +128,7 @@ static inline void change_pace(const struct zs_timing_machine *m, struct zs_timi
     uint64_t at = (uint64_t)(eu->last * FRACTION);
     for (uint32_t left = eu->running; left; left &= left - 1) {
         uint32_t place = (uint32_t)__builtin_ctz(left);
-        struct zs_timing_thread *th = &threads[place];
+        struct zs_timing_thread *th = zs_timing_thread_at(m, eu->number, place);
         double slow = eu->is_slow ? slow_of(eu, th->uses) : 1;
         if (slow == th->slow)
             continue;
@@ -166,12 +165,15 @@ static void end_burst(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     uint64_t all = ZS_MAX(th->length - th->lead, 1u);
     for (uint32_t i = 0; i < th->part_count; i++) {
         struct zs_timing_burst *u = &m->bursts.items[th->parts[i]];
-        done += u->cycles;
-        uint64_t due = excess * done / all;
         u->count++;
+        m->issues += (u->stop & ~(uint32_t)ZS_TIMING_BURST_EVENT) - u->inst;
+    }
+    for (uint32_t i = 0; i < th->part_count && excess; i++) { /* mostly there is none */
+        struct zs_timing_burst *u = &m->bursts.items[th->parts[i]];
+        done += u->cycles;
+        uint64_t due = i + 1 < th->part_count ? excess * done / all : excess;
         u->excess += due - given;
         given = due;
-        m->issues += (u->stop & ~(uint32_t)ZS_TIMING_BURST_EVENT) - u->inst;
     }
 }
 
@@ -339,7 +341,7 @@ static void go_on(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
     }
     th->length += th->lead;
     for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++) {
-        th->rate[i] = work[i] * RATE / th->length;
+        th->rate[i] = work[i] ? work[i] * RATE / th->length : 0;
         th->uses |= (uint8_t)((work[i] && i < ZS_TIMING_WORK_CONTROL) << i);
     }
     begin_burst(m, eu, th, at);
@@ -375,7 +377,7 @@ static void wake(struct zs_timing_machine *m, uint32_t eu, uint64_t cycle)
 
 static struct zs_timing_eu *eu_of(struct zs_timing_machine *m, const struct zs_timing_thread *th)
 {
-    return &m->eus[(size_t)(th - m->threads) / m->threads_per_eu];
+    return &m->eus[th->eu];
 }
 
 /* Lets threads go on that wait at barriers which all threads of the group have reached or ended
@@ -504,13 +506,14 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
     uint64_t *const dispatching[] = {&t->dispatching0, &t->dispatching1, &t->dispatching2};
     if (g->subslice < ZS_ARRAY_LEN(dispatching))
         *dispatching[g->subslice] += m->dispatch_cost;
-    struct zs_timing_thread *th = &m->threads[(size_t)number * m->threads_per_eu + place];
+    struct zs_timing_thread *th = zs_timing_thread_at(m, number, place);
     struct zs_timing_stream *s = &m->streams[(size_t)group * m->threads_per_group + member];
     *th = (struct zs_timing_thread){.stream = s,
                                     .end = s->count,
                                     .last = UINT32_MAX,
                                     .group = group,
                                     .member = member,
+                                    .eu = number,
                                     .place = place,
                                     .since = *dispatch,
                                     .begun = *dispatch};
@@ -556,10 +559,10 @@ static void dispatch(struct zs_timing_machine *m, uint64_t cycle)
 /* Cycles from `at` to when a thread of the EU is there. */
 static uint64_t until_next(struct zs_timing_machine *m, const struct zs_timing_eu *eu, uint64_t at)
 {
-    const struct zs_timing_thread *threads = m->threads + (size_t)eu->number * m->threads_per_eu;
     uint64_t next = UINT64_MAX;
     for (uint32_t left = eu->live; left; left &= left - 1)
-        next = ZS_MIN(next, threads[__builtin_ctz(left)].since);
+        next =
+            ZS_MIN(next, zs_timing_thread_at(m, eu->number, (uint32_t)__builtin_ctz(left))->since);
     return next > at ? next - at : 0;
 }
 
@@ -592,22 +595,26 @@ static void end_thread(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 /* ---- order -------------------------------------------------------------------------------------
  */
 
-/* Whose step comes first, of equals the first place's. */
+/* Whose step comes first, of equals the first place's. Places without a thread come last. */
 static inline uint32_t first_of(const struct zs_timing_eu *eu, uint32_t places)
 {
-    uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < places; i++) {
-        uint64_t key = (eu->when[i] << 4) | i;
-        least = ZS_MIN(least, eu->when[i] == ZS_TIMING_NEVER ? UINT64_MAX : key);
+    enum { FEW = 8, BITS = 4 };
+    uint64_t even = UINT64_MAX, odd = UINT64_MAX;
+    for (uint32_t first = 0; first < places; first += FEW) {
+#pragma GCC unroll 4
+        for (uint32_t i = first; i < first + FEW; i += 2) {
+            even = ZS_MIN(even, eu->when[i] << BITS | i);
+            odd = ZS_MIN(odd, eu->when[i + 1] << BITS | (i + 1));
+        }
     }
-    return least & 15;
+    return (uint32_t)ZS_MIN(even, odd) & ((1u << BITS) - 1);
 }
+_Static_assert(ZS_TIMING_PLACES == 16, "eight at a time, in four bits");
 
 /* Until the EU comes to something that others see and that happens later than `until`, or that
  * others may change: when a barrier lets threads go it takes a while until they can. */
 static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t until)
 {
-    struct zs_timing_thread *threads = m->threads + (size_t)eu->number * m->threads_per_eu;
     uint64_t last = until + m->params->barrier_latency;
     for (;;) {
         if (eu->changed)
@@ -617,10 +624,11 @@ static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_
             set_key(m, eu->number, UINT64_MAX);
             return;
         }
-        struct zs_timing_thread *th = &threads[place];
+        struct zs_timing_thread *th = zs_timing_thread_at(m, eu->number, place);
         uint64_t at = (eu->when[place] + FRACTION - 2) / FRACTION;
         if (at > last || (th->step >= ZS_TIMING_STEP_SEND && at > until)) {
             set_key(m, eu->number, key_of(eu->number, at));
+            eu->next = th;
             return;
         }
         if (th->step == ZS_TIMING_STEP_BURST) {
@@ -671,6 +679,32 @@ static void watch(struct zs_timing_machine *m, uint64_t cycle)
         zs_timing_end_slice(m, cycle);
 }
 
+static inline void fetch_step(const struct zs_timing_machine *m, uint32_t eu)
+{
+    const struct zs_timing_thread *next = m->eus[eu].next;
+    if (!next)
+        return;
+    __builtin_prefetch(next->parts);
+    __builtin_prefetch(next->ready);
+    if (next->at < next->end)
+        __builtin_prefetch(next->stream->words + next->at);
+}
+
+/* What the host will want soon: of EUs that are alike, steps come at the same time, one after the
+ * other; else the next one is mostly in the tree's other half. */
+static inline void fetch_ahead(const struct zs_timing_machine *m, uint32_t eu)
+{
+    uint64_t key = m->keys[1] == m->keys[2] ? m->keys[3] : m->keys[2];
+    if (key != UINT64_MAX)
+        fetch_step(m, (uint32_t)key & ((1u << ZS_TIMING_EU_BITS) - 1));
+    if (eu + 2 >= m->eu_count)
+        return;
+    fetch_step(m, eu + 1);
+    __builtin_prefetch(&m->eus[eu + 2]);
+    __builtin_prefetch(m->eus[eu + 2].when);
+    __builtin_prefetch(m->eus[eu + 2].next);
+}
+
 void zs_timing_run(struct zs_timing_machine *m)
 {
     dispatch(m, 0);
@@ -680,6 +714,8 @@ void zs_timing_run(struct zs_timing_machine *m)
         uint64_t cycle = m->keys[1] >> ZS_TIMING_EU_BITS;
         uint32_t number = (uint32_t)m->keys[1] & ((1u << ZS_TIMING_EU_BITS) - 1);
         m->now = ZS_MAX(m->now, cycle);
+        if (m->leaves > 1)
+            fetch_ahead(m, number);
         if (m->in_part)
             watch(m, m->now);
         run_eu(m, &m->eus[number], cycle);

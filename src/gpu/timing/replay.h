@@ -38,12 +38,12 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint32_t last, part_count;       /* last: number of the last burst */
     uint32_t length, lead;    /* of the bursts that it is at, alone; of these, before the first */
     uint32_t arrived, passed; /* barriers */
-    uint32_t group, member, place;       /* place: of the EU */
-    uint8_t step, after, uses;           /* uses: pipes, a bit each */
-    uint32_t parts[ZS_TIMING_PARTS];     /* numbers of the bursts that it is at */
-    uint32_t rate[ZS_TIMING_WORKS];      /* of the pipes' time that it wants, in 1/65536 */
-    double slow;                         /* times longer that it takes because others want them */
-    uint64_t ready[ZS_TIMING_RESPONSES]; /* cycle << 1 | whether of a fence */
+    uint32_t group, member, eu, place; /* eu: its number; place: of it */
+    uint8_t step, after, uses;         /* uses: pipes, a bit each */
+    uint32_t parts[ZS_TIMING_PARTS];   /* numbers of the bursts that it is at */
+    uint32_t rate[ZS_TIMING_WORKS];    /* of the pipes' time that it wants, in 1/65536 */
+    double slow;                       /* times longer that it takes because others want them */
+    uint64_t ready[];                  /* by response: cycle << 1 | whether of a fence */
 };
 
 struct zs_timing_eu {
@@ -56,7 +56,8 @@ struct zs_timing_eu {
     bool is_slow;                        /* `slow` of now is more than 1 */
     bool changed;                        /* ... and other bursts have run since */
     uint64_t send_free, loaded_since;
-    uint64_t when[ZS_TIMING_PLACES]; /* each step's time << FRACTION_BITS; NEVER: none is set */
+    const struct zs_timing_thread *next; /* whose step is waited for; NULL: not known */
+    uint64_t when[ZS_TIMING_PLACES];     /* each step's time << FRACTION_BITS; NEVER: none is set */
 };
 
 struct zs_timing_group {
@@ -104,7 +105,8 @@ struct zs_timing_machine {
     struct zs_timing_eu *eus;
     uint64_t *keys;  /* a tree: when what others see happens next << EU_BITS | EU; [1]: the first */
     uint32_t leaves; /* of it: a power of two */
-    struct zs_timing_thread *threads; /* by EU and place */
+    uint8_t *threads; /* by EU and place, each of thread_B bytes: hosts' caches are small */
+    size_t thread_B;
     struct zs_timing_group *groups;
     struct zs_timing_thread **members;
     struct zs_timing_place *places; /* by subslice */
@@ -159,6 +161,13 @@ void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
 int zs_timing_name_ranges(struct zs_timing_trace *trace);
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace);
 void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store *store);
+
+static inline struct zs_timing_thread *zs_timing_thread_at(const struct zs_timing_machine *m,
+                                                           uint32_t eu, uint32_t place)
+{
+    size_t number = (size_t)eu * m->threads_per_eu + place;
+    return (struct zs_timing_thread *)(void *)(m->threads + number * m->thread_B);
+}
 
 /* To the thread's next block; false: there is none. */
 bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *th);

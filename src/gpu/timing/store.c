@@ -116,13 +116,14 @@ static int create_caches(const struct zs_gpu_model *model, const struct zs_timin
     return error;
 }
 
+/* What launches have touched of them. */
 static size_t caches_B(const struct zs_timing_caches *c)
 {
-    size_t sum_B = zs_timing_cache_size_B(&c->llc);
+    size_t sum_B = zs_timing_cache_touched_B(&c->llc);
     for (uint32_t i = 0; i < c->slices; i++)
-        sum_B += zs_timing_cache_size_B(&c->l3[i]);
+        sum_B += zs_timing_cache_touched_B(&c->l3[i]);
     for (uint32_t i = 0; i < c->subslices; i++)
-        sum_B += zs_timing_cache_size_B(&c->sampler[i]) + zs_timing_cache_size_B(&c->l1[i]);
+        sum_B += zs_timing_cache_touched_B(&c->sampler[i]) + zs_timing_cache_touched_B(&c->l1[i]);
     return sum_B;
 }
 

@@ -64,6 +64,7 @@ struct __attribute__((aligned(64))) zs_timing_op {
     uint8_t kind;                           /* enum zs_timing_kind */
     bool converts;                          /* to a kind, or from one */
     uint8_t element_B;                      /* as the pipe handles it */
+    uint8_t acc_writes;                     /* a bit each: of an accumulator */
 };
 _Static_assert(sizeof(struct zs_timing_op) == 64, "a line of the host's cache");
 
@@ -87,6 +88,7 @@ struct zs_timing_code {
     uint8_t *grain;
     /* ... the bit of its response; those of the responses that it waits for */
     uint64_t *sent, *waits;
+    uint32_t response_count; /* bits that are used */
 };
 
 /* ---- trace.c -----------------------------------------------------------------------------------
