@@ -99,8 +99,8 @@ static void issue(struct walk *w, uint32_t inst)
     const struct zs_timing_op *op = &w->b->code->ops[inst];
     struct zs_timing_burst *u = w->burst;
     uint32_t cycles = op->full_cycles, at = w->eligible, active = 1;
-    if (op->unit == ZS_TIMING_UNIT_GONE) {
-        write_slots(w->b, op, at, true, 0);
+    if (op->unit == ZS_TIMING_UNIT_GONE) { /* what it makes of a result is there with that */
+        write_slots(w->b, op, ZS_MAX(at, latest(w->b, op) >> 1), true, 0);
         if (w->tallies)
             w->tallies[inst].issues += u->count;
         return;
@@ -154,7 +154,8 @@ static void walk_burst(struct walk *w)
     for (uint32_t i = 0; i < s->count; i++)
         b->ready[b->pending[s->first + i].slot] = b->pending[s->first + i].ready;
     for (uint32_t i = u->inst; i < stop; i++) {
-        await(w, i);
+        if (b->code->ops[i].unit != ZS_TIMING_UNIT_GONE)
+            await(w, i);
         w->waits |= b->code->waits[i];
         issue(w, i);
     }

@@ -393,10 +393,11 @@ static uint32_t rename_deps(const struct zs_timing_op *op, const uint16_t names[
     return kept;
 }
 
-static uint32_t rename_writes(const struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
+static uint32_t rename_writes(struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
                               uint16_t *slots, uint8_t *latency, uint32_t first)
 {
     uint32_t kept = first;
+    op->acc_writes = 0;
     for (uint32_t i = op->dep_count; i < (uint32_t)op->dep_count + op->write_count; i++) {
         uint16_t name = names[slots[i]];
         uint32_t at = first;
@@ -404,6 +405,8 @@ static uint32_t rename_writes(const struct zs_timing_op *op, const uint16_t name
             at++;
         if (at < kept || name == NOBODY)
             continue;
+        if (slots[i] >= ZS_TIMING_SLOT_ACC && slots[i] < ZS_TIMING_SLOT_A0)
+            op->acc_writes |= (uint8_t)(1u << (kept - first));
         slots[kept] = name;
         latency[kept++] = latency[i];
     }
@@ -473,6 +476,7 @@ static void find_responses(struct zs_timing_code *code)
         if (op->unit != ZS_TIMING_UNIT_SEND || !op->write_count)
             continue;
         code->sent[i] = UINT64_C(1) << number++ % ZS_TIMING_RESPONSES;
+        code->response_count = ZS_MIN(number, (uint32_t)ZS_TIMING_RESPONSES);
         for (uint32_t k = 0; k < op->write_count; k++)
             of_slot[code->slots[op->slots + op->dep_count + k]] |= code->sent[i];
     }

@@ -5,8 +5,8 @@
  * that no longer wait for memory may wait for a pipe then. Gains of several things do not add up.
  *
  * What is changed is a row of parameters, the kernel's table of instructions or a message, so that
- * a replay without changes has nothing to ask. Of things that the launch does not have nothing is
- * replayed.
+ * a replay without changes has nothing to ask. Of things that the launch does not have, or
+ * that take next to nothing of it, nothing is replayed.
  */
 #include "gpu/timing/replay.h"
 
@@ -43,8 +43,29 @@ static void make_plain(const struct zs_timing_params *p, struct zs_timing_op *op
         op->latency[i] = (uint8_t)ZS_MIN(op->latency[i], p->grf_latency);
 }
 
-/* With a table of instructions of its own; slot_latency is code's or, without dependencies, zeros.
- */
+/* What goes on from one to the next of a sequence does so by accumulators: a plain instruction has
+ * none. */
+static void forget_accumulators(struct zs_timing_code *code, struct zs_timing_op *op)
+{
+    for (uint32_t left = op->acc_writes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        code->slot_latency[op->slots + op->dep_count + i] = 0;
+        if (i < ZS_TIMING_WRITES_NEAR)
+            op->latency[i] = 0;
+    }
+}
+
+static size_t count_slots(const struct zs_timing_code *code)
+{
+    size_t slots = 0;
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        const struct zs_timing_op *op = &code->ops[i];
+        slots = ZS_MAX(slots, (size_t)op->slots + op->dep_count + op->write_count);
+    }
+    return slots;
+}
+
+/* With tables of instructions and latencies of its own. */
 static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *code,
                         struct zs_timing_code *ret)
 {
@@ -52,27 +73,30 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
                                                    [ZS_TIMING_GAIN_doubles] = ZS_TIMING_KIND_DOUBLE,
                                                    [ZS_TIMING_GAIN_wide_integers] =
                                                        ZS_TIMING_KIND_WIDE_INTEGER};
-    size_t ops_B = (code->op_count + 1u) * sizeof(*code->ops), slots = 0;
+    size_t ops_B = (code->op_count + 1u) * sizeof(*code->ops), slots = count_slots(code);
     *ret = *code;
     ret->ops = aligned_alloc(_Alignof(struct zs_timing_op), ops_B);
-    if (!ret->ops)
+    ret->slot_latency = calloc(slots + 1, 1);
+    if (!ret->ops || !ret->slot_latency) {
+        free(ret->ops);
+        free(ret->slot_latency);
         return false;
+    }
     memcpy(ret->ops, code->ops, ops_B);
+    if (gain != ZS_TIMING_GAIN_dependencies && slots)
+        memcpy(ret->slot_latency, code->slot_latency, slots);
     for (uint32_t i = 0; i < code->op_count; i++) {
         struct zs_timing_op *op = &ret->ops[i];
-        slots = ZS_MAX(slots, (size_t)op->slots + op->dep_count + op->write_count);
         if (gain == ZS_TIMING_GAIN_dependencies)
             memset(op->latency, 0, sizeof(op->latency));
         else if (op->kind == kinds[gain] && op->converts)
             op->unit = ZS_TIMING_UNIT_GONE;
         else if (op->kind == kinds[gain])
             make_plain(code->params, op);
+        if (op->kind == ZS_TIMING_KIND_WIDE_INTEGER && gain == ZS_TIMING_GAIN_wide_integers)
+            forget_accumulators(ret, op);
     }
-    if (gain == ZS_TIMING_GAIN_dependencies)
-        ret->slot_latency = calloc(slots + 1, 1);
-    if (!ret->slot_latency)
-        free(ret->ops);
-    return ret->slot_latency != NULL;
+    return true;
 }
 
 static uint32_t lines_least(const struct zs_timing_request *r, uint32_t grf_B)
@@ -126,23 +150,46 @@ static bool has_lanes_off(const struct zs_timing_code *code, const uint64_t *exe
     return false;
 }
 
-/* Whether the launch has what the gain is about; did: what its messages did. */
+/* Gains of less than a fiftieth are nobody's finding: what took less is not replayed without it. */
+static bool counts(uint64_t part, uint64_t all)
+{
+    enum { LEAST = 50 };
+    return part && part >= all / LEAST;
+}
+
+/* What threads do, of all of their cycles. */
+static uint64_t thread_cycles(const struct zs_gpu_timing *t)
+{
+    return t->thread_active + t->thread_control + t->thread_pipe + t->thread_send + t->thread_dist +
+           t->thread_sbid + t->thread_sync + t->thread_other;
+}
+
+static uint64_t without_threads(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t)
+{
+    uint64_t loaded = t->eu_loaded / ZS_MAX(zs_gpu_model_eus(trace->launch.model), 1u);
+    return t->cycles > loaded ? t->cycles - loaded : 0;
+}
+
+/* Whether the launch has what the gain is about, so much of it that it may count; t: what it did.
+ */
 static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *trace,
                      const uint64_t *executions, const uint64_t *lanes,
                      const struct zs_gpu_timing *t)
 {
     const struct zs_timing_code *code = trace->launch.code;
+    uint64_t all = thread_cycles(t);
+    bool waits = counts(t->thread_sbid + t->thread_send + t->thread_sync, all);
     switch (gain) {
     case ZS_TIMING_GAIN_misses:
-        return t->l3_misses;
+        return waits && t->l3_misses;
     case ZS_TIMING_GAIN_latency:
-        return t->thread_sbid;
+        return counts(t->thread_sbid, all);
     case ZS_TIMING_GAIN_lines:
-        return t->global_sectors || t->typed_sectors || t->sampler_sectors;
+        return waits && (t->global_sectors || t->typed_sectors || t->sampler_sectors);
     case ZS_TIMING_GAIN_conflicts:
-        return t->slm_conflicts;
+        return waits && t->slm_conflicts;
     case ZS_TIMING_GAIN_atomics:
-        return true;
+        return waits && (t->limit_l3_atomics || t->limit_slm_atomics);
     case ZS_TIMING_GAIN_barriers:
         return trace->launch.has_barriers;
     case ZS_TIMING_GAIN_scratch:
@@ -154,9 +201,9 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_wide_integers:
         return has_kind(code, executions, ZS_TIMING_KIND_WIDE_INTEGER);
     case ZS_TIMING_GAIN_dependencies:
-        return t->thread_dist;
+        return counts(t->thread_dist, all);
     case ZS_TIMING_GAIN_dispatch:
-        return true;
+        return counts(t->thread_other, all) || counts(without_threads(trace, t), t->cycles);
     case ZS_TIMING_GAIN_divergence:
         return has_lanes_off(code, executions, lanes);
     case ZS_TIMING_GAIN_idle:
@@ -171,9 +218,8 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
 
 static uint64_t idle(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t)
 {
-    uint64_t loaded = t->eu_loaded / ZS_MAX(zs_gpu_model_eus(trace->launch.model), 1u);
-    uint64_t before = trace->launch.params->launch_cycles;
-    return t->cycles > before + loaded ? t->cycles - before - loaded : 0;
+    uint64_t before = trace->launch.params->launch_cycles, empty = without_threads(trace, t);
+    return empty > before ? empty - before : 0;
 }
 
 /* Threads that work longer than others of their group hold it up without barriers, too. Where the
@@ -208,10 +254,10 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     double balance;
     int error = zs_timing_replay_once(trace, instructions, executions, &without, &balance);
     trace->launch = launch;
-    if (recoded)
+    if (recoded) {
         free(code.ops);
-    if (code.slot_latency != launch.code->slot_latency)
         free(code.slot_latency);
+    }
     free(error ? NULL : without.stalls);
     if (!error && gain == ZS_TIMING_GAIN_barriers)
         without.cycles = balanced(trace, &without, balance);
