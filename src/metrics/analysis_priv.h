@@ -26,6 +26,9 @@ uint8_t *find_line_kinds(const struct zs_profiles *profiles, const struct zs_pro
 bool rule_is_extended_math(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_double(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_wide_integer(const struct zs_profile *profile, uint32_t inst);
+bool rule_is_unoptimised(const struct rule_context *context);
+/* Something that moves bytes does most of what it can, or it is not known. */
+bool rule_memory_is_busy(const struct rule_context *context);
 /* Whether most instructions that `is` names stand on such lines: then these are the finding. */
 bool rule_is_about_lines(const struct rule_context *context,
                          bool (*is)(const struct zs_profile *profile, uint32_t inst));
@@ -43,7 +46,7 @@ double analysis_metric(struct zs_rank_analysis *analysis, const char *name);
 double analysis_gain(struct zs_rank_analysis *analysis, const char *name);
 /* Into what was judged: what limits the selected kernel. */
 void find_limit(struct zs_rank_analysis *analysis, struct zs_judged *judged);
-rule_fn rule_latency, rule_atomic_contention, rule_private_arrays, rule_extended_math, rule_doubles,
+rule_fn rule_unoptimised, rule_latency, rule_atomic_contention, rule_private_arrays, rule_extended_math, rule_doubles,
     rule_wide_integers, rule_dependencies, rule_dispatch, rule_slow_math, rule_redundant_loads,
     rule_issue_bound, rule_large_registers, rule_integer_division, rule_conversions;
 

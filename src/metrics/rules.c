@@ -91,7 +91,8 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
                      "memory moves";
     /* what moves takes at least half as long as what is issued, and operations are too few to need
      * the units: the roof over the kernel is that of a memory */
-    if (!slowest || !(r->memory_ns >= r->compute_ns / 2) || !(slowest->attainable < r->peak / 2))
+    if (!slowest || !(r->memory_ns >= r->compute_ns / 2) || !(slowest->attainable < r->peak / 2) ||
+        !rule_memory_is_busy(c)) /* who waits for it is another finding */
         return false;
     f->severity = fmin(r->memory_ns / (r->memory_ns + r->compute_ns), 1);
     /* what moves without being asked for is another finding */
@@ -370,7 +371,7 @@ static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
 static bool rule_spills(struct rule_context *c, struct zs_found *f)
 {
     const double *v = c->profile->values;
-    if (!needs(c, ZS_Q_SPILLS) || !(v[ZS_Q_SPILLS] > 0))
+    if (!needs(c, ZS_Q_SPILLS) || !(v[ZS_Q_SPILLS] > 0) || rule_is_unoptimised(c))
         return false;
     double messages = v[ZS_Q_SCRATCH_MESSAGES], all = v[ZS_Q_MESSAGES];
     f->severity = messages > 0 && all > 0 ? messages / all : 0.1;

@@ -19,8 +19,29 @@ double analysis_gain(struct zs_rank_analysis *a, const char *name)
 /* ---- rules -------------------------------------------------------------------------------------
  */
 
+/* Percent that the unit does of what it can. */
+static double busy(const struct rule_context *c, const char *metric)
+{
+    for (uint32_t i = 0; i < c->limit->unit_count; i++)
+        if (!strcmp(c->limit->units[i].metric, metric))
+            return c->limit->units[i].percent;
+    return 0;
+}
+
 /* Gains at which it pays to look, in percent. */
 static const double SOME = 5, MUCH = 10;
+
+bool rule_memory_is_busy(const struct rule_context *c)
+{
+    enum { BUSY = 60 };
+    static const char *const moving[] = {"ZscopeGains.MemoryBusy",   "ZscopeGains.GtiReadBusy",
+                                         "ZscopeGains.GtiWriteBusy", "ZscopeGains.L3Busy",
+                                         "ZscopeGains.PortBusy",     "ZscopeGains.SlmBusy"};
+    bool found = !c->limit->unit_count; /* that was not measured */
+    for (size_t i = 0; i < ZS_ARRAY_LEN(moving); i++)
+        found = found || busy(c, moving[i]) >= BUSY;
+    return found;
+}
 
 static bool gains(struct rule_context *c, struct zs_found *f, double least)
 {
@@ -121,16 +142,61 @@ bool rule_atomic_contention(struct rule_context *c, struct zs_found *f)
 {
     if (!gains(c, f, SOME))
         return false;
-    rule_say(f, "lanes of an atomic meet at one place, which takes them one by one");
+    double bank = busy(c, "ZscopeGains.L3AtomicsBusy"), mean = busy(c, "ZscopeGains.L3Busy");
+    rule_say(f, "lanes of an atomic meet at one place, which takes them one by one%s",
+             bank > 2 * mean ? "; threads meet, too: one bank of L3 serves most of them" : "");
     rule_number(f, "atomics", c->profile->values[ZS_Q_ATOMICS], "messages");
     lines_of_kind(c, f, is_atomic, "SbidStall");
+    return true;
+}
+
+static bool has_option(const char *options, const char *option)
+{
+    size_t length = strlen(option);
+    for (const char *at = options; (at = strstr(at, option)); at += length) {
+        bool begins = at == options || at[-1] == ' ' || at[-1] == '"';
+        if (begins && (!at[length] || at[length] == ' ' || at[length] == '"'))
+            return true;
+    }
+    return false;
+}
+
+/* As its builds' options say; where none are known it is taken to be optimised. */
+bool rule_is_unoptimised(const struct rule_context *c)
+{
+    static const char *const off[] = {"-cl-opt-disable", "-ze-opt-disable", "-ze-opt-level=0",
+                                      "-ze-opt-level=O0", "-O0"};
+    const struct zs_profile *p = c->profile;
+    const char *own = p->code ? p->code->image->build_options : "";
+    uint32_t count;
+    const struct zs_record_build *builds =
+        zs_recording_builds(c->analysis->profiles->recording, &count);
+    bool found = false;
+    for (size_t o = 0; o < ZS_ARRAY_LEN(off); o++) {
+        found = found || has_option(own, off[o]);
+        for (uint32_t i = 0; i < count && p->module_index != ZS_RECORD_NONE; i++)
+            found = found ||
+                    (builds[i].module == p->module_index && has_option(builds[i].flags, off[o]));
+    }
+    return found;
+}
+
+bool rule_unoptimised(struct rule_context *c, struct zs_found *f)
+{
+    if (!rule_is_unoptimised(c))
+        return false;
+    f->severity = 1;
+    rule_say(f, "the options of the build turn optimisation off: all variables are kept in memory, "
+                "and what else is found here need not be in an optimised build");
+    f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
     return true;
 }
 
 bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
 {
     const double *v = c->profile->values;
-    if (v[ZS_Q_SPILLS] > 0 || !gains(c, f, SOME)) /* those are the finding of spills */
+    /* those are findings of their own */
+    if (v[ZS_Q_SPILLS] > 0 || rule_is_unoptimised(c) || !gains(c, f, SOME))
         return false;
     if (v[ZS_Q_SCRATCH] > 0)
         rule_say(f, "private arrays that are indexed are kept in memory: %.0f bytes of each thread",
@@ -196,15 +262,6 @@ bool rule_dispatch(struct rule_context *c, struct zs_found *f)
 
 /* ---- of what limits the kernel: what that would save is not replayed --------------------------
  */
-
-/* Percent that the unit does of what it can. */
-static double busy(const struct rule_context *c, const char *metric)
-{
-    for (uint32_t i = 0; i < c->limit->unit_count; i++)
-        if (!strcmp(c->limit->units[i].metric, metric))
-            return c->limit->units[i].percent;
-    return 0;
-}
 
 /* It was measured what units do. */
 static bool measured(struct rule_context *c)

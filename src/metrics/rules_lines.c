@@ -107,32 +107,38 @@ static bool converts(const struct zs_isa_inst *inst)
             (is_float(to) && is_float(from) && to != from));
 }
 
-/* Instructions that are there where integers are divided: the unit's own division, or floats and
- * doubles that come from integers and go back. */
-static bool looks_divided(const struct zs_profile *p, const struct of_line *line, size_t count)
+/* How often that is executed which is there where integers are divided: the unit's own division,
+ * or floats and doubles that come from integers and go back. 0: nothing is divided. */
+static double times_divided(const struct zs_profile *p, const struct of_line *line, size_t count)
 {
     bool own = false, there = false, back = false;
+    double most = 0;
     for (size_t i = 0; i < count; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, line[i].inst);
-        own |= p->insts[line[i].inst].is_math && is_integer(inst->dst.type);
+        bool divides = p->insts[line[i].inst].is_math && is_integer(inst->dst.type);
+        own |= divides;
         there |= converts(inst) && is_float(inst->dst.type) && is_integer(inst->src[0].type);
         back |= converts(inst) && is_integer(inst->dst.type);
+        if (divides || converts(inst))
+            most = fmax(most, p->insts[line[i].inst].executions);
     }
-    return own || (there && back);
+    return own || (there && back) ? most : 0;
 }
 
+/* ret_times: what the line executes more often is not about it, as the rest of a loop's head. */
 static enum line_kind kind_of(const struct zs_profiles *t, const struct zs_profile *p,
-                              const struct of_line *line, size_t count)
+                              const struct of_line *line, size_t count, double *ret_times)
 {
     enum { SHORT = 12 }; /* instructions: a function of fewer has no slow path */
     const struct zs_line_row *row = zs_code_row(p->code, line->inst);
     const struct zs_source *source = zs_sources_get(t->sources, &p->code->info->files[row->file]);
     struct said said = source ? read_line(zs_source_line(source, row->line)) : (struct said){0};
+    *ret_times = INFINITY;
     if (said.calls_slow && count >= SHORT)
         return LINE_SLOW_MATH;
-    return (said.takes_rest || said.divides) && looks_divided(p, line, count)
-               ? LINE_INTEGER_DIVISION
-               : LINE_PLAIN;
+    if (said.takes_rest || said.divides)
+        *ret_times = times_divided(p, line, count);
+    return (said.takes_rest || said.divides) && *ret_times > 0 ? LINE_INTEGER_DIVISION : LINE_PLAIN;
 }
 
 uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p)
@@ -150,9 +156,11 @@ uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p
     for (size_t first = 0, next; first < count; first = next) {
         for (next = first; next < count && lines[next].key == lines[first].key;)
             next++;
-        enum line_kind kind = kind_of(t, p, &lines[first], next - first);
+        double times;
+        enum line_kind kind = kind_of(t, p, &lines[first], next - first, &times);
         for (size_t i = first; i < next; i++)
-            kinds[lines[i].inst] = (uint8_t)kind;
+            if (!(p->insts[lines[i].inst].executions > times))
+                kinds[lines[i].inst] = (uint8_t)kind;
     }
     /* the unit's own division is no other thing wherever the scheduler has put it */
     for (uint32_t i = 0; lines && i < p->inst_count; i++)

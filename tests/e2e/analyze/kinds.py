@@ -32,14 +32,14 @@ ROUNDS = 4
 
 
 class Kinds:
-    def __init__(self, source, zescope, driver, program, folder, device='skl'):
+    def __init__(self, source, zescope, driver, program, folder, device='skl', options='-g'):
         self.zescope, self.program, self.folder = zescope, program, folder
         self.env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=driver, ZESCOPE_DEVICES=device)
         self.source = source
         # ocloc splits its options at blanks: no paths in them, hence a copy
         with open(source) as f, open(os.path.join(folder, 'kinds.cl'), 'w') as g:
             g.write(f.read())
-        subprocess.run(['ocloc', 'compile', '-q', '-file', 'kinds.cl', '-device', device, '-options', '-g',
+        subprocess.run(['ocloc', 'compile', '-q', '-file', 'kinds.cl', '-device', device, '-options', options,
                         '-output', f'kinds_{device}'], cwd=folder, check=True, capture_output=True, timeout=250)
         self.binary = glob.glob(os.path.join(folder, f'kinds_{device}_*.bin'))[0]
 

@@ -288,6 +288,22 @@ class Analyze(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn('a sum of cycles and time', err)
 
+    def test_without_optimisation(self):
+        """Its private arrays are nobody's; the options of the build tell."""
+        folder = os.path.join(self.folder.name, 'unoptimised')
+        os.mkdir(folder)
+        source = os.path.join(folder, 'plain.cl')
+        with open(source, 'w') as f:
+            f.write('__kernel void plain(__global float *a, __global float *b, int rounds)\n'
+                    '{ float x = a[get_global_id(0)];\n  for (int k = 0; k < 8 * rounds; k++) x = x * 0.5f + 1.0f;\n'
+                    '  b[get_global_id(0)] = x; }\n')
+        for options, told in (('-g -cl-opt-disable', True), ('-g', False)):
+            kinds = Kinds(source, *PATHS[1:], folder, options=options)
+            rec = kinds.record(f'rec{told}', '--counts', '--metrics', 'ZscopeGains', kernels=('plain',), plain=(42, 64, 0, 1))
+            rules = [f['rule'] for f in self.analyze(rec)['kernels'][0]['findings']]
+            self.assertEqual(rules[:1] == ['unoptimised'], told, rules)
+            self.assertFalse({'private-arrays', 'spills'} & set(rules), rules)
+
     def test_what_was_not_recorded(self):
         whys = {n['rule']: n['why'] for n in self.kernels['imbalanced']['not_judged']}
         self.assertEqual(set(whys), {'barrier-imbalance', *BY_GAIN})

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from kinds import Kinds
-from known import FEW, JUDGED, KNOWN, OFF, ROUNDS, SCALE, TRIED
+from known import FEW, FEW_GROUPS, JUDGED, OFF, ROUNDS, SCALE, SUITES, tried
 
 SOURCE, ZESCOPE, DRIVER, PROGRAM = map(os.path.abspath, sys.argv[1:5])
 DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kernels
@@ -42,19 +42,20 @@ def words_of(name, rule, kernel, kernels, kinds):
 
 class Known(unittest.TestCase):
     def test_kernels(self):
-        for device, names in ({d: TRIED[d] for d in DEVICES} or FEW).items():
+        source = os.path.basename(SOURCE)
+        for device, names in ({d: tried(source, d) for d in DEVICES} or FEW).items():
             with self.subTest(device):
                 self.check(device, names)
 
     def check(self, device, names):
         with tempfile.TemporaryDirectory() as folder:
             kinds = Kinds(self.part(folder, names), ZESCOPE, DRIVER, PROGRAM, folder, device)
-            shapes = {}
+            shapes, known = {}, SUITES[os.path.basename(SOURCE)]
             for name in names:
-                shape, mended = (*KNOWN[name][1:], KNOWN[name][-1])[:2]
+                shape, mended = (*known[name][1:], known[name][-1])[:2]
                 for kernel, (groups, size, local) in ((name, shape), (name + '_mended', mended)):
-                    if KNOWN[name][0] and name != 'clean_copy' or kernel == name:
-                        few = name == 'few_groups' and kernel == name
+                    if known[name][0] not in (None, 'memory-bound') or kernel == name:
+                        few = name in FEW_GROUPS and kernel == name
                         shapes[kernel] = (groups if few else groups * SCALE[device], size, local, 1)
             rec = kinds.record('rec', '--counts', '--metrics', 'ZscopeGains,ZscopeMemory,ZscopeStallSampling,ZscopeMemoryByAddress',
                                kernels=shapes,
@@ -63,7 +64,7 @@ class Known(unittest.TestCase):
             self.assertEqual(status, 0, err)
             kernels = {k['name']: k for k in json.loads(out)['kernels']}
             for name in names:
-                rule = JUDGED[device].get(name, KNOWN[name][0])
+                rule = JUDGED[device].get(name, known[name][0])
                 off, seen = words_of(name, rule, kernels[name], kernels, kinds)
                 if os.environ.get('VERBOSE'):
                     print(device, name, 'OK' if not off else off, rule, seen)
