@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Percent from which a unit is the limit, the launch is, EUs have work enough. */
 enum { UNIT_LIMITS = 60, LAUNCH_LIMITS = 40, EUS_LOADED = 60 };
@@ -54,7 +55,7 @@ static int by_percent(const void *a, const void *b)
 {
     const struct zs_limit_part *x = a, *y = b;
     return x->percent != y->percent ? (x->percent < y->percent ? 1 : -1)
-                                    : (x->metric > y->metric) - (x->metric < y->metric);
+                                    : strcmp(x->metric, y->metric);
 }
 
 /* Of what threads do, those with any, the most first. */
