@@ -100,8 +100,12 @@ JUDGED = {'skl': {}, 'acm-g10': {'doubles': None, 'thirds': None},
 FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
                'precise_sines', 'gathered', 'few_groups')}
 
-# acm-g10 has no doubles: this one does not build there; of constants the compiler makes floats.
-LACKING = {('acm-g10', 'double_sums')}
+# Left out. acm-g10 has no doubles: one does not build there, of constants the compiler makes floats; of the launch of
+# spilling no time is recorded there, for a cause that is not known. On pvc these were never tried.
+LACKING = {('acm-g10', 'double_sums'), ('acm-g10', 'spilling')} | {('pvc', name) for name in (
+    'strided_store', 'structures', 'columns', 'bytewise', 'chased', 'conflicts_eight', 'transposed', 'triangle', 'local_contended',
+    'histogram', 'counter', 'ways', 'odd_groups', 'private_table', 'spilling', 'divisions', 'precise_sines', 'powers',
+    'wide_modulos', 'short_threads', 'one_chain', 'clean_tile')}
 SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH}
 FEW_GROUPS = ('few_groups', 'two_groups')  # as many on all devices
 
@@ -118,6 +122,10 @@ OFF = {
         'divisions': ['gain'],  # fewer instructions, too, when mended
         'wide_modulos': ['gain'],
         'one_chain': ['gain'],
+        # of the fresh ones: at first 12 of 17 held; hops and two_groups showed what was wrong with two rules
+        'taps': ['first'],  # the compiler keeps the array in registers
+        'votes': ['first'],  # what the loop converts costs more than its atomics
+        'steps': ['gain'], 'two_groups': ['gain'],
     },
     # threads have less to do there: branches and results hold them up, and lanes that are off cost nothing
     'acm-g10': {
@@ -127,5 +135,9 @@ OFF = {
         'private_table': ['first'], 'precise_sines': ['gain'], 'int_divisions': ['gain'], 'wide_modulos': ['gain'],
         'short_threads': ['gain'],
     },
-    'pvc': {},
+    'pvc': {
+        'trips': ['first'], 'divergent': ['first'], 'halving': ['first'],  # mended they take as long
+        'clean_copy': ['first'],  # latency, and one bank of L3
+        'strided': ['gain'], 'int_divisions': ['gain'],
+    },
 }
