@@ -666,8 +666,54 @@ static bool emit_inline(struct zs_eu_emit *e, const struct zs_eu_op *op)
     }
 }
 
+/* Sines of great arguments are the C library's, which the interpreter calls. */
+static bool is_limited(const struct zs_eu_op *op)
+{
+    return (op->kind == ZS_EU_ROW_SIN_F32 || op->kind == ZS_EU_ROW_COS_F32) && can_row(op);
+}
+
+/* Whether all of its arguments are near enough to zero, those of lanes that are off, too. */
+static unsigned is_near(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    enum { LIMIT = 0x49742400, MAGNITUDE = INT32_MAX }; /* LANES_SIN_LIMIT */
+    unsigned near = UINT32_MAX;
+
+    if (op->cls & ZS_EU_CLASS_SCALAR0) {
+        unsigned v = VALUE("and i32 %%v%u, %d", zs_eu_emit_read_one(e, op->src[0], 4), MAGNITUDE);
+        return VALUE("icmp ult i32 %%v%u, %d", v, LIMIT);
+    }
+    unsigned size = zs_eu_emit_splat(e, VALUE("add i32 0, %d", MAGNITUDE), 4, 8);
+    unsigned limit = zs_eu_emit_splat(e, VALUE("add i32 0, %d", LIMIT), 4, 8);
+    for (unsigned chunk = 0; chunk < op->chunks; chunk++) {
+        unsigned v = zs_eu_emit_read(e, op->src[0] + chunk * 32, 4, 8);
+        v = VALUE("and <8 x i32> %%v%u, %%v%u", v, size);
+        v = VALUE("icmp ult <8 x i32> %%v%u, %%v%u", v, limit);
+        near = near == UINT32_MAX ? v : VALUE("and <8 x i1> %%v%u, %%v%u", near, v);
+    }
+    return VALUE("icmp eq i8 %%v%u, -1", VALUE("bitcast <8 x i1> %%v%u to i8", near));
+}
+
+static void emit_limited(struct zs_eu_emit *e, uint32_t index)
+{
+    const struct zs_eu_op *op = &e->p->ops[index];
+    unsigned near = zs_eu_emit_label(e), far = zs_eu_emit_label(e), done = zs_eu_emit_label(e);
+
+    zs_eu_emit_branch(e, is_near(e, op), near, far, 1);
+    zs_eu_emit_put_label(e, far);
+    zs_eu_emit_one(e, index);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, near);
+    emit_row(e, op);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, done);
+}
+
 void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index)
 {
-    if (!emit_inline(e, &e->p->ops[index]))
+    const struct zs_eu_op *op = &e->p->ops[index];
+
+    if (is_limited(op))
+        emit_limited(e, index);
+    else if (!emit_inline(e, op))
         zs_eu_emit_one(e, index);
 }

@@ -76,6 +76,7 @@ struct zs_eu_emit {
     uint8_t word_used[ZS_EU_EMIT_UNITS * 8], word_dirty[ZS_EU_EMIT_UNITS * 8];
     uint8_t place_used[4];  /* sizes of elements */
     uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
+    bool uses_lane_arrays;  /* somebody goes lane by lane */
     uint8_t *exits;         /* by segment: somebody leaves to its start */
     /* of the module */
     uint8_t rows[ZS_EU_ROW_COUNT];

@@ -8,6 +8,7 @@
  * where they leave. Budget and counters are kept at block starts as the interpreter keeps them.
  */
 #include "dataport/dataport.h"
+#include "eu/control.h"
 #include "eu/emit.h"
 
 #include <stdlib.h>
@@ -440,13 +441,26 @@ static void emit_ret(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t i
     zs_eu_emit_leave(e, index);
 }
 
-/* A barrier that others have reached before, too; else the interpreter says so. */
-static void emit_wait(struct zs_eu_emit *e, uint32_t index)
+/* A barrier: who comes to it waits, nearly always. The interpreter goes on behind it. */
+static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     uint32_t next = e->segment + 1;
     bool is_last = next == e->segment_count || e->segments[next].first != index + 1;
+    const struct zs_eu_emit_set *live = is_last ? NULL : &e->segments[next].live;
 
-    leave_with(e, index, is_last ? NULL : &e->segments[next].live);
+    if (op->kind == ZS_EU_KIND_WAIT) {
+        unsigned waits = zs_eu_emit_label(e), passes = zs_eu_emit_label(e);
+        uint32_t n0 = ZS_EU_OFFSET(n0) + 4 * (op->arg & ~(uint32_t)ZS_EU_WAIT_LEAVES);
+        unsigned is = VALUE("icmp eq i32 %%v%u, 0", zs_eu_emit_word(e, n0));
+        zs_eu_emit_branch(e, is, waits, passes, LIKELY);
+        zs_eu_emit_put_label(e, waits);
+        zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
+        zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
+        give_up(e, live);
+        LINE("ret i8* null");
+        zs_eu_emit_put_label(e, passes);
+    }
+    leave_with(e, index, live);
 }
 
 /* A write to cr0: nothing has to be done where it asks for the modes that there are. */
@@ -598,7 +612,7 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
         return false;
     case ZS_EU_KIND_WAIT:
     case ZS_EU_KIND_WAIT_NAMED:
-        emit_wait(e, index);
+        emit_wait(e, op, index);
         return false;
     case ZS_EU_KIND_CONTROL_REGISTER:
         emit_control(e, index);
@@ -667,7 +681,7 @@ static void emit_exits(struct zs_eu_emit *e)
         }
     }
     zs_buf_puts(&e->body, "stop:\n"); /* nobody looks at registers of a thread that ended */
-    if (e->options.keeps_state)
+    if (e->options.keeps_end)
         give_up(e, NULL);
     else
         zs_eu_emit_store_budget(e);
@@ -744,6 +758,18 @@ static void emit_results(struct zs_eu_emit *e)
     }
 }
 
+/* Of messages that go lane by lane: addresses, operands, results; the lanes that are left. */
+static void emit_lane_arrays(struct zs_eu_emit *e)
+{
+    static const char names[] = "abdr";
+
+    LINE("%%km = alloca i32");
+    for (unsigned i = 0; names[i]; i++) {
+        LINE("%%k%c = alloca <16 x i64>, align 64", names[i]);
+        LINE("%%k%c1 = bitcast <16 x i64>* %%k%c to i8*", names[i], names[i]);
+    }
+}
+
 /* The variables, and what they begin with. */
 static void emit_head(struct zs_eu_emit *e)
 {
@@ -757,6 +783,8 @@ static void emit_head(struct zs_eu_emit *e)
     zs_eu_emit_variables(e);
     emit_places(e);
     emit_results(e);
+    if (e->uses_lane_arrays)
+        emit_lane_arrays(e);
     unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(program), "i8*");
     LINE("%%program = load i8*, i8** %%v%u", at);
     at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, ops), "i8*");

@@ -8,9 +8,7 @@
  * Single accesses are volatile, and vectors of them are behind a barrier of the compiler's: other
  * threads may write the memory, and loops wait for that.
  */
-#include "eu/emit.h"
-
-#include "dataport/dataport.h"
+#include "eu/emit_message.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,23 +23,6 @@ _Static_assert(sizeof(struct zs_port_range) == 5 * sizeof(uint64_t),
 enum { SLM_OFFSET_MASK = 0x0fffffff, BTI_NON_COHERENT = 253, BTI_SLM = 254, BTI_STATELESS = 255 };
 enum { NEAR_B = 0x7fffff00 }; /* offsets below it are positive as 32 bits, and so is what follows */
 
-struct message {
-    const struct zs_eu_op *op;
-    const struct zs_port_message *port;
-    bool writes, wide;                       /* addresses of 64 bits */
-    unsigned lanes, n, elements;             /* lanes in steps of n */
-    unsigned size_B, slot_B;                 /* of an element in memory, in registers */
-    uint32_t address_at, data_at, element_B; /* in the thread; the next element */
-    struct zs_eu_emit_mask active;
-    unsigned active_value;
-    unsigned slow, done; /* labels */
-    unsigned base, size; /* values: i8*, i64 */
-    unsigned start;      /* of a range: i64 */
-    unsigned at[4];      /* offsets from base of n lanes: <n x i64> or <n x i32> */
-    unsigned place_B[4]; /* of elements, from a lane's offset */
-    unsigned span_B;     /* of all elements */
-};
-
 static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
                            const char *type)
 {
@@ -50,8 +31,7 @@ static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offs
     return VALUE("load %s, %s* %%v%u", type, type, at);
 }
 
-/* Go on where it holds, else the slow way. */
-static void need(struct zs_eu_emit *e, const struct message *m, unsigned condition)
+void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition)
 {
     unsigned next = zs_eu_emit_label(e);
 
@@ -61,21 +41,21 @@ static void need(struct zs_eu_emit *e, const struct message *m, unsigned conditi
 
 /* ---- areas ---- */
 
-static void find_surface(struct zs_eu_emit *e, struct message *m, unsigned bti)
+static void find_surface(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned bti)
 {
     char base[24];
     unsigned count = load_field(e, "%port", offsetof(struct zs_port, surface_count), "i32");
 
-    need(e, m, VALUE("icmp ugt i32 %%v%u, %u", count, bti));
+    zs_eu_emit_need(e, m, VALUE("icmp ugt i32 %%v%u, %u", count, bti));
     unsigned surfaces = load_field(e, "%port", offsetof(struct zs_port, surfaces), "i8*");
     surfaces = VALUE("getelementptr i8, i8* %%v%u, i64 %llu", surfaces,
                      (unsigned long long)(bti * sizeof(struct zs_port_surface)));
     snprintf(base, sizeof(base), "%%v%u", surfaces);
     unsigned kind = load_field(e, base, offsetof(struct zs_port_surface, kind), "i32");
-    need(e, m, VALUE("icmp eq i32 %%v%u, %d", kind, (int)ZS_PORT_SURFACE_BUFFER));
+    zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, %d", kind, (int)ZS_PORT_SURFACE_BUFFER));
     if (m->writes) {
         unsigned closed = load_field(e, base, offsetof(struct zs_port_surface, read_only), "i8");
-        need(e, m, VALUE("icmp eq i8 %%v%u, 0", closed));
+        zs_eu_emit_need(e, m, VALUE("icmp eq i8 %%v%u, 0", closed));
     }
     m->base = load_field(e, base, offsetof(struct zs_port_surface, base), "i8*");
     m->size = load_field(e, base, offsetof(struct zs_port_surface, size_B), "i64");
@@ -85,14 +65,14 @@ static void find_surface(struct zs_eu_emit *e, struct message *m, unsigned bti)
     }
 }
 
-static void find_range(struct zs_eu_emit *e, struct message *m, unsigned slot)
+static void find_range(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned slot)
 {
     uint64_t range = offsetof(struct zs_port, cache) + slot * sizeof(struct zs_port_range);
 
     if (m->writes) {
         unsigned closed =
             load_field(e, "%port", range + offsetof(struct zs_port_range, read_only), "i8");
-        need(e, m, VALUE("icmp eq i8 %%v%u, 0", closed));
+        zs_eu_emit_need(e, m, VALUE("icmp eq i8 %%v%u, 0", closed));
     }
     m->start = load_field(e, "%port", range + offsetof(struct zs_port_range, start), "i64");
     unsigned end = load_field(e, "%port", range + offsetof(struct zs_port_range, end), "i64");
@@ -102,34 +82,29 @@ static void find_range(struct zs_eu_emit *e, struct message *m, unsigned slot)
     m->base = VALUE("inttoptr i64 %%v%u to i8*", bias);
 }
 
-static bool is_slm(const struct message *m)
-{
-    return !m->wide && m->port->space == ZS_PORT_SPACE_SLM;
-}
-
-static void find_area(struct zs_eu_emit *e, struct message *m)
+static void find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     unsigned flags = load_field(e, "%port", offsetof(struct zs_port, flags), "i32");
     const unsigned looks = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
 
-    need(e, m, VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, looks)));
+    zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, looks)));
     if (m->wide) {
         find_range(e, m, m->port->cache_slot);
-    } else if (is_slm(m)) {
+    } else if (zs_eu_emit_is_slm(m)) {
         m->base = load_field(e, "%port", offsetof(struct zs_port, slm), "i8*");
         m->size = load_field(e, "%port", offsetof(struct zs_port, slm_B), "i32");
         m->size = VALUE("zext i32 %%v%u to i64", m->size);
     } else if (m->port->space == ZS_PORT_SPACE_PAYLOAD) {
         m->base = load_field(e, "%port", offsetof(struct zs_port, payload), "i8*");
         m->size = load_field(e, "%port", offsetof(struct zs_port, payload_B), "i64");
-        need(e, m, VALUE("icmp ne i8* %%v%u, null", m->base));
+        zs_eu_emit_need(e, m, VALUE("icmp ne i8* %%v%u, null", m->base));
     } else {
         find_surface(e, m, m->port->bti);
     }
 }
 
 /* Bytes from an offset (i64) on are inside. */
-static unsigned inside(struct zs_eu_emit *e, const struct message *m, unsigned first,
+static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
                        unsigned size_B)
 {
     unsigned some = VALUE("icmp uge i64 %%v%u, %u", m->size, size_B);
@@ -139,7 +114,7 @@ static unsigned inside(struct zs_eu_emit *e, const struct message *m, unsigned f
     return VALUE("and i1 %%v%u, %%v%u", some, last);
 }
 
-static unsigned pointer(struct zs_eu_emit *e, const struct message *m, unsigned offset,
+static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned offset,
                         uint32_t more_B, const char *type)
 {
     unsigned at = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", m->base, offset);
@@ -150,20 +125,20 @@ static unsigned pointer(struct zs_eu_emit *e, const struct message *m, unsigned 
 
 /* ---- lanes ---- */
 
-static unsigned address_bits(const struct message *m)
+static unsigned address_bits(const struct zs_eu_emit_message *m)
 {
     return m->wide ? 64 : 32;
 }
 
 /* Offsets from the base, of n lanes. */
-static unsigned offsets(struct zs_eu_emit *e, const struct message *m, unsigned group)
+static unsigned offsets(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned bits = address_bits(m), n = m->n;
     unsigned v = zs_eu_emit_read(e, m->address_at + group * n * bits / 8, bits / 8, n);
 
     if (m->wide)
         return VALUE("sub <%u x i64> %%v%u, %%v%u", n, v, zs_eu_emit_splat(e, m->start, 8, n));
-    if (is_slm(m))
+    if (zs_eu_emit_is_slm(m))
         return VALUE("and <%u x i32> %%v%u, %%v%u", n, v,
                      zs_eu_emit_splat(e, VALUE("add i32 0, %d", SLM_OFFSET_MASK), 4, n));
     if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
@@ -172,7 +147,7 @@ static unsigned offsets(struct zs_eu_emit *e, const struct message *m, unsigned 
     return v;
 }
 
-static unsigned all_of(struct zs_eu_emit *e, const struct message *m, unsigned bits)
+unsigned zs_eu_emit_all_of(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned bits)
 {
     unsigned id = VALUE("bitcast <%u x i1> %%v%u to i%u", m->n, bits, m->n);
 
@@ -180,8 +155,8 @@ static unsigned all_of(struct zs_eu_emit *e, const struct message *m, unsigned b
 }
 
 /* Lanes of a step at first + step * lane. */
-static unsigned rises(struct zs_eu_emit *e, const struct message *m, unsigned group, unsigned first,
-                      unsigned step)
+static unsigned rises(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                      unsigned first, unsigned step)
 {
     unsigned bits = address_bits(m);
     unsigned start = zs_eu_emit_splat(e, first, bits / 8, m->n), id = e->next++;
@@ -192,17 +167,18 @@ static unsigned rises(struct zs_eu_emit *e, const struct message *m, unsigned gr
             zs_buf_printf(&e->body, "%si%u %u", i ? ", " : "", bits, step * i);
         zs_buf_puts(&e->body, ">\n");
     }
-    return all_of(e, m, VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", m->n, bits, m->at[group], id));
+    return zs_eu_emit_all_of(
+        e, m, VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", m->n, bits, m->at[group], id));
 }
 
-static uint32_t data_of(const struct message *m, unsigned element, unsigned group)
+static uint32_t data_of(const struct zs_eu_emit_message *m, unsigned element, unsigned group)
 {
     return m->data_at + element * m->element_B + group * m->n * m->slot_B;
 }
 
 /* An element of n lanes from registers. */
-static unsigned from_slots(struct zs_eu_emit *e, const struct message *m, unsigned element,
-                           unsigned group)
+static unsigned from_slots(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                           unsigned element, unsigned group)
 {
     unsigned v = zs_eu_emit_read(e, data_of(m, element, group), m->slot_B, m->n);
 
@@ -212,7 +188,7 @@ static unsigned from_slots(struct zs_eu_emit *e, const struct message *m, unsign
 }
 
 /* What was loaded is in variables until all of it is: the payload may be where it goes. */
-static unsigned result(struct zs_eu_emit *e, const struct message *m, unsigned element,
+static unsigned result(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
                        unsigned group)
 {
     unsigned index = 2 * element + group;
@@ -221,8 +197,8 @@ static unsigned result(struct zs_eu_emit *e, const struct message *m, unsigned e
     return index * 1000 + m->n * 10 + m->slot_B;
 }
 
-static void put(struct zs_eu_emit *e, const struct message *m, unsigned element, unsigned group,
-                unsigned v)
+static void put(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
+                unsigned group, unsigned v)
 {
     unsigned bits = 8 * m->slot_B;
 
@@ -233,7 +209,8 @@ static void put(struct zs_eu_emit *e, const struct message *m, unsigned element,
 }
 
 /* Neighbours: whole vectors. */
-static void move_row(struct zs_eu_emit *e, const struct message *m, unsigned group, unsigned first)
+static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                     unsigned first)
 {
     char type[24];
 
@@ -247,7 +224,8 @@ static void move_row(struct zs_eu_emit *e, const struct message *m, unsigned gro
 }
 
 /* One place: to all lanes. */
-static void load_one(struct zs_eu_emit *e, const struct message *m, unsigned group, unsigned first)
+static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                     unsigned first)
 {
     char type[8];
 
@@ -259,13 +237,14 @@ static void load_one(struct zs_eu_emit *e, const struct message *m, unsigned gro
     }
 }
 
-static bool all_on(const struct message *m)
+static bool all_on(const struct zs_eu_emit_message *m)
 {
     return m->active.known &&
            m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
 }
 
-static unsigned lanes_on(struct zs_eu_emit *e, const struct message *m, unsigned group)
+unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group)
 {
     struct zs_eu_emit_mask mask = {.value = m->active_value};
 
@@ -273,7 +252,7 @@ static unsigned lanes_on(struct zs_eu_emit *e, const struct message *m, unsigned
 }
 
 /* Pointers of n lanes to an element. */
-static unsigned pointers(struct zs_eu_emit *e, const struct message *m, unsigned element,
+static unsigned pointers(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
                          unsigned group)
 {
     unsigned base = m->base, n = m->n;
@@ -286,7 +265,7 @@ static unsigned pointers(struct zs_eu_emit *e, const struct message *m, unsigned
 }
 
 /* Bytes and words: hosts gather none. Lanes that are off read the area's first. */
-static unsigned load_small(struct zs_eu_emit *e, const struct message *m, unsigned group)
+static unsigned load_small(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned at = pointers(e, m, 0, group), bits = 8 * m->size_B;
     unsigned v = VALUE("add <%u x i%u> zeroinitializer, zeroinitializer", m->n, bits);
@@ -300,7 +279,7 @@ static unsigned load_small(struct zs_eu_emit *e, const struct message *m, unsign
     return v;
 }
 
-static unsigned gather(struct zs_eu_emit *e, const struct message *m, unsigned element,
+static unsigned gather(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
                        unsigned group)
 {
     unsigned bits = 8 * m->size_B, n = m->n, at;
@@ -322,7 +301,7 @@ static unsigned gather(struct zs_eu_emit *e, const struct message *m, unsigned e
 }
 
 /* Anywhere in the area; lanes that are off read its first bytes. */
-static void load_lanes(struct zs_eu_emit *e, const struct message *m, unsigned group)
+static void load_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
     for (unsigned i = 0; i < m->elements; i++)
@@ -330,7 +309,7 @@ static void load_lanes(struct zs_eu_emit *e, const struct message *m, unsigned g
 }
 
 /* In the order of lanes: of those at one place the last one stays. */
-static void store_lanes(struct zs_eu_emit *e, const struct message *m, unsigned group)
+static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned bits = 8 * m->size_B, n = m->n;
 
@@ -338,36 +317,36 @@ static void store_lanes(struct zs_eu_emit *e, const struct message *m, unsigned 
         unsigned v = from_slots(e, m, i, group), at = pointers(e, m, i, group);
         LINE("call void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u> %%v%u, <%u x i%u*> %%v%u, "
              "i32 1, <%u x i1> %%v%u)",
-             n, bits, n, bits, n, bits, v, n, bits, at, n, lanes_on(e, m, group));
+             n, bits, n, bits, n, bits, v, n, bits, at, n, zs_eu_emit_lanes_on(e, m, group));
     }
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
 }
 
-static void any_lanes(struct zs_eu_emit *e, struct message *m, unsigned group)
+void zs_eu_emit_offsets_inside(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned bits = address_bits(m), n = m->n;
     unsigned last = VALUE("sub i64 %%v%u, %u", m->size, m->span_B);
 
+    m->at[group] = m->is_atomic ? offsets(e, m, group) : m->at[group];
+
     if (m->wide) {
-        need(e, m, VALUE("icmp uge i64 %%v%u, %u", m->size, m->span_B));
+        zs_eu_emit_need(e, m, VALUE("icmp uge i64 %%v%u, %u", m->size, m->span_B));
     } else {
-        need(e, m, VALUE("icmp ult i64 %%v%u, %d", last, NEAR_B));
+        zs_eu_emit_need(e, m, VALUE("icmp ult i64 %%v%u, %d", last, NEAR_B));
         last = VALUE("trunc i64 %%v%u to i32", last);
     }
     last = zs_eu_emit_splat(e, last, bits / 8, n);
     if (!all_on(m))
         m->at[group] = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> zeroinitializer",
-                             n, lanes_on(e, m, group), n, bits, m->at[group], n, bits);
-    need(e, m,
-         all_of(e, m, VALUE("icmp ule <%u x i%u> %%v%u, %%v%u", n, bits, m->at[group], last)));
-    if (m->writes)
-        store_lanes(e, m, group);
-    else
-        load_lanes(e, m, group);
+                             n, zs_eu_emit_lanes_on(e, m, group), n, bits, m->at[group], n, bits);
+    zs_eu_emit_need(
+        e, m,
+        zs_eu_emit_all_of(e, m,
+                          VALUE("icmp ule <%u x i%u> %%v%u, %%v%u", n, bits, m->at[group], last)));
 }
 
 /* n lanes: which of the ways it is. */
-static void move_group(struct zs_eu_emit *e, struct message *m, unsigned group)
+static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned row = zs_eu_emit_label(e), one = zs_eu_emit_label(e), is_one = zs_eu_emit_label(e),
              some = zs_eu_emit_label(e), next = zs_eu_emit_label(e), bits = address_bits(m);
@@ -375,7 +354,7 @@ static void move_group(struct zs_eu_emit *e, struct message *m, unsigned group)
     m->at[group] = offsets(e, m, group);
     if (!all_on(m)) {
         unsigned full = zs_eu_emit_label(e);
-        unsigned is = all_of(e, m, lanes_on(e, m, group));
+        unsigned is = zs_eu_emit_all_of(e, m, zs_eu_emit_lanes_on(e, m, group));
         zs_eu_emit_branch(e, is, full, some, 0);
         zs_eu_emit_put_label(e, full);
     }
@@ -403,13 +382,30 @@ static void move_group(struct zs_eu_emit *e, struct message *m, unsigned group)
         LINE("br label %%l%u", some);
     }
     zs_eu_emit_put_label(e, some);
-    any_lanes(e, m, group);
+    zs_eu_emit_offsets_inside(e, m, group);
+    if (m->writes)
+        store_lanes(e, m, group);
+    else
+        load_lanes(e, m, group);
     LINE("br label %%l%u", next);
     zs_eu_emit_put_label(e, next);
 }
 
 /* Lanes that are off keep what they have. */
-static void write_results(struct zs_eu_emit *e, const struct message *m)
+void zs_eu_emit_put_loaded(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
+                           unsigned group, unsigned v)
+{
+    unsigned bits = 8 * m->slot_B, n = m->n;
+
+    if (!all_on(m)) {
+        unsigned old = zs_eu_emit_read(e, at, m->slot_B, n);
+        v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", n,
+                  zs_eu_emit_lanes_on(e, m, group), n, bits, v, n, bits, old);
+    }
+    zs_eu_emit_write(e, at, m->slot_B, n, v);
+}
+
+static void write_results(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
 {
     unsigned bits = 8 * m->slot_B, n = m->n;
 
@@ -417,17 +413,12 @@ static void write_results(struct zs_eu_emit *e, const struct message *m)
         for (unsigned g = 0; g < m->lanes / n; g++) {
             unsigned v =
                 VALUE("load <%u x i%u>, <%u x i%u>* %%r%u", n, bits, n, bits, result(e, m, i, g));
-            if (!all_on(m)) {
-                unsigned old = zs_eu_emit_read(e, data_of(m, i, g), m->slot_B, n);
-                v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", n,
-                          lanes_on(e, m, g), n, bits, v, n, bits, old);
-            }
-            zs_eu_emit_write(e, data_of(m, i, g), m->slot_B, n, v);
+            zs_eu_emit_put_loaded(e, m, data_of(m, i, g), g, v);
         }
     }
 }
 
-static void move_lanes(struct zs_eu_emit *e, struct message *m)
+static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     for (unsigned g = 0; g < m->lanes / m->n; g++)
         move_group(e, m, g);
@@ -437,7 +428,7 @@ static void move_lanes(struct zs_eu_emit *e, struct message *m)
 }
 
 /* One lane, which is on. */
-static void move_single(struct zs_eu_emit *e, struct message *m)
+static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     unsigned first = zs_eu_emit_read_one(e, m->address_at, m->wide ? 8 : 4);
     char type[8];
@@ -445,13 +436,13 @@ static void move_single(struct zs_eu_emit *e, struct message *m)
     snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
     if (m->wide)
         first = VALUE("sub i64 %%v%u, %%v%u", first, m->start);
-    else if (is_slm(m))
+    else if (zs_eu_emit_is_slm(m))
         first = VALUE("and i32 %%v%u, %d", first, SLM_OFFSET_MASK);
     else if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
         first = VALUE("shl i32 %%v%u, 2", first);
     if (!m->wide)
         first = VALUE("zext i32 %%v%u to i64", first);
-    need(e, m, inside(e, m, first, m->span_B));
+    zs_eu_emit_need(e, m, inside(e, m, first, m->span_B));
     for (unsigned i = 0; i < m->elements; i++) {
         uint32_t data = m->data_at + i * m->element_B;
         unsigned at = pointer(e, m, first, m->place_B[i], type);
@@ -471,7 +462,7 @@ static void move_single(struct zs_eu_emit *e, struct message *m)
 /* ---- blocks ---- */
 
 /* Where it begins, from the base: i64. */
-static unsigned block_offset(struct zs_eu_emit *e, const struct message *m)
+static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
 {
     if (m->wide) {
         unsigned at = zs_eu_emit_read_one(e, m->address_at, 8);
@@ -479,7 +470,7 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct message *m)
     }
     bool lsc = m->port->shape == ZS_PORT_SHAPE_LSC;
     unsigned at = zs_eu_emit_read_one(e, m->address_at + (lsc ? 0 : 8), 4);
-    if (is_slm(m))
+    if (zs_eu_emit_is_slm(m))
         at = VALUE("and i32 %%v%u, %d", at, SLM_OFFSET_MASK);
     at = VALUE("zext i32 %%v%u to i64", at);
     if (!lsc)
@@ -491,12 +482,12 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct message *m)
     return VALUE("add i64 %%v%u, %%v%u", at, more);
 }
 
-static void move_block(struct zs_eu_emit *e, struct message *m)
+static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     uint32_t size_B = m->port->block_B, at_B = 0;
     unsigned first = block_offset(e, m);
 
-    need(e, m, inside(e, m, first, size_B));
+    zs_eu_emit_need(e, m, inside(e, m, first, size_B));
     for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
         unsigned n = at_B + 64 <= size_B ? 16 : 8;
         const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
@@ -522,7 +513,7 @@ static void move_block(struct zs_eu_emit *e, struct message *m)
 
 /* ---- which messages ---- */
 
-static bool describe_area(struct message *ret)
+static bool describe_area(struct zs_eu_emit_message *ret)
 {
     const struct zs_port_message *m = ret->port;
 
@@ -535,7 +526,7 @@ static bool describe_area(struct message *ret)
     return m->space == ZS_PORT_SPACE_GLOBAL && m->bti < ZS_PORT_SURFACES_MAX;
 }
 
-static bool describe_block(const struct zs_eu_send_desc *d, struct message *ret)
+static bool describe_block(const struct zs_eu_send_desc *d, struct zs_eu_emit_message *ret)
 {
     const struct zs_port_message *m = ret->port;
     uint32_t grf = ZS_EU_OFFSET(grf);
@@ -564,7 +555,7 @@ static bool describe_block(const struct zs_eu_send_desc *d, struct message *ret)
 }
 
 /* Elements are channels of a mask, or one behind the other. */
-static void place_elements(const struct zs_port_message *m, struct message *ret)
+static void place_elements(const struct zs_port_message *m, struct zs_eu_emit_message *ret)
 {
     unsigned channels = m->channels ? m->channels : 15, channel = 0;
 
@@ -576,7 +567,7 @@ static void place_elements(const struct zs_port_message *m, struct message *ret)
     ret->span_B = ret->place_B[m->elements - 1] + m->element_B;
 }
 
-static bool describe_lanes(const struct zs_eu_send_desc *d, struct message *ret)
+static bool describe_lanes(const struct zs_eu_send_desc *d, struct zs_eu_emit_message *ret)
 {
     const struct zs_port_message *m = ret->port;
     uint32_t grf = ZS_EU_OFFSET(grf);
@@ -615,25 +606,30 @@ static bool describe_lanes(const struct zs_eu_send_desc *d, struct message *ret)
 }
 
 /* What it says, if it is one of these. */
-static bool describe(const struct zs_eu_op *op, struct message *ret)
+static bool describe(const struct zs_eu_op *op, struct zs_eu_emit_message *ret)
 {
     const struct zs_port_message_row *row;
     const struct zs_eu_send *send = &op->send->send;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
-    if (!m || op->arg || send->d.eot || row->is_atomic || row->is_fence ||
-        zs_eu_send_joins(send, m) || m->strided || m->offset64)
+    if (!m || op->arg || send->d.eot || row->is_fence || zs_eu_send_joins(send, m) || m->strided ||
+        m->offset64)
         return false;
     ret->op = op;
     ret->port = m;
-    ret->writes = m->bytes_written != 0;
+    ret->d = &send->d;
+    ret->is_atomic = row->is_atomic;
+    ret->writes = m->bytes_written != 0 || ret->is_atomic;
+    if (ret->is_atomic)
+        return zs_eu_emit_atomic_operands(m, &ret->operands) && describe_lanes(&send->d, ret) &&
+               ret->lanes > 1 && (!m->returns || (send->d.has_dst && m->rlen));
     if ((m->bytes_read != 0) == ret->writes || (!ret->writes && (!send->d.has_dst || !m->rlen)))
         return false;
     return m->lanes ? describe_lanes(&send->d, ret) : describe_block(&send->d, ret);
 }
 
-static void note_rows(struct zs_eu_emit *e, const struct message *m, uint32_t at, unsigned size_B,
-                      void (*note)(struct zs_eu_emit *, uint32_t, uint32_t))
+static void note_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
+                      unsigned size_B, void (*note)(struct zs_eu_emit *, uint32_t, uint32_t))
 {
     zs_eu_emit_lanes_at(e, m->op, at, size_B);
     note(e, at, m->lanes * size_B);
@@ -643,7 +639,7 @@ static void note_rows(struct zs_eu_emit *e, const struct message *m, uint32_t at
 bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
                               struct zs_eu_emit_mask active)
 {
-    struct message m = {.active = active};
+    struct zs_eu_emit_message m = {.active = active};
     uint32_t grf = ZS_EU_OFFSET(grf);
 
     if (!describe(op, &m) || m.lanes == 1)
@@ -660,9 +656,14 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
     uint32_t all = m.lanes == 32 ? UINT32_MAX : (1u << m.lanes) - 1;
     zs_eu_emit_reads(e, grf + op->send->send.d.src0_B, m.port->header_grf * 32u);
     note_rows(e, &m, m.address_at, m.wide ? 8 : 4, zs_eu_emit_reads);
-    for (unsigned i = 0; i < m.elements; i++) {
+    for (unsigned i = 0; i < m.operands; i++)
+        note_rows(e, &m, m.data_at + i * m.element_B, 4, zs_eu_emit_reads);
+    if (m.is_atomic)
+        m.data_at = grf + m.d->dst_B;
+    bool only_reads = m.writes && !m.is_atomic;
+    for (unsigned i = 0; i < (m.is_atomic ? m.port->returns : m.elements); i++) {
         uint32_t at = m.data_at + i * m.element_B;
-        if (m.writes || predicated || (op->lanes & all) != all)
+        if (only_reads || predicated || (op->lanes & all) != all)
             note_rows(e, &m, at, m.slot_B, zs_eu_emit_reads);
         else
             note_rows(e, &m, at, m.slot_B,
@@ -671,11 +672,41 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
     return true;
 }
 
+/* The group's barrier: a signal more. Those with a number (of XeHPC) are the data port's. */
+static bool emit_barrier(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
+                         unsigned active)
+{
+    const struct zs_port_message_row *row;
+    const struct zs_eu_send *send = &op->send->send;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+
+    if (!m || op->arg || send->d.eot || row->kind != ZS_MSG_BARRIER || zs_eu_send_joins(send, m))
+        return false;
+    unsigned own = zs_eu_emit_label(e), named = zs_eu_emit_label(e), done = zs_eu_emit_label(e);
+    if (m->op) {
+        unsigned number = zs_eu_emit_read_one(e, ZS_EU_OFFSET(grf) + send->d.src0_B + 8, 4);
+        number = VALUE("and i32 %%v%u, 255", number);
+        zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", number), own, named, 1);
+        zs_eu_emit_put_label(e, named);
+        zs_eu_emit_runner(e, op, index, active);
+        LINE("br label %%l%u", done);
+        zs_eu_emit_put_label(e, own);
+    }
+    unsigned at = zs_eu_emit_address(e, "%port", offsetof(struct zs_port, barrier_signals), "i32");
+    LINE("store i32 %%v%u, i32* %%v%u",
+         VALUE("add i32 %%v%u, 1", VALUE("load i32, i32* %%v%u", at)), at);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, done);
+    return true;
+}
+
 bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
                         struct zs_eu_emit_mask active, unsigned active_value)
 {
-    struct message m = {0};
+    struct zs_eu_emit_message m = {0};
 
+    if (emit_barrier(e, op, index, active_value))
+        return true;
     if (!describe(op, &m))
         return false;
     m.active = active;
@@ -683,7 +714,9 @@ bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_
     m.slow = zs_eu_emit_label(e);
     m.done = zs_eu_emit_label(e);
     find_area(e, &m);
-    if (m.lanes == 1)
+    if (m.is_atomic)
+        zs_eu_emit_atomic(e, &m);
+    else if (m.lanes == 1)
         move_single(e, &m);
     else if (m.lanes)
         move_lanes(e, &m);

@@ -162,6 +162,9 @@ static void put_vectors(struct zs_buf *out)
 {
     for (unsigned n = 8; n <= 16; n += 8) {
         for (unsigned bits = 8; bits <= 64; bits *= 2) {
+            if (bits >= 32)
+                zs_buf_printf(out, "declare i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u>)\n",
+                              bits, n, bits, n, bits);
             zs_buf_printf(out,
                           "declare <%u x i%u> @llvm.masked.gather.v%ui%u.v%up0i%u(<%u x i%u*>, i32 "
                           "immarg, <%u x i1>, <%u x i%u>)\n",
@@ -183,6 +186,8 @@ static void put_module(struct plan *plan)
     put_vectors(out);
     if (!strstr(zs_buf_cstr(out), "declare i32 @llvm.ctpop.i32("))
         zs_buf_puts(out, "declare i32 @llvm.ctpop.i32(i32)\n\n");
+    if (!strstr(zs_buf_cstr(out), "declare i32 @llvm.cttz.i32("))
+        zs_buf_puts(out, "declare i32 @llvm.cttz.i32(i32, i1 immarg)\n\n");
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
     zs_buf_puts(out, "attributes #0 = { nounwind alwaysinline }\n"
                      "attributes #1 = { nounwind noinline }\n"

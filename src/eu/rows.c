@@ -25,6 +25,10 @@ struct op {
 #define lanes_mulh_s32(a, b) __builtin_convertvector((WIDE(s64, a) * WIDE(s64, b)) >> 32, u32x8)
 #define lanes_mulh_u32(a, b) __builtin_convertvector((WIDE(u64, a) * WIDE(u64, b)) >> 32, u32x8)
 
+/* Of arguments below LANES_SIN_LIMIT: emit.c sees to it that there are no others. */
+#define lanes_sin(a) LANES_PICK(f32, LANES_IS(f32, eq, a, 0), a, lanes_sin_quadrant(a, 0))
+#define lanes_cos(a) lanes_sin_quadrant(a, 1)
+
 #define SIGNATURE                                                                                  \
     (uint8_t *restrict d_at, const uint8_t *a_at, const uint8_t *b_at, const uint8_t *c_at,        \
      uint32_t cr0, uint32_t aux)

@@ -26,7 +26,8 @@ enum {
 enum { ZS_EU_TIER_LOWER = 0 };
 
 struct zs_eu_tier_options {
-    bool keeps_state; /* all registers are as the interpreter's at every exit: for tests */
+    bool keeps_state; /* all registers are as the interpreter's at every exit: for debuggers */
+    bool keeps_end;   /* ... and where the thread ends: for tests */
 };
 
 /* An entry: the operation where it begins, and the place of its code. */

@@ -37,7 +37,7 @@ void zs_eu_tier_request_put(const struct zs_eu_lower_params *p,
         p->target_count,
         p->code.size_B,
         p->host,
-        options->keeps_state,
+        options->keeps_state | (uint64_t)options->keeps_end << 1,
     };
 
     for (unsigned i = 0; i < NUMBERS; i++)
@@ -68,7 +68,8 @@ int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *re
     if (r.error || n[12] > MANY || n[13] > MANY || n[14] > ZS_EU_CODE_MAX_B ||
         n[12] * 16 + n[13] * 8 + n[14] != zs_reader_left(&r))
         return -EBADMSG;
-    ret->options.keeps_state = n[16] != 0;
+    ret->options.keeps_state = n[16] & 1;
+    ret->options.keeps_end = n[16] >> 1 & 1;
     ret->registers = (struct zs_eu_registers){(uint16_t)n[7], (uint16_t)n[8], (uint8_t)n[9],
                                               (uint8_t)n[10], (uint8_t)n[11]};
     ret->segments = calloc((size_t)n[12] + 1, sizeof(*ret->segments));

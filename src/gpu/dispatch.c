@@ -248,6 +248,21 @@ static uint32_t scratch_base(const struct zs_gpu_run *run, uint32_t number)
                                              : (number + 1) * run->scratch_B;
 }
 
+/* Few registers: a call costs more than the copy. */
+static inline void copy_registers(uint8_t *to, const uint8_t *from, uint32_t size_B)
+{
+    typedef uint32_t part __attribute__((vector_size(32)));
+    for (; size_B >= sizeof(part); size_B -= (uint32_t)sizeof(part)) {
+        part registers;
+        memcpy(&registers, from, sizeof(part));
+        memcpy(to, &registers, sizeof(part));
+        from += sizeof(part);
+        to += sizeof(part);
+    }
+    if (size_B)
+        memcpy(to, from, size_B);
+}
+
 /* Payload: r0, per-thread data, cross-thread data (facts: docs/gpu.md, "Payload"). */
 static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
                          uint32_t thread, uint32_t number, uint8_t *grf)
@@ -266,8 +281,8 @@ static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group
     memcpy(grf, &r0[0], sizeof(quad));
     memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
     memset(grf + sizeof(r0), 0, grf_B - sizeof(r0));
-    memcpy(grf + grf_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
-    memcpy(grf + grf_B + per_thread_B, run->payload, run->kernel->inline_B);
+    copy_registers(grf + grf_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
+    copy_registers(grf + grf_B + per_thread_B, run->payload, run->kernel->inline_B);
 }
 
 /* Unique among the live threads of the launch. */
@@ -312,7 +327,8 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     if (thread == run->threads_per_group - 1)
         mask = run->last_mask;
     bool traced = debug ? zs_gpu_is_traced(run, w, group) : group->traced;
-    const struct zs_eu_program *compiled = zs_gpu_tier_program(run->kernel);
+    bool debugged = debug && w->debug;
+    const struct zs_eu_program *compiled = debugged ? NULL : zs_gpu_tier_program(run->kernel);
     const struct zs_eu_program *program = traced     ? run->kernel->timed_program
                                           : compiled ? compiled
                                                      : w->program;

@@ -164,7 +164,8 @@ int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
 {
     struct zs_gpu_tier *tier = calloc(1, sizeof(*tier));
     struct zs_eu_lower_params plain = *params;
-    const struct zs_eu_tier_options options = {0};
+    /* a debugger that comes finds threads at exits, and looks at all registers */
+    const struct zs_eu_tier_options options = {.keeps_state = kernel->device->debug != NULL};
 
     if (!tier)
         return -ENOMEM;

@@ -210,7 +210,7 @@ static bool take_code(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         w->program = program_before;
         return false;
     }
-    for (uint32_t g = 0; w->program != program_before && g < w->group_count; g++) {
+    for (uint32_t g = 0; g < w->group_count; g++) { /* of compiled code, too */
         for (uint32_t i = 0; i < run->threads_per_group; i++) {
             const struct zs_gpu_thread_state *state = &w->groups[g].threads[i];
             if (is_started(state))

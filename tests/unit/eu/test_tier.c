@@ -27,7 +27,8 @@ static struct zs_eu_program *compiled(const struct zs_eu_lower_params *params)
     struct zs_eu_program *program = NULL;
     struct zs_diag diag = {0};
 
-    zs_eu_tier_request_put(params, &(struct zs_eu_tier_options){.keeps_state = true}, &request);
+    zs_eu_tier_request_put(
+        params, &(struct zs_eu_tier_options){.keeps_state = true, .keeps_end = true}, &request);
     int error = zs_host_build(zs_buf_span(&request), &blob, &why);
     if (error == -ENOTSUP)
         print_message("%s", zs_buf_cstr(&why));
