@@ -206,6 +206,9 @@ static void put_read(struct plan *plan)
 
     for (unsigned all = 0; all < 2; all++) {
         uint32_t start = e->block_segment[e->p->entry_block] + (all ? e->segment_count / 2 : 0);
+        for (uint32_t unit = ZS_EU_OFFSET(acc) / 32; unit < ZS_EU_OFFSET(fault) / 32; unit++)
+            plan->module->read[all][ZS_EU_TIER_READ_ACC] |=
+                zs_eu_emit_has(&e->segments[start].live, unit) || !plan->taken[start];
         for (uint32_t i = 0; i < ZS_EU_GRF_FILE_MAX_B / 32; i++) {
             bool live = zs_eu_emit_has(&e->segments[start].live, ZS_EU_OFFSET(grf) / 32 + i);
             if (live || !plan->taken[start])

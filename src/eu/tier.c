@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc2";
+static const char magic[8] = "zsEUhc3";
 
 /* ---- helpers ---- */
 
@@ -256,6 +256,8 @@ static int clear_less(struct zs_eu_program *p, const struct blob *blob, unsigned
     free(p->clear[all]);
     p->clear[all] = fewer;
     p->clear_count[all] = count;
+    if (!(read[0][ZS_EU_TIER_READ_ACC] | read[1][ZS_EU_TIER_READ_ACC]))
+        p->read_acc_slots = 0;
     return 0;
 }
 

@@ -19,7 +19,8 @@
 enum {
     ZS_EU_TIER_ENTRIES_MAX = 4096,
     ZS_EU_TIER_CODE_MAX_B = 64 << 20,
-    ZS_EU_TIER_READ_WORDS = (ZS_EU_GRF_FILE_MAX_B / 32 + 63) / 64,
+    ZS_EU_TIER_READ_ACC = (ZS_EU_GRF_FILE_MAX_B / 32 + 63) / 64,
+    ZS_EU_TIER_READ_WORDS = ZS_EU_TIER_READ_ACC + 1,
 };
 
 /* How a program is lowered that is to be compiled: each instruction by itself, nothing left out. */
@@ -40,7 +41,7 @@ struct zs_eu_tier_entry {
 struct zs_eu_tier_module {
     struct zs_buf text;
     /* 32 bytes each of the register file that a thread's start has to find zero: with any lanes,
-     * with all; all, where the code is not compiled */
+     * with all; all, where the code is not compiled. In the last word: 1, or no accumulator */
     uint64_t read[2][ZS_EU_TIER_READ_WORDS];
     uint32_t entry_count, function_count;
     struct zs_eu_tier_entry entries[ZS_EU_TIER_ENTRIES_MAX];
