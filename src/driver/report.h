@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reports of kernel faults: to the log, and under ZESCOPE_CHECK also to the file that
- * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it):
- * blocks that end with an empty line, of lines with fields, which begin with %, and text:
- *
- *     %finding KIND error|note       a kind of base/checks.h
- *     %kernel NAME               empty: of no kernel
- *     %site OFFSET ACCESS SIZE SOURCE    once or twice; ACCESS may be -, SOURCE empty
+ * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it), in
+ * blocks of gpu/report.h.
  *
  * With checking on, every allocation remembers the calls that made it.
  */

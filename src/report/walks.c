@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/filter.h"
 #include "base/reader.h"
+#include "module/module.h"
 #include "record/builds.h"
 #include "record/counts.h"
 
@@ -16,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Threads may begin behind what loads their payload: at most so far, in steps of a cache line. */
-enum { SKIP_MOST_B = 1024, SKIP_STEP_B = 64, CODE_MOST_B = 16 << 20 };
+enum { CODE_MOST_B = 16 << 20 };
 
 struct naming {
     const char *path;
@@ -71,43 +71,6 @@ static struct zs_module *module_of(struct naming *n, uint32_t index)
     return n->modules[index];
 }
 
-/* The driver has written addresses there. */
-static bool is_patched(const struct zs_kernel *kernel, uint64_t offset_B)
-{
-    for (uint32_t i = 0; i < kernel->relocation_count; i++) {
-        const struct zs_relocation *r = &kernel->relocations[i];
-        if (offset_B >= r->at.offset_B && offset_B - r->at.offset_B < zs_relocation_size_B(r->kind))
-            return true;
-    }
-    return false;
-}
-
-static bool is_at(const struct zs_kernel *kernel, struct zs_span code, uint64_t skip_B)
-{
-    if (skip_B >= kernel->code.size_B || code.size_B > kernel->code.size_B - skip_B)
-        return false;
-    for (uint64_t i = 0; i < code.size_B; i++)
-        if (kernel->code.data[skip_B + i] != code.data[i] && !is_patched(kernel, skip_B + i))
-            return false;
-    return true;
-}
-
-static const struct zs_kernel *find_in(const struct zs_module *module, struct zs_span code,
-                                       uint64_t *ret_skip_B)
-{
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        for (uint32_t k = 0; k < module->images[i].kernel_count; k++) {
-            const struct zs_kernel *kernel = &module->images[i].kernels[k];
-            for (uint64_t skip_B = 0; skip_B <= SKIP_MOST_B; skip_B += SKIP_STEP_B) {
-                *ret_skip_B = skip_B;
-                if (is_at(kernel, code, skip_B))
-                    return kernel;
-            }
-        }
-    }
-    return NULL;
-}
-
 /* The build of the process that has it, the last one. */
 static const struct zs_kernel *find(struct naming *n, const struct walk *w, uint32_t *ret_build,
                                     uint64_t *ret_skip_B)
@@ -121,7 +84,8 @@ static const struct zs_kernel *find(struct naming *n, const struct walk *w, uint
                                     w->first_ns) != b)
             continue;
         const struct zs_module *module = module_of(n, b->module);
-        const struct zs_kernel *kernel = module ? find_in(module, w->code, ret_skip_B) : NULL;
+        const struct zs_kernel *kernel =
+            module ? zs_module_find_code(module, w->code, ret_skip_B) : NULL;
         *ret_build = b->id;
         if (kernel)
             return kernel;

@@ -9,6 +9,7 @@
 #include "driver/module/counts.h"
 #include "driver/queue/engine_time.h"
 #include "driver/report.h"
+#include "gpu/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,13 +77,6 @@ static void report_fault(const struct zs_launch *launch, const struct zs_gpu_res
         zs_buf_printf(ret_text, "%s: %s", kernel->name, strerror(-result->error));
 }
 
-/* Threads at barriers of one line are at the same one, which the compiler wrote twice. */
-static bool is_one_line(const struct zs_gpu_finding *finding, const char *const sources[2])
-{
-    return finding->kind == ZS_GPU_FINDING_DIFFERENT &&
-           (!sources[0] || !sources[1] || !strcmp(sources[0], sources[1]));
-}
-
 static void report_finding(void *context, const struct zs_gpu_finding *finding)
 {
     const struct zs_launch *launch = context;
@@ -93,7 +87,7 @@ static void report_finding(void *context, const struct zs_gpu_finding *finding)
                           sizeof(text[i])))
             sources[i] = text[i];
     }
-    if (!is_one_line(finding, sources))
+    if (!zs_gpu_finding_is_one_line(finding, sources))
         zs_report_finding(finding, sources);
 }
 
