@@ -151,6 +151,22 @@ typedef struct zescope_walk_info {
 typedef void (*zescope_walk_callback_t)(const zescope_walk_info_t *info, void *user);
 typedef void (*zescope_pfnSetWalkCallback_t)(zescope_walk_callback_t callback, void *user);
 
+/*
+ * And these: who sees the application's calls says what faults and findings are to name. A module
+ * that was built: its binary, debug information that is not in it (or NULL), both copied. An
+ * allocation: its call's name and size before the call, and after it the address (NULL: none is
+ * known), on the same thread; its address before it is freed.
+ */
+#define ZESCOPE_ADD_MODULE_NAME "zescope_add_module"
+typedef void (*zescope_pfnAddModule_t)(const void *binary, size_t binary_B, const void *debug,
+                                       size_t debug_B);
+#define ZESCOPE_MEMORY_BEGIN_NAME "zescope_memory_begin"
+typedef void (*zescope_pfnMemoryBegin_t)(const char *call, uint64_t size_B);
+#define ZESCOPE_MEMORY_END_NAME "zescope_memory_end"
+typedef void (*zescope_pfnMemoryEnd_t)(const void *address);
+#define ZESCOPE_MEMORY_FREE_NAME "zescope_memory_free"
+typedef void (*zescope_pfnMemoryFree_t)(const void *address);
+
 #ifdef __cplusplus
 }
 #endif

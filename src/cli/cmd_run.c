@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope run: an application on the software GPU. */
 #include "cli/check_report.h"
+#include "cli/intel.h"
 #include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/paths.h"
@@ -32,16 +33,6 @@ struct run_options {
     bool intel;
     const char *batches;
 };
-
-/* What is preloaded comes before what is preloaded already. */
-static bool preload(const char *library)
-{
-    const char *given = getenv("LD_PRELOAD");
-    char both[2 * PATH_MAX];
-    int length = snprintf(both, sizeof(both), "%s%s%s", library, given && *given ? ":" : "",
-                          given ? given : "");
-    return length < (int)sizeof(both) && !setenv("LD_PRELOAD", both, 1);
-}
 
 /* ---- --check ---- */
 
@@ -155,20 +146,27 @@ static int start(char **argv)
     return zs_cli_cannot_start(argv[0], -errno);
 }
 
+static bool set_timeout(const struct run_options *o)
+{
+    return !o->kernel_timeout || !setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1);
+}
+
+static int run_or_check(const struct run_options *o, char **argv)
+{
+    return o->checks ? run_checked(o, argv) : start(argv);
+}
+
 static int run_intel(const struct run_options *o, char **argv)
 {
-    char library[PATH_MAX];
-    if (o->checks || o->kernel_timeout)
-        return zs_cli_usage(&zs_command_run, "--intel has no --check and no --kernel-timeout");
-    if (!zs_cli_find_library("libzescope_drm.so", "ZESCOPE_DRM", "drm", library))
-        return zs_cli_fail("libzescope_drm.so cannot be found: reinstall zescope, or say where it "
-                           "is with ZESCOPE_DRM");
-    if (strpbrk(library, " :"))
-        return zs_cli_fail("%s: a path with blanks or colons cannot be preloaded", library);
-    if (!preload(library) || (o->device && setenv("ZESCOPE_DEVICES", o->device, 1)) ||
-        (o->batches && setenv("ZESCOPE_BATCHES", o->batches, 1)))
+    if (o->check && (o->checks & (ZS_CHECK_LEAK | ZS_CHECK_API)) && strcmp(o->check, "all") != 0)
+        return zs_cli_usage(&zs_command_run, "--intel: leak and api are checks of zescope's own "
+                                             "driver; zescope record tells what leaks");
+    int status = zs_cli_use_intel(o->device, o->checks != 0);
+    if (status != ZS_EXIT_OK)
+        return status;
+    if (o->batches && setenv("ZESCOPE_BATCHES", o->batches, 1))
         return zs_cli_fail("out of memory");
-    return start(argv);
+    return set_timeout(o) ? run_or_check(o, argv) : zs_cli_fail("out of memory");
 }
 
 static int run_run(void *options, int operand_count, char **operands)
@@ -193,9 +191,5 @@ static int run_run(void *options, int operand_count, char **operands)
     int status = zs_cli_use_software_gpu(&zs_command_run, o->device);
     if (status != ZS_EXIT_OK)
         return status;
-    if (o->kernel_timeout && setenv("ZESCOPE_KERNEL_TIMEOUT", o->kernel_timeout, 1))
-        return zs_cli_fail("out of memory");
-    if (o->checks)
-        return run_checked(o, operands);
-    return start(operands);
+    return set_timeout(o) ? run_or_check(o, operands) : zs_cli_fail("out of memory");
 }

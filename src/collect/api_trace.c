@@ -77,8 +77,9 @@ static struct {
     struct zs_collector *collector;
     const struct zs_layer_interface *layer;
     bool backtrace;
-    bool lines_only; /* no files are written */
-    bool *skipped;   /* by call: not to be recorded; NULL: none */
+    bool lines_only; /* nothing is followed */
+    bool no_files;
+    bool *skipped; /* by call: not to be recorded; NULL: none */
     struct zs_live live;
     const struct zs_capture_hook *captures[ZS_API_CALL_COUNT]; /* by call, NULL: none */
     struct zs_kernels *kernels;          /* whose launches are captured; NULL: none */
@@ -106,22 +107,30 @@ static void process_name(char *ret_name, size_t size_B)
     snprintf(ret_name, size_B, "%.200s", slash ? slash + 1 : exe);
 }
 
+static int open_process(struct zs_collector *c, struct zs_trace_process *trace)
+{
+    char dir[ZS_COLLECT_PATH_CHARS];
+    uint32_t ordinal;
+    if (c->names_only) {
+        trace->pid = (uint32_t)getpid();
+        return 0;
+    }
+    int claimed = zs_collect_ordinal(c, &ordinal);
+    int n = snprintf(dir, sizeof(dir), "%s/" ZS_RECORD_TRACE_DIR, c->dir);
+    return n > 0 && (size_t)n < sizeof(dir)
+               ? zs_trace_process_open(trace, dir, c->trace_limit_B, claimed ? NULL : &ordinal)
+               : -ENAMETOOLONG;
+}
+
 static struct api_process *process_make(struct zs_collector *c)
 {
     struct api_process *p = calloc(1, sizeof(*p));
-    char dir[ZS_COLLECT_PATH_CHARS];
     if (!p)
         return NULL;
     p->collector = c;
     pthread_mutex_init(&p->control_lock, NULL);
     process_name(p->name, sizeof(p->name));
-    uint32_t ordinal;
-    int claimed = zs_collect_ordinal(c, &ordinal);
-    int n = snprintf(dir, sizeof(dir), "%s/" ZS_RECORD_TRACE_DIR, c->dir);
-    int error =
-        n > 0 && (size_t)n < sizeof(dir)
-            ? zs_trace_process_open(&p->trace, dir, c->trace_limit_B, claimed ? NULL : &ordinal)
-            : -ENAMETOOLONG;
+    int error = open_process(c, &p->trace);
     p->trace.lost = c->counters ? &c->counters->packets_lost : NULL;
     if (api.backtrace)
         zs_maps_init(&p->maps, &p->trace);
@@ -229,7 +238,7 @@ static struct api_thread *thread_make(struct api_process *process)
     t->process = process;
     t->activity.file = &t->file;
     pthread_getname_np(pthread_self(), name, sizeof(name));
-    if (!api.lines_only)
+    if (!api.no_files)
         zs_trace_file_open(&t->file, &process->trace, (uint32_t)syscall(SYS_gettid), name,
                            process->name);
     t->file.shape = zs_api_shape_write;
@@ -321,7 +330,7 @@ static void write_notes(struct api_process *process)
         return;
     zs_guard_enter(&guard);
     while (zs_pause_next_note(&note)) {
-        if (api.lines_only)
+        if (api.no_files)
             continue;
         if (!process->control.process)
             zs_trace_file_open(&process->control, &process->trace, 0, NULL, process->name);
@@ -383,7 +392,7 @@ static void enter(const struct zs_trace_event *event, void **instance_data)
     *instance_data = f;
     f->thread = t;
     f->told = !muted && !is_skipped(event);
-    f->written = f->told && !api.lines_only;
+    f->written = f->told && !api.no_files;
     if (f->written)
         write_begin(t, event);
     f->capture = NULL;
@@ -439,7 +448,7 @@ static void after_muted(const struct zs_trace_event *event, const struct api_fra
         return;
     struct api_process *process = atomic_load_explicit(&api.process, memory_order_acquire);
     struct api_thread *t = thread_of(process);
-    if (!t || api.lines_only)
+    if (!t || api.no_files)
         return;
     act_write_gone(&t->file, event);
     after_write(t);
@@ -570,7 +579,7 @@ int zs_api_trace_mark(enum zs_activity_record record, const char *text)
 {
     struct mark mark = {record, text, 0};
     int saved_errno = errno;
-    if (!api.collector || api.lines_only || !is_seen())
+    if (!api.collector || api.no_files || !is_seen())
         return -ENOTCONN;
     zs_own_stack_run(put_mark, &mark);
     errno = saved_errno;
@@ -635,6 +644,7 @@ bool zs_api_trace_start(struct zs_collector *c, void *layer_library)
     zs_live_init(&api.live, c);
     api.skipped = zs_live_skipped();
     api.lines_only = c->lines_only;
+    api.no_files = c->lines_only || c->names_only;
     if (!api.lines_only) {
         take_captures(c);
         api.kernels = zs_kernels_new(c);

@@ -314,10 +314,13 @@ static ze_result_t get_debug(struct zs_collector *c, ze_module_handle_t module, 
                : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
 
-/* Ask the driver for bytes and keep them. 0, -errno, or the driver's result (positive). */
+/* Ask the driver for bytes and keep them: 0, -errno, or the driver's result (positive). *ret: the
+ * same, the caller's. */
 static int64_t put_bytes(struct zs_collector *c, struct zs_json *j, const char *key,
-                         const char *ext, get_bytes_fn get, ze_module_handle_t module)
+                         const char *ext, get_bytes_fn get, ze_module_handle_t module,
+                         struct zs_span *ret)
 {
+    *ret = (struct zs_span){0};
     size_t size_B = 0;
     ze_result_t result = get(c, module, &size_B, NULL);
     if (result || !size_B)
@@ -328,7 +331,7 @@ static int64_t put_bytes(struct zs_collector *c, struct zs_json *j, const char *
     int64_t status = (int64_t)get(c, module, &size_B, data);
     if (!status)
         status = zs_session_blob(c, j, key, ext, zs_span_make(data, size_B));
-    free(data);
+    *ret = (struct zs_span){data, size_B};
     return status;
 }
 
@@ -345,11 +348,16 @@ static void note_bytes(struct zs_collector *c, uint32_t id, const char *what, in
 static bool put_module(struct zs_collector *c, struct zs_json *j, uint32_t id,
                        ze_module_handle_t module)
 {
-    int64_t status = put_bytes(c, j, "binary", "bin", get_binary, module);
+    struct zs_span binary, debug;
+    int64_t status = put_bytes(c, j, "binary", "bin", get_binary, module, &binary);
     note_bytes(c, id, "native binary", status);
     if (status)
         zs_session_lost(c, status < 0 ? (int)status : -EIO);
-    note_bytes(c, id, "debug info", put_bytes(c, j, "debug", "dbg", get_debug, module));
+    note_bytes(c, id, "debug info", put_bytes(c, j, "debug", "dbg", get_debug, module, &debug));
+    if (!status)
+        zs_below_module(&c->below, binary, debug);
+    free((void *)(uintptr_t)binary.data);
+    free((void *)(uintptr_t)debug.data);
     return !status;
 }
 

@@ -11,6 +11,7 @@
 #define ZS_COLLECT_COLLECT_H
 
 #include "base/buf.h"
+#include "collect/below.h"
 #include "collect/launches.h"
 #include "store/store.h"
 
@@ -56,6 +57,8 @@ struct zs_collector {
     char dir[ZS_COLLECT_PATH_CHARS];         /* the recording; empty: do nothing */
     char modules_dir[ZS_COLLECT_PATH_CHARS]; /* where blobs go */
     bool add_debug_info;
+    bool names_only; /* nothing is kept: emulated nodes are told what there is */
+    struct zs_below below;
     bool lines_only; /* calls are told as they happen, and nothing is kept but notes */
     bool count;      /* ask for execution counts per instruction */
     struct zs_counting counting[ZS_COLLECT_DRIVERS_MAX]; /* drivers that were asked */
@@ -93,6 +96,9 @@ struct zs_collector {
 
 /* `dir` is the absolute path of an existing recording. 0 or -errno. The collector is zeroed. */
 int zs_collector_init(struct zs_collector *c, const char *dir, bool add_debug_info);
+
+/* Nothing is kept. */
+void zs_collector_init_names(struct zs_collector *c, bool add_debug_info);
 
 /* The number of the current process in the recording, or -errno: none can be claimed (yet). */
 int zs_collect_ordinal(struct zs_collector *c, uint32_t *ret_ordinal);

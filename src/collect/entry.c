@@ -123,6 +123,7 @@ __attribute__((constructor)) static void read_environment(void)
     const char *debug_info = getenv(ZS_ENV_COLLECT_DEBUG_INFO);
     const char *limit = getenv(ZS_ENV_COLLECT_TRACE_LIMIT), *count = getenv(ZS_ENV_COLLECT_COUNTS);
     collector.at_exit = process_exits;
+    const char *names = getenv(ZS_ENV_COLLECT_NAMES);
     const char *lines_only = getenv(ZS_ENV_COLLECT_LINES_ONLY);
     collector.lines_only = lines_only && !strcmp(lines_only, "1");
     collector.count = count && !strcmp(count, "1");
@@ -141,8 +142,11 @@ __attribute__((constructor)) static void read_environment(void)
     unsigned limit_s = zs_instrument_limit_s();
     collector.instrument_limit_s = limit_s + limit_s / 4 + 1;
     zs_launches_init(&collector.launches);
+    zs_below_init(&collector.below);
     if (dir && dir[0] == '/')
         zs_collector_init(&collector, dir, debug_info && !strcmp(debug_info, "1"));
+    else if (names && !strcmp(names, "1"))
+        zs_collector_init_names(&collector, debug_info && !strcmp(debug_info, "1"));
     const char *layer = getenv(ZS_ENV_COLLECT_LAYER);
     if (collector.dir[0] && layer && layer[0])
         zs_pause_init();

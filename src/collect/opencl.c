@@ -2,6 +2,8 @@
 /* OpenCL's calls: what is done on enter and exit of each. See opencl.h. */
 #include "collect/opencl_priv.h"
 
+#include "calls/codec.h"
+
 #include "base/vec.h"
 #include "collect/instrument.h"
 
@@ -371,6 +373,45 @@ static void argument_set(struct zs_cl *cl, struct zs_trace_file *file,
         cl_kernel_local(cl, ARG(cl_kernel, 0), ARG(cl_uint, 1), ARG(size_t, 2));
 }
 
+/* Where the size stands among the parameters, by call; 0: none. */
+static const uint8_t sizes[CL_CALLS] = {
+#define SIZE(call) [ZS_API_##call - ZS_API_CL_FIRST]
+    SIZE(clCreateBuffer) = 2,
+    SIZE(clCreateBufferWithProperties) = 3,
+    SIZE(clSVMAlloc) = 2,
+    SIZE(clHostMemAllocINTEL) = 2,
+    SIZE(clDeviceMemAllocINTEL) = 3,
+    SIZE(clSharedMemAllocINTEL) = 3,
+#undef SIZE
+};
+
+static bool is_buffer(uint32_t call)
+{
+    return call == ZS_API_clCreateBuffer || call == ZS_API_clCreateBufferWithProperties;
+}
+
+static void memory_enter(struct zs_cl *cl, struct zs_trace_file *file,
+                         const struct zs_trace_event *event, struct zs_cl_call *call)
+{
+    uint32_t size = sizes[event->call - ZS_API_CL_FIRST];
+    bool is_users = is_buffer(event->call) && ARG(cl_mem_flags, size - 1) & CL_MEM_USE_HOST_PTR;
+    if (!is_users)
+        zs_below_makes(&cl->collector->below, zs_api_call_name(event->call), ARG(size_t, size));
+}
+
+static void memory_exit(struct zs_cl *cl, struct zs_trace_file *file,
+                        const struct zs_trace_event *event, struct zs_cl_call *call)
+{
+    bool has_address = !*event->result && !is_buffer(event->call);
+    zs_below_made(&cl->collector->below, has_address ? RETURNED(void *) : NULL);
+}
+
+static void memory_free(struct zs_cl *cl, struct zs_trace_file *file,
+                        const struct zs_trace_event *event, struct zs_cl_call *call)
+{
+    zs_below_frees(&cl->collector->below, ARG(void *, 1));
+}
+
 static void build_enter(struct zs_cl *cl, struct zs_trace_file *file,
                         const struct zs_trace_event *event, struct zs_cl_call *call)
 {
@@ -416,6 +457,15 @@ static const struct {
     HOOK(clCreateProgramWithBuiltInKernels) = {NULL, program_created, true},
     HOOK(clCreateProgramWithIL) = {NULL, program_created, true},
     HOOK(clCreateProgramWithILKHR) = {NULL, program_created, true},
+    HOOK(clCreateBuffer) = {memory_enter, memory_exit, true},
+    HOOK(clCreateBufferWithProperties) = {memory_enter, memory_exit, true},
+    HOOK(clSVMAlloc) = {memory_enter, memory_exit, true},
+    HOOK(clHostMemAllocINTEL) = {memory_enter, memory_exit, true},
+    HOOK(clDeviceMemAllocINTEL) = {memory_enter, memory_exit, true},
+    HOOK(clSharedMemAllocINTEL) = {memory_enter, memory_exit, true},
+    HOOK(clSVMFree) = {memory_free, NULL, true},
+    HOOK(clMemFreeINTEL) = {memory_free, NULL, true},
+    HOOK(clMemBlockingFreeINTEL) = {memory_free, NULL, true},
     HOOK(clBuildProgram) = {build_enter, build_exit, true},
     HOOK(clCompileProgram) = {build_enter, build_exit, true},
     HOOK(clLinkProgram) = {build_enter, build_exit, true},

@@ -229,15 +229,16 @@ uint8_t *cl_program_bytes_of(struct zs_cl *cl, cl_program program, cl_device_id 
     return *ret_error ? NULL : data[at];
 }
 
+/* *ret: what was kept, the caller's; NULL without it. */
 static int put_bytes(struct zs_cl *cl, struct zs_json *j, cl_program program, cl_device_id device,
-                     cl_uint what_size, cl_uint what, const char *key)
+                     cl_uint what_size, cl_uint what, const char *key, struct zs_span *ret)
 {
     size_t size_B = 0;
     int error;
     uint8_t *data = cl_program_bytes_of(cl, program, device, what_size, what, &size_B, &error);
     if (!error)
         error = put_kept(cl, j, device, key, data, size_B);
-    free(data);
+    *ret = (struct zs_span){data, data ? size_B : 0};
     return error;
 }
 
@@ -266,16 +267,23 @@ static void put_module(struct cl_build *b, struct zs_json *j, cl_program program
                                   &type, NULL);
     if (b->kind == COMPILE || type == BINARY_TYPE_COMPILED || type == BINARY_TYPE_LIBRARY)
         return; /* what is linked later is the module */
+    struct zs_span binary, debug = {0};
     int error = put_bytes(cl, j, program, b->devices[i], CL_PROGRAM_BINARY_SIZES,
-                          CL_PROGRAM_BINARIES, "binary");
+                          CL_PROGRAM_BINARIES, "binary", &binary);
+    if (!error) {
+        put_bytes(cl, j, program, b->devices[i], CL_DEBUG_SIZES_INTEL, CL_PROGRAM_DEBUG_INFO_INTEL,
+                  "debug", &debug);
+        if (cl_is_intel_gpu(cl, b->devices[i]))
+            zs_below_module(&cl->collector->below, binary, debug);
+    }
+    free((void *)(uintptr_t)binary.data);
+    free((void *)(uintptr_t)debug.data);
     if (error) {
         zs_session_note(cl->collector, "module %u: its binary was not kept: %s", b->ids[i],
                         strerror(-error));
         zs_session_lost(cl->collector, error);
         return;
     }
-    put_bytes(cl, j, program, b->devices[i], CL_DEBUG_SIZES_INTEL, CL_PROGRAM_DEBUG_INFO_INTEL,
-              "debug");
     put_kernels(cl, j, program);
 }
 
@@ -493,7 +501,8 @@ static bool source_path(struct cl_build *b, char *ret_path, size_t size_B)
     struct zs_cl *cl = b->cl;
     char file[ZS_STORE_FILE_CHARS];
     size_t text_B = 0;
-    if (!b->count || !cl_is_intel_gpu(cl, b->devices[0]) || has_word(b->app_options, "-s"))
+    if (cl->collector->names_only || !b->count || !cl_is_intel_gpu(cl, b->devices[0]) ||
+        has_word(b->app_options, "-s"))
         return false;
     char *text = program_bytes(cl, b->program, CL_PROGRAM_SOURCE, &text_B);
     text_B = text ? strnlen(text, text_B) : 0;

@@ -75,6 +75,13 @@ int zs_collector_init(struct zs_collector *c, const char *dir, bool add_debug_in
     return 0;
 }
 
+void zs_collector_init_names(struct zs_collector *c, bool add_debug_info)
+{
+    c->names_only = true;
+    c->add_debug_info = add_debug_info;
+    memcpy(c->dir, "-", sizeof("-"));
+}
+
 int zs_collect_ordinal(struct zs_collector *c, uint32_t *ret_ordinal)
 {
     char dir[ZS_COLLECT_PATH_CHARS];
@@ -173,7 +180,7 @@ struct zs_session *zs_session_get(struct zs_collector *c)
         return NULL;
     uint32_t ordinal;
     fresh->pid = pid;
-    int error = make_process_dir(c->dir, pid, fresh->dir);
+    int error = c->names_only ? 0 : make_process_dir(c->dir, pid, fresh->dir);
     if (error)
         fresh->dir[0] = '\0';
     if (!atomic_compare_exchange_strong(&c->session, &now, fresh)) {
@@ -183,7 +190,7 @@ struct zs_session *zs_session_get(struct zs_collector *c)
         free(fresh);
         return now;
     }
-    if (!error)
+    if (!error && !c->names_only)
         error =
             write_process_file(fresh->dir, pid, zs_collect_ordinal(c, &ordinal) ? NULL : &ordinal);
     if (error)
@@ -203,6 +210,8 @@ int zs_session_blob(struct zs_collector *c, struct zs_json *j, const char *key, 
                     struct zs_span span)
 {
     char file[ZS_STORE_FILE_CHARS];
+    if (c->names_only)
+        return 0;
     int error = zs_store_blob(c->modules_dir, ext, span, file);
     zs_json_object(j, key);
     if (!error)
@@ -218,6 +227,8 @@ static int append(struct zs_collector *c, const char *name, struct zs_buf *line)
 {
     struct zs_session *session = zs_session_get(c);
     char path[ZS_COLLECT_PATH_CHARS];
+    if (c->names_only)
+        return 0;
     if (!session || !session->dir[0])
         return -ENOENT;
     int error = line->error ? line->error : path_join(path, session->dir, name);

@@ -128,6 +128,34 @@ static void context_destroy_enter(ze_context_destroy_params_t *params, ze_result
     call_back(context_goes, params, result, user, instance);
 }
 
+/* A part of an object, or of the user's memory: only who emulates the device wants to know. */
+#define ALLOCATES(X)                                                                               \
+    X(pfnAllocDeviceCb, mem_alloc_device, "zeMemAllocDevice")                                      \
+    X(pfnAllocHostCb, mem_alloc_host, "zeMemAllocHost")                                            \
+    X(pfnAllocSharedCb, mem_alloc_shared, "zeMemAllocShared")
+#define X(member, name, call)                                                                      \
+    static void name##_enter(ze_##name##_params_t *params, ze_result_t result, void *user,         \
+                             void **instance)                                                      \
+    {                                                                                              \
+        const struct zs_collector *c = user;                                                       \
+        zs_below_makes(&c->below, call, *params->psize);                                           \
+    }                                                                                              \
+    static void name##_done(ze_##name##_params_t *params, ze_result_t result, void *user,          \
+                            void **instance)                                                       \
+    {                                                                                              \
+        const struct zs_collector *c = user;                                                       \
+        zs_below_made(&c->below, result || !*params->ppptr ? NULL : **params->ppptr);              \
+    }
+ALLOCATES(X)
+#undef X
+
+static void mem_free_enter(ze_mem_free_params_t *params, ze_result_t result, void *user,
+                           void **instance)
+{
+    const struct zs_collector *c = user;
+    zs_below_frees(&c->below, *params->pptr);
+}
+
 /* Of all calls behind which the device may have got further: what instrumented kernels found out is
  * kept, so that little is lost with a process that is killed. */
 static void wait_left(void *params, ze_result_t result, void *user, void **instance)
@@ -250,6 +278,14 @@ void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
     leave.Device.pfnGetCb = device_get_exit;
     enter.Device.pfnGetSubDevicesCb = sub_devices_get_enter;
     leave.Device.pfnGetSubDevicesCb = sub_devices_get_exit;
+#define X(member, name, call)                                                                      \
+    enter.Mem.member = name##_enter;                                                               \
+    leave.Mem.member = name##_done;
+    if (c->below.memory_free) {
+        ALLOCATES(X)
+        enter.Mem.pfnFreeCb = mem_free_enter;
+    }
+#undef X
 #define X(group, member, name, call) leave.group.member = name##_left;
     if (c->instrument_socket) {
         WAITS(X)
@@ -282,6 +318,10 @@ static const struct zs_capture_hook hooks[] = {
     {"zeDeviceGet", (zs_capture_fn)device_get_enter, (zs_capture_fn)device_get_exit},
     {"zeDeviceGetSubDevices", (zs_capture_fn)sub_devices_get_enter,
      (zs_capture_fn)sub_devices_get_exit},
+#define X(member, name, call) {call, (zs_capture_fn)name##_enter, (zs_capture_fn)name##_done},
+    ALLOCATES(X)
+#undef X
+        {"zeMemFree", (zs_capture_fn)mem_free_enter, NULL},
 /* while modules are instrumented only */
 #define X(group, member, name, call) {call, NULL, wait_left},
     WAITS(X)

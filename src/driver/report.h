@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reports of kernel faults: to the log, and under ZESCOPE_CHECK also to the file that
- * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it), in
- * blocks of gpu/report.h.
+ * ZESCOPE_CHECK_REPORT names (`zescope run --check` prints it and takes its exit status from it),
+ * in blocks of gpu/report.h.
  *
  * With checking on, every allocation remembers the calls that made it.
  */

@@ -12,6 +12,8 @@
  *     syncobj.c   what batches wait for and signal
  *     engine.c    contexts, and a thread for each engine that is used: batches in their order
  *     walk.c      what the command streamer hands over, for src/gpu
+ *     names.c     modules and allocations of the application: what faults and findings name
+ *     check.c     what --check finds
  *     calls.c     ioctl(): handlers by number
  *     i915_*.c    the interface of that kernel driver, one file for each family of calls
  *     xe_*.c      and of that one
@@ -19,8 +21,8 @@
  * A node's descriptor is a memory file: mmap(), dup(), poll(), close() and fork() are the kernel's
  * work on it, and objects are parts of that file. It is known by its inode.
  *
- * Threads: any. file->lock guards what a file has; engines have their own. A child of fork() has no
- * engines: it opens nodes anew.
+ * Threads: any. file->lock guards what a file has; engines have their own. A child of fork() goes
+ * on with its parent's files where no batch was under way, else without them: it opens nodes anew.
  */
 #ifndef ZS_DRM_DRM_PRIV_H
 #define ZS_DRM_DRM_PRIV_H
@@ -37,6 +39,42 @@ struct zs_cs_walk;
 struct zs_cs_ran;
 struct zs_drm_file;
 struct zs_drm_kernels;
+
+/* ---- names.c -----------------------------------------------------------------------------------
+ */
+
+struct zs_kernel;
+/* The kernel of the application that has this code, from *ret_skip_B on; NULL: it is not known.
+ * It stays. */
+const struct zs_kernel *zs_drm_name(struct zs_span code, uint64_t *ret_skip_B);
+/* Another thread of the parent may have been inside. */
+void zs_drm_names_begin_child(void);
+/* Whether anybody says what there is. */
+bool zs_drm_has_names(void);
+/* Bytes of an object that this thread is making, or that is bound at an address, which the
+ * application may use, and the call that made it; false: it is not known. */
+bool zs_drm_memory_made(uint64_t size_B, uint64_t *ret_size_B, const char **ret_call);
+bool zs_drm_memory_at(uint64_t gpu_va, uint64_t size_B, uint64_t *ret_size_B,
+                      const char **ret_call);
+
+/* ---- check.c -----------------------------------------------------------------------------------
+ */
+
+struct zs_gpu_walk;
+/* ZS_CHECK_* that are asked for. */
+unsigned zs_drm_checks(void);
+/* ZS_GPU_KERNEL_* that they need. */
+uint32_t zs_drm_check_kernel(void);
+/* What a launch is to look for. kernel: of zs_drm_name(), or NULL; it stays as long as the walk. */
+struct zs_drm_checked {
+    const struct zs_kernel *kernel;
+    uint64_t skip_B;
+    const struct zs_gpu_walk *walk;
+};
+void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *checked);
+void zs_drm_tell_fault(const struct zs_drm_checked *checked, const struct zs_gpu_fault *fault);
+/* What an application may use of an object; the label of it. */
+void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_allocation *a);
 
 /* ---- log.c -------------------------------------------------------------------------------------
  * As the Level Zero driver's: ZESCOPE_LOG=LEVEL[:FILE].
@@ -139,6 +177,8 @@ struct zs_drm_object {
     uint64_t offset_B;          /* in the file, unless it is the user's own memory */
     struct zs_drm_pages *pages; /* shared with other objects; NULL: its own, or the user's */
     bool is_users, read_only;
+    const char *call; /* of the application that made it; NULL: not known */
+    uint64_t exact_B; /* that it asked for */
     uint32_t tiling, stride_B;
     struct {
         struct zs_drm_binding *items;
@@ -168,11 +208,11 @@ struct zs_drm_file {
     ino_t inode;
     int memory_fd; /* ours */
     pthread_mutex_t lock;
-    pthread_cond_t idle; /* an object or a queue has less to do */
-    uint8_t *memory;     /* the whole of the memory file, mapped with the first object */
-    uint64_t used_B;
-    uint32_t batches; /* that were run */
-    uint32_t jobs;    /* that were submitted and are not done */
+    pthread_cond_t idle;    /* an object or a queue has less to do */
+    uint8_t *memory;        /* the whole of the memory file, mapped with the first object */
+    uint64_t used_B, end_B; /* of it: what was given out, and where this process's part ends */
+    uint32_t batches;       /* that were run */
+    uint32_t jobs;          /* that were submitted and are not done */
     struct {
         struct zs_drm_object **items; /* by handle; NULL: free */
         size_t count, capacity;
@@ -196,6 +236,11 @@ struct zs_drm_file {
 };
 
 /* All with file->lock held. */
+/* In a child: memory is shared with the parent, which gives it back; what is new has a part of its
+ * own, which the parent has left it. */
+void zs_drm_objects_inherit(struct zs_drm_file *file);
+/* Before fork(): leaves a part to the child. false: there is none left. */
+bool zs_drm_objects_share(struct zs_drm_file *file);
 int zs_drm_object_create(struct zs_drm_file *file, uint64_t size_B, uint32_t *ret_handle);
 int zs_drm_object_wrap(struct zs_drm_file *file, uint64_t host, uint64_t size_B, bool read_only,
                        uint32_t *ret_handle);
@@ -263,6 +308,8 @@ struct zs_drm_batch {
     struct zs_drm_point *points;
     uint32_t object_count, fence_count, point_count;
 };
+/* In a child, where threads are none. */
+void zs_drm_contexts_inherit(struct zs_drm_file *file);
 /* Takes the arrays, what points refer to, and a reference of each object. -EIO: the context is
  * banned. */
 int zs_drm_submit(struct zs_drm_context *context, uint32_t engine,

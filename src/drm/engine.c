@@ -25,7 +25,8 @@ struct zs_drm_queue {
     struct zs_gpu_pin pin; /* of the VM's memory, while a batch runs */
     struct job *first, **last;
     _Atomic(bool) closing, cancel;
-    uint32_t looks; /* since it is closing */
+    uint32_t looks;    /* since it is closing */
+    bool lacks_thread; /* which is the parent's */
     pthread_cond_t work;
 };
 
@@ -317,12 +318,29 @@ int zs_drm_context_destroy(struct zs_drm_file *file, uint32_t id)
     return 0;
 }
 
+void zs_drm_contexts_inherit(struct zs_drm_file *file)
+{
+    for (size_t i = 0; i < file->contexts.count; i++) {
+        struct zs_drm_context *context = file->contexts.items[i];
+        for (uint32_t q = 0; context && q < ZS_DRM_ENGINES_MAX; q++) {
+            if (!context->queues[q])
+                continue;
+            pthread_cond_init(&context->queues[q]->work, NULL);
+            context->queues[q]->lacks_thread = true;
+        }
+    }
+}
+
 int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, const struct zs_drm_batch *batch)
 {
     struct job *job = calloc(1, sizeof(*job));
     int error = context->banned ? -EIO : !job ? -ENOMEM : 0;
     if (!error && !context->queues[engine])
         error = queue_create(context, &context->queues[engine]);
+    if (!error && context->queues[engine]->lacks_thread) {
+        error = start_thread(context->queues[engine]);
+        context->queues[engine]->lacks_thread = error != 0;
+    }
     if (error) {
         free(job);
         free(batch->objects);

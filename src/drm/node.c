@@ -23,6 +23,7 @@ static struct {
     pthread_mutex_t lock; /* of the list */
     struct zs_drm_file *files;
     _Atomic(bool) has_files;
+    bool is_inherited; /* by the child that is being made */
 } all = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- devices -----------------------------------------------------------------------------------
@@ -134,12 +135,52 @@ bool zs_drm_has_engine(const struct zs_drm_node *node, struct zs_drm_engine engi
     return false;
 }
 
-/* The list of this process's parent may be in any state: it is left alone. */
+/* ---- fork() ------------------------------------------------------------------------------------
+ * Files are locked meanwhile, so that the child finds them whole.
+ */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&all.lock);
+    all.is_inherited = true;
+    for (struct zs_drm_file *file = all.files; file; file = file->next) {
+        pthread_mutex_lock(&file->lock);
+        all.is_inherited = all.is_inherited && !file->jobs;
+    }
+    for (struct zs_drm_file *file = all.files; file && all.is_inherited; file = file->next)
+        all.is_inherited = zs_drm_objects_share(file);
+}
+
+static void go_on(void)
+{
+    for (struct zs_drm_file *file = all.files; file; file = file->next)
+        pthread_mutex_unlock(&file->lock);
+    pthread_mutex_unlock(&all.lock);
+}
+
+static void init_lock(struct zs_drm_file *file)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&file->lock, NULL);
+    pthread_cond_init(&file->idle, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
 static void begin_child(void)
 {
     pthread_mutex_init(&all.lock, NULL);
-    all.files = NULL;
-    all.has_files = false;
+    if (!all.is_inherited) { /* batches are under way, which are the parent's */
+        all.files = NULL;
+        all.has_files = false;
+    }
+    for (struct zs_drm_file *file = all.files; file; file = file->next) {
+        init_lock(file);
+        zs_drm_objects_inherit(file);
+        zs_drm_contexts_inherit(file);
+    }
+    zs_drm_names_begin_child();
     for (uint32_t i = 0; i < all.count; i++) {
         pthread_mutex_init(&all.nodes[i].lock, NULL);
         all.nodes[i].device = NULL;
@@ -155,7 +196,7 @@ static void read_devices(void)
          name = strtok_r(NULL, ",", &rest))
         add_node(name);
     free(names);
-    pthread_atfork(NULL, NULL, begin_child);
+    pthread_atfork(before_fork, go_on, begin_child);
 }
 
 uint32_t zs_drm_node_count(void)
@@ -191,12 +232,7 @@ static struct zs_drm_file *file_create(struct zs_drm_node *node, int fd)
         free(file);
         return NULL;
     }
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&file->lock, NULL);
-    pthread_cond_init(&file->idle, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    init_lock(file);
     file->node = node;
     file->device = st.st_dev;
     file->inode = st.st_ino;

@@ -25,6 +25,7 @@ static int map_file(struct zs_drm_file *file)
         return -ENOMEM;
     file->memory = memory;
     file->used_B = BLOCK_B; /* offset 0 means nothing to some drivers */
+    file->end_B = FILE_B;
     return 0;
 }
 
@@ -40,7 +41,7 @@ static int take_part(struct zs_drm_file *file, uint64_t size_B, uint64_t *ret_of
             *hole = file->holes.items[--file->holes.count];
         return 0;
     }
-    if (size_B > FILE_B - file->used_B)
+    if (size_B > file->end_B - file->used_B)
         return -ENOMEM;
     *ret_offset_B = file->used_B;
     file->used_B += size_B;
@@ -65,6 +66,31 @@ static void give_part(struct zs_drm_file *file, uint64_t offset_B, uint64_t size
     }
     if (ZS_VEC_RESERVE(&file->holes, 1))
         file->holes.items[file->holes.count++] = (struct zs_drm_hole){offset_B, offset_B + size_B};
+}
+
+enum { CHILD_B = 1 << 30 };
+
+bool zs_drm_objects_share(struct zs_drm_file *file)
+{
+    if (!file->memory)
+        return true;
+    if (file->end_B - file->used_B < 2ull * CHILD_B)
+        return false;
+    file->end_B -= CHILD_B;
+    return true;
+}
+
+void zs_drm_objects_inherit(struct zs_drm_file *file)
+{
+    for (size_t h = 0; h < file->objects.count; h++) {
+        if (file->objects.items[h])
+            file->objects.items[h]->references++; /* it never goes */
+    }
+    file->holes.count = 0;
+    if (!file->memory)
+        return;
+    file->used_B = file->end_B;
+    file->end_B += CHILD_B;
 }
 
 /* ---- objects -----------------------------------------------------------------------------------
@@ -99,6 +125,7 @@ int zs_drm_object_create(struct zs_drm_file *file, uint64_t size_B, uint32_t *re
         error = take_part(file, zs_align_up(size_B, BLOCK_B), &object->offset_B);
     }
     if (!error) {
+        zs_drm_memory_made(size_B, &object->exact_B, &object->call);
         object->host = file->memory + object->offset_B;
         error = add_object(file, object, ret_handle);
         if (error)
@@ -123,6 +150,7 @@ int zs_drm_object_wrap(struct zs_drm_file *file, uint64_t host, uint64_t size_B,
                                      .host = (uint8_t *)(uintptr_t)host,
                                      .is_users = true,
                                      .read_only = read_only};
+    zs_drm_memory_made(size_B, &object->exact_B, &object->call);
     int error = add_object(file, object, ret_handle);
     if (error)
         free(object);
@@ -211,6 +239,11 @@ int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint6
         /* drivers cut user memory into objects that stand side by side */
         .flags = ZS_GPU_ALLOCATION_JOINED | (object->read_only ? ZS_GPU_ALLOCATION_READ_ONLY : 0u),
     };
+    const char *call = object->call;
+    uint64_t exact_B = object->exact_B;
+    if (!call)
+        zs_drm_memory_at(gpu_va, object->size_B, &exact_B, &call);
+    zs_drm_check_allocation(call, exact_B, &allocation);
     int error = zs_gpu_memory_add(vm->memory, &allocation, NULL);
     if (error == -EEXIST) {
         evict(object->file, vm, gpu_va, object->size_B);

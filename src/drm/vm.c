@@ -101,6 +101,13 @@ static int insert(struct zs_drm_vm *vm, const struct zs_drm_mapping *mapping)
         .flags = ZS_GPU_ALLOCATION_JOINED | ZS_GPU_ALLOCATION_WITHDRAWABLE |
                  (mapping->read_only ? ZS_GPU_ALLOCATION_READ_ONLY : 0u),
     };
+    const struct zs_drm_object *o = mapping->object;
+    bool is_whole = o && o->call && mapping->host == o->host && mapping->size_B == o->size_B;
+    const char *call = is_whole ? o->call : NULL;
+    uint64_t exact_B = is_whole ? o->exact_B : 0;
+    if (!call)
+        zs_drm_memory_at(mapping->gpu_va, mapping->size_B, &exact_B, &call);
+    zs_drm_check_allocation(call, exact_B, &allocation);
     int error = zs_gpu_memory_add(vm->memory, &allocation, NULL);
     if (error)
         return error;

@@ -5,6 +5,7 @@
 #include "base/reader.h"
 #include "cs/cs.h"
 #include "gpu/walk.h"
+#include "module/module.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +19,9 @@
 enum { KERNELS_MAX = 256 };
 struct kept {
     struct zs_gpu_walk_kernel *kernel;
+    const struct zs_kernel *named; /* of the application, or NULL */
+    uint64_t skip_B;               /* of that one's code, where threads begin */
+    uint32_t asked;                /* ZS_GPU_KERNEL_*: what it was made for */
     uint32_t users;
     uint64_t used;
 };
@@ -52,6 +56,39 @@ static struct kept *oldest(struct zs_drm_kernels *all)
     return found;
 }
 
+static bool is_kept(const struct kept *k, const struct zs_gpu_walk_code *code)
+{
+    struct zs_gpu_walk_code asked = *code;
+    if (!k->kernel || k->asked != code->flags)
+        return false;
+    asked.flags = zs_gpu_walk_kernel_code(k->kernel)->flags;
+    return zs_gpu_walk_kernel_is(k->kernel, &asked);
+}
+
+/* Checks are for kernels that the application has. */
+static int make_kernel(struct zs_gpu_device *device, const struct zs_gpu_walk_code *code,
+                       struct kept *k, struct zs_diag *diag)
+{
+    struct zs_gpu_walk_code plain = *code;
+    struct kept fresh = {.asked = code->flags};
+    int error = zs_gpu_walk_kernel_create(device, code, &fresh.kernel, diag);
+    if (error)
+        return error;
+    fresh.named = zs_drm_name(zs_gpu_walk_kernel_code(fresh.kernel)->code, &fresh.skip_B);
+    plain.flags &= ~zs_drm_check_kernel();
+    if (!fresh.named && plain.flags != code->flags && zs_drm_has_names()) {
+        zs_gpu_walk_kernel_destroy(fresh.kernel);
+        error = zs_gpu_walk_kernel_create(device, &plain, &fresh.kernel, diag);
+        if (error)
+            return error;
+    }
+    if (fresh.named)
+        zs_gpu_walk_kernel_name(fresh.kernel, fresh.named->name);
+    zs_gpu_walk_kernel_destroy(k->kernel);
+    *k = fresh;
+    return 0;
+}
+
 static int take_kernel(struct zs_drm_kernels *all, struct zs_gpu_device *device,
                        const struct zs_gpu_walk_code *code, struct kept **ret, struct zs_diag *diag)
 {
@@ -59,17 +96,12 @@ static int take_kernel(struct zs_drm_kernels *all, struct zs_gpu_device *device,
     int error = 0;
     pthread_mutex_lock(&all->lock);
     for (uint32_t i = 0; i < KERNELS_MAX && !found; i++) {
-        if (all->kept[i].kernel && zs_gpu_walk_kernel_is(all->kept[i].kernel, code))
+        if (is_kept(&all->kept[i], code))
             found = &all->kept[i];
     }
     if (!found) {
         found = oldest(all);
-        struct zs_gpu_walk_kernel *kernel = NULL;
-        error = found ? zs_gpu_walk_kernel_create(device, code, &kernel, diag) : -ENOMEM;
-        if (!error) {
-            zs_gpu_walk_kernel_destroy(found->kernel);
-            found->kernel = kernel;
-        }
+        error = found ? make_kernel(device, code, found, diag) : -ENOMEM;
     }
     if (!error) {
         found->users++;
@@ -330,7 +362,7 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
         .row_B = walk->row_B,
         .inline_B = walk->inline_B,
         .cross_B = walk->cross_B,
-        .flags = zs_drm_stalls_wanted(node) ? ZS_GPU_KERNEL_TIMED : 0,
+        .flags = (zs_drm_stalls_wanted(node) ? ZS_GPU_KERNEL_TIMED : 0u) | zs_drm_check_kernel(),
     };
     struct zs_drm_kernels *kernels = kernels_of(node);
     int error = kernels ? take_kernel(kernels, device, &code, &work->kept, diag) : -ENOMEM;
@@ -366,10 +398,13 @@ static int set_size(const struct zs_cs_walk *walk, struct zs_gpu_walk *to, struc
     return 0;
 }
 
-static int run(struct zs_drm_node *node, struct zs_gpu_walk *walk, uint64_t kernel_va,
+static int run(struct zs_drm_node *node, struct work *work, uint64_t kernel_va,
                struct zs_cs_ran *ret, struct zs_diag *diag)
 {
+    struct zs_gpu_walk *walk = &work->walk;
     struct zs_gpu_result result;
+    struct zs_drm_checked checked = {.kernel = work->kept->named, .skip_B = work->kept->skip_B};
+    zs_drm_check_launch(walk, &checked);
     walk->counters = zs_drm_count_begin(walk->kernel);
     int error = zs_gpu_walk_run(node->device, walk, &result);
     zs_drm_count_end(walk->kernel, walk->counters, error == 0);
@@ -378,12 +413,9 @@ static int run(struct zs_drm_node *node, struct zs_gpu_walk *walk, uint64_t kern
     ret->start_ticks = result.start_ticks;
     ret->end_ticks = result.end_ticks;
     if (error == -EFAULT) {
-        struct zs_buf text = {0};
-        zs_gpu_fault_print(&result.fault, NULL, &text);
-        zs_drm_log(ZS_DRM_ERROR, "%s", zs_buf_cstr(&text));
+        zs_drm_tell_fault(&checked, &result.fault);
         zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel %s: %s", result.fault.kernel,
                     zs_gpu_fault_name(result.fault.kind));
-        zs_buf_fini(&text);
     } else if (error) {
         zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel: %s", strerror(-error));
     }
@@ -412,7 +444,7 @@ int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const stru
         error = prepare(node, device, vm, walk, &work, diag);
     zs_gpu_memory_unpin(vm->memory, pin);
     if (!error)
-        error = run(node, &work.walk, walk->kernel_va, ret, diag);
+        error = run(node, &work, walk->kernel_va, ret, diag);
     zs_gpu_memory_pin(vm->memory, pin);
     if (work.kept)
         give_kernel(node->kernels, work.kept);

@@ -24,7 +24,7 @@ struct zs_gpu_walk_kernel {
     struct zs_gpu_kernel *kernel;
     struct zs_gpu_walk_code code; /* its span is `bytes` */
     uint8_t *bytes;
-    char name[40];
+    char name[128];
     uint32_t table_count, handle_count, sampler_handle_count;
 };
 
@@ -232,6 +232,11 @@ const struct zs_gpu_walk_code *zs_gpu_walk_kernel_code(const struct zs_gpu_walk_
     return &kernel->code;
 }
 
+void zs_gpu_walk_kernel_name(struct zs_gpu_walk_kernel *kernel, const char *name)
+{
+    snprintf(kernel->name, sizeof(kernel->name), "%s", name);
+}
+
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel)
 {
     return kernel->kernel;
@@ -290,9 +295,12 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .sampler_handles = walk->sampler_handles,
         .sampler_handle_count = walk->sampler_handle_count,
         .sampler_handle_base = SAMPLERS,
-        .flags = ZS_GPU_LAUNCH_PIN_ALL,
+        .flags = ZS_GPU_LAUNCH_PIN_ALL | walk->flags,
         .cancel = walk->cancel,
+        .time_limit_ns = walk->time_limit_ns,
         .counters = walk->counters,
+        .found = walk->found,
+        .found_context = walk->found_context,
     };
     memcpy(launch.group_count, walk->group_count, sizeof(launch.group_count));
     memcpy(launch.group_start, walk->group_start, sizeof(launch.group_start));

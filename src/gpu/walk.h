@@ -47,6 +47,8 @@ uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel);
 uint32_t zs_gpu_walk_kernel_sampler_handles(const struct zs_gpu_walk_kernel *kernel);
 /* As it was given, with the bytes up to its end. */
 const struct zs_gpu_walk_code *zs_gpu_walk_kernel_code(const struct zs_gpu_walk_kernel *kernel);
+/* What faults call it, instead of its address; cut. */
+void zs_gpu_walk_kernel_name(struct zs_gpu_walk_kernel *kernel, const char *name);
 /* For counters and faults. */
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel);
 
@@ -77,6 +79,10 @@ struct zs_gpu_walk {
     uint32_t sampler_handle_count;
     const _Atomic(bool) *cancel;
     struct zs_gpu_counters *counters;
+    uint32_t flags;         /* ZS_GPU_LAUNCH_* beside what all walks have */
+    uint64_t time_limit_ns; /* 0: none */
+    zs_gpu_found_fn *found;
+    void *found_context;
 };
 /* result->error */
 int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk,

@@ -41,11 +41,14 @@
 #define ZS_RECORD_NOTES   "notes.jsonl"
 
 /* Environment of the collector, set by `zescope record`. */
-#define ZS_ENV_COLLECT_COUNTS        "ZESCOPE_COLLECT_COUNTS" /* 1: execution counts */
-#define ZS_ENV_COLLECT_DIR           "ZESCOPE_COLLECT_DIR"
-#define ZS_ENV_COLLECT_DEBUG_INFO    "ZESCOPE_COLLECT_DEBUG_INFO"
-#define ZS_ENV_COLLECT_ACTIVITY      "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */
-#define ZS_ENV_COLLECT_LIVE          "ZESCOPE_COLLECT_LIVE"     /* file, or - for stderr */
+#define ZS_ENV_COLLECT_COUNTS     "ZESCOPE_COLLECT_COUNTS" /* 1: execution counts */
+#define ZS_ENV_COLLECT_DIR        "ZESCOPE_COLLECT_DIR"
+#define ZS_ENV_COLLECT_DEBUG_INFO "ZESCOPE_COLLECT_DEBUG_INFO"
+#define ZS_ENV_COLLECT_ACTIVITY   "ZESCOPE_COLLECT_ACTIVITY" /* 0: no times of device activity */
+#define ZS_ENV_COLLECT_LIVE       "ZESCOPE_COLLECT_LIVE"     /* file, or - for stderr */
+#define ZS_ENV_COLLECT_NAMES                                                                       \
+    "ZESCOPE_COLLECT_NAMES" /* 1: emulated nodes are told what there is                            \
+                             */
 #define ZS_ENV_COLLECT_LINES_ONLY    "ZESCOPE_COLLECT_LINES_ONLY" /* 1: nothing is kept but notes */
 #define ZS_ENV_COLLECT_INCLUDE       "ZESCOPE_COLLECT_INCLUDE"    /* expressions, one a line */
 #define ZS_ENV_COLLECT_EXCLUDE       "ZESCOPE_COLLECT_EXCLUDE"

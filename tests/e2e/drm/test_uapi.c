@@ -261,7 +261,7 @@ static void threads(void **state)
     close(fd);
 }
 
-/* A child opens nodes of its own; it may end at any time. */
+/* A child goes on with what it has and opens nodes of its own; it may end at any time. */
 static void forks(void **state)
 {
     int fd = open_node();
@@ -272,6 +272,7 @@ static void forks(void **state)
             int own = open(NODE, O_RDWR);
             if (own >= 0 && i < 3)
                 submit_many(&own);
+            submit_many(&fd);
             _exit(own >= 0 ? 0 : 1);
         }
         int status;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Applications on Intel's own drivers (docs/intel-stack.md). */
+#ifndef ZS_CLI_INTEL_H
+#define ZS_CLI_INTEL_H
+
+#include "base/compiler.h"
+
+/*
+ * Let the applications that are started find emulated nodes of these devices (NULL: what the
+ * environment says), which are told the names of kernels and memory. with_checks: modules get
+ * debug information, and drivers give each allocation memory of its own. An exit status, after a
+ * message.
+ */
+int zs_cli_use_intel(const char *devices, bool with_checks);
+
+#endif

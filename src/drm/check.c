@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ZESCOPE_CHECK and ZESCOPE_CHECK_REPORT under Intel's drivers, as under zescope's
+ * (driver/report.h): what kernels do wrong, with names and lines where names.c knows them. Kernels
+ * of the driver's own are not told of.
+ */
+#include "drm/drm_priv.h"
+
+#include "base/checks.h"
+#include "base/duration.h"
+#include "base/reader.h"
+#include "dwarf/place.h"
+#include "gpu/report.h"
+#include "gpu/walk.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLACE_CHARS = 2048 };
+
+static struct {
+    pthread_once_t once;
+    pthread_mutex_t lock;
+    unsigned kinds;
+    uint64_t time_limit_ns;
+    int fd; /* of the report; -1: none */
+} check = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static void begin(void)
+{
+    char why[128];
+    const char *words = secure_getenv("ZESCOPE_CHECK");
+    const char *path = secure_getenv("ZESCOPE_CHECK_REPORT");
+    if (words && !zs_checks_parse(words, &check.kinds, why, sizeof(why)))
+        zs_drm_log(ZS_DRM_ERROR, "ZESCOPE_CHECK=%s: %s", words, why);
+    const char *limit = secure_getenv("ZESCOPE_KERNEL_TIMEOUT");
+    if (limit && !zs_duration_parse(limit, &check.time_limit_ns))
+        zs_drm_log(ZS_DRM_ERROR, "ZESCOPE_KERNEL_TIMEOUT=%s is not a time", limit);
+    if (check.kinds && path && *path)
+        check.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+unsigned zs_drm_checks(void)
+{
+    pthread_once(&check.once, begin);
+    return check.kinds;
+}
+
+uint32_t zs_drm_check_kernel(void)
+{
+    unsigned kinds = zs_drm_checks();
+    const unsigned local = ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_UNDEFINED;
+    return (kinds & local ? ZS_GPU_KERNEL_LOCAL : 0u) |
+           (kinds & ZS_CHECK_UNDEFINED ? ZS_GPU_KERNEL_DEFINED : 0u) |
+           (kinds & ZS_CHECK_SWSB ? ZS_GPU_KERNEL_SCOREBOARD : 0u) |
+           (kinds & (ZS_CHECK_RACE | ZS_CHECK_SYNC) ? ZS_GPU_KERNEL_MESSAGES : 0u);
+}
+
+void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_allocation *a)
+{
+    if (!call || !(zs_drm_checks() & ZS_CHECK_MEMORY))
+        return;
+    a->size_B = exact_B;
+    a->flags &= ~(uint32_t)ZS_GPU_ALLOCATION_JOINED;
+    snprintf(a->label, sizeof(a->label), "%s", call);
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static bool place_of(const struct zs_drm_checked *c, int64_t offset_B, char text[PLACE_CHARS])
+{
+    struct zs_diag diag = {0};
+    if (!c->kernel || offset_B < 0 ||
+        zs_dwarf_place(c->kernel, (uint64_t)offset_B, text, PLACE_CHARS, &diag))
+        return false;
+    /* the compiler calls the source of an OpenCL program "1", in the current folder */
+    char *end = text + strcspn(text, "\n"), *line = memrchr(text, ':', (size_t)(end - text));
+    const char name[] = "source";
+    if (line && line - text >= 2 && !memcmp(line - 2, "/1", 2) &&
+        strlen(line) + sizeof(name) <= PLACE_CHARS) {
+        memmove(text + sizeof(name) - 1, line, strlen(line) + 1);
+        memcpy(text, name, sizeof(name) - 1);
+    }
+    return true;
+}
+
+/* The value that threads get at an offset of what all of them get. */
+static uint64_t payload_at(const struct zs_drm_checked *c, const struct zs_payload *field)
+{
+    const struct zs_gpu_walk_code *code = zs_gpu_walk_kernel_code(c->walk->kernel);
+    uint64_t end_B, have_B = (uint64_t)code->inline_B + code->cross_B;
+    if (!zs_add_u64(field->offset_B, field->size_B, &end_B) || end_B > have_B)
+        return 0;
+    const uint8_t *at = c->walk->cross + field->offset_B;
+    return field->size_B == 8 ? zs_load_u64(at) : field->size_B == 4 ? zs_load_u32(at) : 0;
+}
+
+/* The argument behind an entry of the binding table, or that points into what is nearest. */
+static uint32_t argument_of(const struct zs_drm_checked *c, const struct zs_gpu_fault *fault)
+{
+    const struct zs_kernel *k = c->kernel;
+    for (uint32_t i = 0; i < k->surface_count; i++)
+        if (k->surfaces[i].bti != ZS_NONE && k->surfaces[i].bti == fault->surface_index)
+            return k->surfaces[i].arg;
+    for (uint32_t i = 0; i < k->payload_count && fault->nearest_count; i++) {
+        const struct zs_payload *field = &k->payload[i];
+        bool is_pointer =
+            field->kind == ZS_PAYLOAD_ARG_POINTER || field->kind == ZS_PAYLOAD_BUFFER_ADDRESS;
+        if (is_pointer &&
+            payload_at(c, field) - fault->nearest[0].gpu_va < fault->nearest[0].size_B)
+            return field->arg;
+    }
+    return ZS_NONE;
+}
+
+static void put_argument(const struct zs_drm_checked *c, const struct zs_gpu_fault *fault,
+                         struct zs_buf *text)
+{
+    uint32_t arg = c->kernel && fault->has_access && !zs_gpu_fault_is_local(fault->kind)
+                       ? argument_of(c, fault)
+                       : ZS_NONE;
+    if (arg == ZS_NONE || arg >= c->kernel->arg_count)
+        return;
+    const char *name = c->kernel->args[arg].name;
+    zs_buf_printf(text, "\n  reached by argument %" PRIu32 "%s%.100s", arg, *name ? ", " : "",
+                  name);
+}
+
+static void write_all(const uint8_t *data, size_t size_B)
+{
+    for (ssize_t n = 1; size_B && n > 0; data += n, size_B -= (size_t)n) {
+        n = write(check.fd, data, size_B);
+        n = n < 0 ? 0 : n;
+    }
+}
+
+static void write_block(struct zs_buf *block, const struct zs_buf *text)
+{
+    zs_buf_append(block, text->data, text->size_B);
+    zs_buf_puts(block, "\n\n");
+    pthread_mutex_lock(&check.lock);
+    if (!block->error && check.fd >= 0)
+        write_all(block->data, block->size_B);
+    pthread_mutex_unlock(&check.lock);
+}
+
+/* ---- what is found -----------------------------------------------------------------------------
+ */
+
+void zs_drm_tell_fault(const struct zs_drm_checked *c, const struct zs_gpu_fault *fault)
+{
+    struct zs_gpu_fault f = *fault;
+    char place[PLACE_CHARS];
+    struct zs_buf text = {0}, block = {0};
+    if (f.instruction_offset_B != INT64_MIN && c->kernel)
+        f.instruction_offset_B += (int64_t)c->skip_B;
+    const char *source =
+        f.instruction_offset_B != INT64_MIN && place_of(c, f.instruction_offset_B, place) ? place
+                                                                                          : NULL;
+    zs_gpu_fault_print(&f, source, &text);
+    put_argument(c, &f, &text);
+    zs_drm_log(ZS_DRM_ERROR, "%s", zs_buf_cstr(&text));
+    if (zs_drm_checks()) {
+        zs_gpu_report_fault(&f, source, &block);
+        write_block(&block, &text);
+    }
+    zs_buf_fini(&block);
+    zs_buf_fini(&text);
+}
+
+static void on_found(void *context, const struct zs_gpu_finding *finding)
+{
+    const struct zs_drm_checked *c = context;
+    struct zs_gpu_finding f = *finding;
+    char places[2][PLACE_CHARS];
+    const char *sources[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < f.site_count; i++) {
+        f.site[i].instruction_offset_B += (int64_t)c->skip_B;
+        if (place_of(c, f.site[i].instruction_offset_B, places[i]))
+            sources[i] = places[i];
+    }
+    if (zs_gpu_finding_is_one_line(&f, sources))
+        return;
+    struct zs_buf text = {0}, block = {0};
+    zs_gpu_finding_print(&f, sources, &text);
+    zs_drm_log(f.note ? ZS_DRM_WARN : ZS_DRM_ERROR, "%s", zs_buf_cstr(&text));
+    zs_gpu_report_finding(&f, sources, &block);
+    write_block(&block, &text);
+    zs_buf_fini(&block);
+    zs_buf_fini(&text);
+}
+
+void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
+{
+    unsigned kinds = zs_drm_checks();
+    c->walk = walk;
+    walk->time_limit_ns = check.time_limit_ns;
+    if (!kinds || (!c->kernel && zs_drm_has_names()))
+        return;
+    walk->flags |=
+        (kinds & ZS_CHECK_MEMORY ? ZS_GPU_LAUNCH_CHECK_SURFACES | ZS_GPU_LAUNCH_STRICT : 0u) |
+        (kinds & ZS_CHECK_INIT ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
+        (kinds & ZS_CHECK_RACE ? ZS_GPU_LAUNCH_CHECK_RACES : 0u) |
+        (kinds & ZS_CHECK_SYNC ? ZS_GPU_LAUNCH_CHECK_SYNC : 0u);
+    walk->found = on_found;
+    walk->found_context = c;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the application calls things: kernels by their code, memory by the calls that made it. The
+ * recorder's half in the process sees the calls and tells (driver_ext.h).
+ *
+ * Modules are kept as long as the process lives, up to a limit: kernels may run when their module
+ * is gone already, and names are asked for after that.
+ */
+#include "drm/drm_priv.h"
+
+#include "base/id_map.h"
+#include "module/module.h"
+
+#include <zescope/driver_ext.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULES_MAX_B = 512 << 20 };
+
+struct named {
+    struct named *next;
+    struct zs_module *module;
+};
+struct block {
+    uint64_t size_B;
+    const char *call;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct named *newest;
+    uint64_t bytes;
+    struct zs_id_map blocks; /* by address */
+    bool is_told;
+} names = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* An allocation under way. */
+static _Thread_local struct block making;
+
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED void zescope_add_module(const void *binary, size_t binary_B, const void *debug,
+                                 size_t debug_B);
+EXPORTED void zescope_memory_begin(const char *call, uint64_t size_B);
+EXPORTED void zescope_memory_end(const void *address);
+EXPORTED void zescope_memory_free(const void *address);
+
+/* ---- modules -----------------------------------------------------------------------------------
+ */
+
+static bool is_same(struct zs_span a, struct zs_span b)
+{
+    return a.size_B == b.size_B && (!a.size_B || !memcmp(a.data, b.data, a.size_B));
+}
+
+void zescope_add_module(const void *binary, size_t binary_B, const void *debug, size_t debug_B)
+{
+    struct zs_span bytes = zs_span_make(binary, binary_B), more = zs_span_make(debug, debug_B);
+    const struct zs_module_options options = {.size_B = sizeof(options), .debug = more};
+    struct zs_diag diag = {0};
+    pthread_mutex_lock(&names.lock);
+    names.is_told = true;
+    bool is_there = names.bytes > MODULES_MAX_B;
+    for (struct named *n = names.newest; n && !is_there; n = n->next)
+        is_there = is_same(n->module->bytes, bytes) && is_same(n->module->debug_bytes, more);
+    struct named *named = is_there ? NULL : calloc(1, sizeof(*named));
+    if (named && zs_module_open_memory(bytes, &options, &named->module, &diag)) {
+        zs_drm_log(ZS_DRM_WARN, "a module has no names: %s", diag.text);
+        free(named);
+        named = NULL;
+    }
+    if (named) {
+        named->next = names.newest;
+        names.newest = named;
+        names.bytes += binary_B + debug_B;
+    }
+    pthread_mutex_unlock(&names.lock);
+}
+
+const struct zs_kernel *zs_drm_name(struct zs_span code, uint64_t *ret_skip_B)
+{
+    const struct zs_kernel *found = NULL;
+    pthread_mutex_lock(&names.lock);
+    for (struct named *n = names.newest; n && !found; n = n->next)
+        found = zs_module_find_code(n->module, code, ret_skip_B);
+    pthread_mutex_unlock(&names.lock);
+    return found;
+}
+
+void zs_drm_names_begin_child(void)
+{
+    pthread_mutex_init(&names.lock, NULL);
+}
+
+bool zs_drm_has_names(void)
+{
+    pthread_mutex_lock(&names.lock);
+    bool is_told = names.is_told;
+    pthread_mutex_unlock(&names.lock);
+    return is_told;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ * Drivers round sizes up, and may give a small allocation a part of a larger object: such objects
+ * are not the application's.
+ */
+
+static bool is_rounded(uint64_t exact_B, uint64_t size_B)
+{
+    const uint64_t most_B = 2u << 20;
+    return exact_B && exact_B <= size_B && size_B - exact_B < most_B;
+}
+
+void zescope_memory_begin(const char *call, uint64_t size_B)
+{
+    making = (struct block){size_B, call};
+}
+
+void zescope_memory_end(const void *address)
+{
+    struct block *block = address && making.call ? malloc(sizeof(*block)) : NULL;
+    if (block) {
+        *block = making;
+        pthread_mutex_lock(&names.lock);
+        free(zs_id_map_remove(&names.blocks, (uintptr_t)address, 0));
+        if (zs_id_map_put(&names.blocks, (uintptr_t)address, 0, block))
+            free(block);
+        pthread_mutex_unlock(&names.lock);
+    }
+    making = (struct block){0, NULL};
+}
+
+void zescope_memory_free(const void *address)
+{
+    pthread_mutex_lock(&names.lock);
+    free(zs_id_map_remove(&names.blocks, (uintptr_t)address, 0));
+    pthread_mutex_unlock(&names.lock);
+}
+
+bool zs_drm_memory_made(uint64_t size_B, uint64_t *ret_size_B, const char **ret_call)
+{
+    bool is_it = making.call && is_rounded(making.size_B, size_B);
+    if (!is_it)
+        return false;
+    *ret_size_B = making.size_B;
+    *ret_call = making.call;
+    return true;
+}
+
+bool zs_drm_memory_at(uint64_t gpu_va, uint64_t size_B, uint64_t *ret_size_B, const char **ret_call)
+{
+    pthread_mutex_lock(&names.lock);
+    const struct block *block = zs_id_map_get(&names.blocks, gpu_va, 0);
+    bool is_it = block && is_rounded(block->size_B, size_B);
+    if (is_it) {
+        *ret_size_B = block->size_B;
+        *ret_call = block->call;
+    }
+    pthread_mutex_unlock(&names.lock);
+    return is_it;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * planted KERNEL [fork]: one launch of an OpenCL kernel with a defect, on the first GPU. fork: then
+ * a child goes on with what it has inherited, which may fail, and its parent launches again.
+ */
+#define CL_TARGET_OPENCL_VERSION 210
+#include <CL/cl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ITEMS = 64, BYTES = ITEMS * 4 };
+
+static const char source[] = "#define L ((int)get_local_id(0))\n"
+                             "#define G ((int)get_global_id(0))\n"
+                             "kernel void over(global int *in, global int *out) {\n"
+                             "    out[G + 1000] = in[G];\n" /* line 4 */
+                             "}\n"
+                             "kernel void races(global int *in, global int *out) {\n"
+                             "    local int t[64];\n"
+                             "    t[L] = in[G];\n" /* line 8 */
+                             "    out[G] = t[(L + 32) & 63];\n"
+                             "}\n"
+                             "kernel void diverges(global int *in, global int *out) {\n"
+                             "    if (L < 20)\n"
+                             "        barrier(CLK_LOCAL_MEM_FENCE);\n" /* line 13 */
+                             "    out[G] = in[G];\n"
+                             "}\n"
+                             "kernel void branches(global int *in, global int *out) {\n"
+                             "    local int t[64];\n"
+                             "    if (L < 20)\n"
+                             "        t[L] = in[G];\n"
+                             "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                             "    if (t[L] > 3)\n" /* line 21 */
+                             "        out[G] = 1;\n"
+                             "}\n"
+                             "kernel void fine(global int *in, global int *out) {\n"
+                             "    local int t[64];\n"
+                             "    t[L] = in[G];\n"
+                             "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                             "    out[G] = t[63 - L];\n"
+                             "}\n";
+
+static void ok(cl_int error, const char *what)
+{
+    if (error) {
+        printf("%s: %d\n", what, error);
+        exit(20);
+    }
+}
+
+static cl_int launch(cl_command_queue queue, cl_kernel kernel)
+{
+    size_t items = ITEMS;
+    cl_int error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL);
+    cl_int finished = clFinish(queue);
+    return error ? error : finished;
+}
+
+int main(int argc, char **argv)
+{
+    const char *text = source;
+    int zeros[ITEMS] = {0};
+    cl_int error;
+    cl_platform_id platform;
+    cl_device_id device;
+    if (argc < 2)
+        return 2;
+    ok(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    ok(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL), "clGetDeviceIDs");
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    ok(error, "clCreateContext");
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
+    ok(error, "clCreateCommandQueue");
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    ok(clBuildProgram(program, 1, &device, "-cl-std=CL2.0", NULL, NULL), "clBuildProgram");
+    cl_kernel kernel = clCreateKernel(program, argv[1], &error);
+    ok(error, "clCreateKernel");
+    for (cl_uint i = 0; i < 2; i++) {
+        cl_mem memory = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, BYTES, zeros, &error);
+        ok(error, "clCreateBuffer");
+        ok(clSetKernelArg(kernel, i, sizeof(memory), &memory), "clSetKernelArg");
+    }
+    if (launch(queue, kernel))
+        return 7;
+    if (argc == 2)
+        return 0;
+    pid_t child = fork();
+    if (!child) {
+        alarm(20);
+        _exit(launch(queue, kernel) ? 3 : 4);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+    return launch(queue, kernel) ? 8 : 0;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""run --intel --check: what kernels on Intel's own drivers do wrong is told with kernel, line and argument.
+
+Usage: test_check.py ZESCOPE DEVICE PLANTED RACES RACES-BINARY RACES-SOURCE BOUNDS BOUNDS-BINARY
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ZESCOPE, DEVICE, PLANTED, RACES, BINARY, SOURCE, BOUNDS, OF_BOUNDS = sys.argv[1:9]
+
+
+def run(kinds, *app):
+    """(exit status, findings, stderr)"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'found.json')
+        done = subprocess.run([ZESCOPE, 'run', '--intel', '-d', DEVICE, f'--check={kinds}', '--check-format', 'json', '--check-output', path,
+                               '--', *app], capture_output=True, text=True, timeout=120, check=False)
+        if not os.path.exists(path):
+            return done.returncode, None, done.stderr
+        with open(path) as f:
+            return done.returncode, json.load(f)['findings'], done.stderr
+
+
+def line_of(site):
+    return int(site['source'].rsplit(':', 1)[1])
+
+
+for kernel, kinds, kind, lines in (('over', 'memory', 'memory', {4}), ('races', 'race', 'race', {8, 9}),
+                                   ('diverges', 'sync', 'sync', {13}), ('branches', 'undefined', 'undefined', {21})):
+    status, found, err = run(kinds, PLANTED, kernel)
+    assert status == 99, f'{kernel}: {status} {found} {err}'
+    assert {f['kernel'] for f in found} == {kernel} and {f['kind'] for f in found} == {kind}, found
+    assert lines & {line_of(s) for f in found for s in f['sites']}, found
+    if kernel == 'over':
+        assert '256 bytes' in found[0]['text'] and 'argument 1' in found[0]['text'], found
+status, found, err = run('memory,init,swsb,race,sync,undefined', PLANTED, 'fine')
+assert (status, found) == (0, []), f'{status} {found} {err}'
+
+with open(SOURCE) as f:
+    source = f.read().splitlines()
+first = next(n for n, text in enumerate(source, 1) if re.search('// first *$', text) and 'tile[LID]' in text)
+status, found, err = run('race', RACES, BINARY, 'local_no_barrier', '1', '64')
+assert status == 99 and found[0]['kernel'] == 'local_no_barrier', f'{status} {found} {err}'
+assert first in {line_of(s) for s in found[0]['sites']}, found
+status, found, err = run('race,sync', RACES, BINARY, 'fine_own', '4', '64')
+assert (status, found) == (0, []), f'{status} {found} {err}'
+
+assert run('memory', BOUNDS, OF_BOUNDS, 'inside')[:2] == (0, [])
+for case, place in ('behind', '0 bytes after the end of device allocation'), ('before', '4 bytes before device allocation'):
+    status, found, err = run('memory', BOUNDS, OF_BOUNDS, case)
+    assert status == 99 and found[0]['kernel'] == 'write_at' and line_of(found[0]['sites'][0]) == 6, f'{status} {found} {err}'
+    assert place in found[0]['text'] and 'zeMemAllocDevice of 16384 bytes' in found[0]['text'], found
+
+status, found, err = run('leak', PLANTED, 'fine')
+assert status == 2 and 'zescope record tells what leaks' in err, f'{status} {err}'
+app = subprocess.run([ZESCOPE, 'run', '--intel', '-d', DEVICE, '--', PLANTED, 'fine', 'fork'], capture_output=True, text=True, timeout=120,
+                     check=False)
+assert app.returncode == 0 and 'child: 4' in app.stdout, f'{app}'
+print('all planted defects were found')
