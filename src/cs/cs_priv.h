@@ -36,8 +36,9 @@ struct zs_cs {
     uint64_t returns[DEPTH_MAX];
     uint32_t depth;
     bool ended;
-    bool is_off;      /* by MI_SET_PREDICATE */
-    uint64_t ticks;   /* the engine's own time: never ahead of the clock */
+    bool is_off;    /* by MI_SET_PREDICATE */
+    bool has_moved; /* the command was a copy or a fill */
+    uint64_t ticks; /* the engine's own time: never ahead of the clock by more than a copy's tick */
     uint64_t moved_B; /* by copies, since it looked around */
     /* registers of an engine, from its base on; general ones from 0x600 */
     uint32_t registers[REGISTER_PAGE_B / 4];

@@ -77,6 +77,7 @@ int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag)
 {
     enum { LOOK_AROUND_B = 16 << 20 };
     cs->moved_B += size_B;
+    cs->has_moved = true;
     if (cs->moved_B < LOOK_AROUND_B)
         return 0;
     cs->moved_B = 0;
@@ -456,7 +457,14 @@ static int step(struct zs_cs *cs, struct zs_diag *diag)
     /* handlers read what the shortest form of their command has */
     memset(dw + count, 0, (ZS_MIN(count + 8ull, ZS_ARRAY_LEN(dw)) - count) * 4);
     cs->next_va = cs->at_va + count * 4ull;
-    return cs->is_off && !is_always_run(c) ? 0 : c->run(cs, dw, count, diag);
+    if (cs->is_off && !is_always_run(c))
+        return 0;
+    cs->has_moved = false;
+    error = c->run(cs, dw, count, diag);
+    /* what is copied takes the time that it takes here, and never none */
+    if (cs->has_moved)
+        cs->ticks = ZS_MAX(cs->ticks + 1, cs->ops->ticks(cs->ctx));
+    return error;
 }
 
 int zs_cs_run(struct zs_cs *cs, uint64_t batch_va, struct zs_diag *diag)

@@ -612,6 +612,44 @@ static void indirect_start(void **state)
     machine_free(m);
 }
 
+/* What the copy engine moves takes time on its clock, also when the host's has not gone on. */
+static void copies_take_time(void **state)
+{
+    struct machine *m = machine_create(true);
+    struct zs_diag diag;
+    const uint32_t batch[] = {MI(0x26u, 3) | 3u << 14,
+                              DATA,
+                              0,
+                              0,
+                              0, /* MI_FLUSH_DW: the time */
+                              2u << 29 | 0x5au << 22 | 8,
+                              99,
+                              0,
+                              0,
+                              0,
+                              BASE + 0x6000,
+                              0,
+                              BASE + 0x7000,
+                              0,
+                              0,
+                              MI(0x26u, 3) | 3u << 14,
+                              DATA + 8,
+                              0,
+                              0,
+                              0,
+                              MI(0x26u, 3) | 3u << 14,
+                              DATA + 16,
+                              0,
+                              0,
+                              0,
+                              END};
+    assert_int_equal(RUN(m, batch, &diag), 0);
+    assert_int_equal(data(m, 0), 1000);
+    assert_int_equal(data(m, 8), 1001);
+    assert_int_equal(data(m, 16), 1001);
+    machine_free(m);
+}
+
 /* MI_MATH puts a register where its accumulator points, as lists of postponed batches are kept. */
 static void indirect_store(void **state)
 {
@@ -813,6 +851,7 @@ int main(void)
         cmocka_unit_test(partitions_of_xe2),
         cmocka_unit_test(indirect_start),
         cmocka_unit_test(indirect_store),
+        cmocka_unit_test(copies_take_time),
         cmocka_unit_test(long_copies),
         cmocka_unit_test(surfaces),
         cmocka_unit_test(tiles),
