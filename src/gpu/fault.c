@@ -158,9 +158,10 @@ bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind)
            kind == ZS_GPU_FAULT_SLM_GAP;
 }
 
-static bool is_address(const struct zs_gpu_fault *fault)
+bool zs_gpu_fault_is_address(const struct zs_gpu_fault *fault)
 {
-    return !zs_gpu_fault_is_local(fault->kind) && fault->kind != ZS_GPU_FAULT_SCRATCH;
+    return !zs_gpu_fault_is_local(fault->kind) && fault->kind != ZS_GPU_FAULT_SCRATCH &&
+           fault->kind != ZS_GPU_FAULT_ARRAY;
 }
 
 static uint64_t distance_B(const struct zs_gpu_fault *fault, const struct zs_gpu_allocation *a)
@@ -192,6 +193,27 @@ static void describe_gap(const struct zs_port *port, struct zs_gpu_fault *fault)
                  fault->gpu_va + gap->below_B - gap->begin_B, gap->below, gap->below_B);
 }
 
+/* The store that code makes when one of its accesses is outside its variable. */
+static bool describe_bounds(const struct zs_gpu_run *run, struct zs_gpu_fault *fault)
+{
+    uint64_t number = fault->gpu_va >> 32 & 0xffff;
+    if (fault->kind != ZS_GPU_FAULT_OUT_OF_BOUNDS || fault->gpu_va >> 48 != ZS_GPU_BOUNDS_TAG ||
+        number >= run->kernel->bounds_site_count)
+        return false;
+    const struct zs_gpu_bounds_site *site = &run->kernel->bounds_sites[number];
+    int64_t offset_B = (int32_t)fault->gpu_va;
+    fault->kind = ZS_GPU_FAULT_ARRAY;
+    fault->is_write = site->is_write;
+    fault->access_B = site->access_B;
+    fault->gpu_va = (uint64_t)offset_B;
+    snprintf(fault->detail, sizeof(fault->detail),
+             "%" PRId64 " bytes %s the start of %s, which has %" PRIu32,
+             offset_B < 0 ? -offset_B : offset_B, offset_B < 0 ? "before" : "from", site->name,
+             site->size_B);
+    snprintf(fault->declared, sizeof(fault->declared), "%s", site->declared);
+    return true;
+}
+
 static void describe_access(const struct zs_gpu_run *run, const struct zs_port *port,
                             struct zs_gpu_fault *fault)
 {
@@ -202,13 +224,15 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_port *
     fault->gpu_va = from->gpu_va;
     fault->access_B = from->access_B;
     fault->surface_index = from->bti;
+    if (describe_bounds(run, fault))
+        return;
     describe_surface(run, port, fault);
     if (fault->kind == ZS_GPU_FAULT_SLM)
         snprintf(fault->detail, sizeof(fault->detail), "the group has %" PRIu32 " bytes",
                  run->slm_B);
     if (fault->kind == ZS_GPU_FAULT_SLM_GAP)
         describe_gap(port, fault);
-    if (!is_address(fault) || fault->kind == ZS_GPU_FAULT_NULL_POINTER)
+    if (!zs_gpu_fault_is_address(fault) || fault->kind == ZS_GPU_FAULT_NULL_POINTER)
         return;
     if (fault->nearest_count == 0)
         fault->nearest_count = near_enough(
@@ -270,9 +294,12 @@ void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, st
     zs_buf_printf(out, "kernel %s: %s", fault->kernel, zs_gpu_fault_name(fault->kind));
     if (fault->has_access && !fault->access_B) /* it was refused before its size was known */
         zs_buf_printf(out, ": %s at 0x%" PRIx64, fault->is_write ? "write" : "read", fault->gpu_va);
-    else if (fault->has_access && is_address(fault))
+    else if (fault->has_access && zs_gpu_fault_is_address(fault))
         zs_buf_printf(out, ": %s of %" PRIu32 " bytes at 0x%" PRIx64,
                       fault->is_write ? "write" : "read", fault->access_B, fault->gpu_va);
+    else if (fault->kind == ZS_GPU_FAULT_ARRAY)
+        zs_buf_printf(out, ": %s of %" PRIu32 " bytes", fault->is_write ? "write" : "read",
+                      fault->access_B);
     else if (fault->has_access)
         zs_buf_printf(out, ": %s of %" PRIu32 " bytes at offset 0x%" PRIx64,
                       fault->is_write ? "write" : "read", fault->access_B, fault->gpu_va);
@@ -295,6 +322,8 @@ void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, st
                       fault->global_id[0], fault->global_id[1], fault->global_id[2],
                       fault->local_id[0], fault->local_id[1], fault->local_id[2], fault->lane,
                       fault->simd);
+    if (fault->declared[0])
+        zs_buf_printf(out, "\n  declared at %s", fault->declared);
     for (uint32_t i = 0; i < fault->nearest_count; i++)
         print_nearest(fault, &fault->nearest[i], out);
 }

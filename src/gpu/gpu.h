@@ -306,6 +306,15 @@ struct zs_gpu_local_array {
     char name[48];
 };
 
+/* Accesses that their code compares with the bounds of a variable: one outside stores a byte at
+ * ZS_GPU_BOUNDS_TAG << 48 | the site's number << 32 | the offset from the variable's start. */
+struct zs_gpu_bounds_site {
+    char name[64], declared[216]; /* of the variable; file:line, or empty */
+    uint32_t size_B, access_B;
+    bool is_write;
+};
+enum { ZS_GPU_BOUNDS_TAG = 0x5a5c, ZS_GPU_BOUNDS_SITES_MAX = 1 << 16 };
+
 struct zs_gpu_kernel_desc {
     /* Parsed kernel, must outlive the gpu kernel. */
     const struct zs_kernel *module_kernel;
@@ -331,6 +340,8 @@ struct zs_gpu_kernel_desc {
     /* ZS_GPU_KERNEL_LOCAL: in ascending order, copied; 0: not known. */
     const struct zs_gpu_local_array *local_arrays;
     uint32_t local_array_count;
+    const struct zs_gpu_bounds_site *bounds_sites; /* outlive the kernel */
+    size_t bounds_site_count;
     struct zs_buf *ret_lowered; /* NULL, or: what the code became (eu/show.h) */
 };
 
@@ -450,10 +461,12 @@ struct zs_gpu_fault {
     uint32_t surface_index; /* binding table index; 254 SLM, 255 stateless */
     uint32_t nearest_count; /* nearest[0] is the nearest */
     struct zs_gpu_allocation nearest[2];
-    char detail[160]; /* what exactly: message, encoding, limits; may be empty */
+    char detail[160];   /* what exactly: message, encoding, limits; may be empty */
+    char declared[216]; /* ZS_GPU_FAULT_ARRAY: file:line of the array, or empty */
 };
 /* Several lines of text without a final newline; `source` (may be NULL) is "file:line" or so. */
 void zs_gpu_fault_print(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out);
+bool zs_gpu_fault_is_address(const struct zs_gpu_fault *fault); /* gpu_va is one */
 bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind); /* addresses are offsets in local memory */
 const char *zs_gpu_fault_name(enum zs_gpu_fault_kind kind); /* "out of bounds" ... */
 

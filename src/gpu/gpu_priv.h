@@ -217,6 +217,8 @@ struct zs_gpu_kernel {
     bool has_no_sub_groups; /* ZS_GPU_KERNEL_NO_SUB_GROUPS */
     struct zs_gpu_local_array *local_arrays;
     uint32_t local_array_count;
+    const struct zs_gpu_bounds_site *bounds_sites;
+    size_t bounds_site_count;
     uint32_t slots_max; /* threads with numbers of their own; 0: any */
     struct zs_gpu_instruction *instructions;
     uint32_t instruction_count;

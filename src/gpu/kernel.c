@@ -280,6 +280,8 @@ static int copy_arrays(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
                        struct zs_diag *diag)
 {
     size_t size_B = desc->local_array_count * sizeof(*kernel->local_arrays);
+    kernel->bounds_sites = desc->bounds_sites;
+    kernel->bounds_site_count = desc->bounds_site_count;
     if (!size_B)
         return 0;
     kernel->local_arrays = malloc(size_B);

@@ -129,4 +129,6 @@ void zs_gpu_report_fault(const struct zs_gpu_fault *fault, const char *source, s
                  : fault->is_write  ? "write"
                                     : "read",
                  fault->access_B, source);
+    if (fault->declared[0])
+        put_site(out, -1, "declared", 0, fault->declared);
 }

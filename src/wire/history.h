@@ -20,7 +20,7 @@
 enum {
     ZS_HISTORY_SET = 0x5a530100,   /* type of the register set; its registers have 8 bytes */
     ZS_HISTORY_MAGIC = 0x5453495a, /* "ZIST" */
-    ZS_HISTORY_VERSION = 2,
+    ZS_HISTORY_VERSION = 3,
     ZS_HISTORY_CODES_MAX = 256,
     ZS_HISTORY_RANGES_MAX = 16,
     ZS_HISTORY_HITS_MAX = 200,   /* in one answer */
@@ -137,7 +137,7 @@ struct zs_history_memory {
     uint32_t is_write, is_local;
     uint32_t is_freed;                    /* the allocation */
     uint64_t allocation_va, allocation_B; /* 0 bytes: none */
-    char what[48];                        /* "out of bounds" */
+    char what[192];                       /* "out of bounds" */
 };
 
 enum { ZS_HISTORY_BUSY = 1 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/module/compile.h"
 
+#include "base/checks.h"
 #include "base/duration.h"
 #include "compiler/compiler.h"
 #include "eu/tier.h"
@@ -283,16 +284,28 @@ static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *
     return results[status];
 }
 
-static int part_locals(const struct zs_compile *compile, struct zs_buf *unit)
+/* What is rewritten takes the unit's place. */
+static int replace(int error, struct zs_buf *unit, struct zs_buf *by)
 {
-    struct zs_buf apart = {0};
-    int error = zs_spirv_part_locals(zs_buf_span(unit), compile->local_arrays, &apart);
-    if (!error && apart.size_B) {
-        zs_buf_fini(unit);
-        *unit = apart;
-        return 0;
+    if (error || !by->size_B) {
+        zs_buf_fini(by);
+        return error;
     }
-    zs_buf_fini(&apart);
+    zs_buf_fini(unit);
+    *unit = *by;
+    return 0;
+}
+
+static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
+{
+    struct zs_buf compared = {0}, apart = {0};
+    struct zs_local_arrays *arrays = compile->local_arrays;
+    int error = compile->driver->checks & ZS_CHECK_MEMORY
+                    ? zs_spirv_compare_bounds(zs_buf_span(unit), &arrays->sites, &compared)
+                    : 0;
+    error = replace(error, unit, &compared);
+    if (!error)
+        error = replace(zs_spirv_part_locals(zs_buf_span(unit), arrays, &apart), unit, &apart);
     return error;
 }
 
@@ -309,7 +322,7 @@ static ze_result_t compile_units(const struct zs_compile *compile, struct zs_buf
         int error = zs_spirv_specialize(compile->units[i].spirv, compile->units[i].constants,
                                         &units[i], ret_log);
         if (!error && compile->local_arrays)
-            error = part_locals(compile, &units[i]);
+            error = rewrite(compile, &units[i]);
         if (error)
             result = error == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                                       : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
@@ -325,10 +338,11 @@ ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_bina
                        struct zs_buf *ret_log)
 {
     ze_result_t result = compile_units(compile, ret_binary, ret_log);
-    if (result == ZE_RESULT_SUCCESS || !compile->local_arrays || !compile->local_arrays->count)
+    struct zs_local_arrays *arrays = compile->local_arrays;
+    if (result == ZE_RESULT_SUCCESS || !arrays || (!arrays->count && !arrays->sites.count))
         return result;
     struct zs_compile plain = *compile;
-    plain.local_arrays->count = 0;
+    arrays->count = arrays->sites.count = 0;
     plain.local_arrays = NULL;
     zs_buf_fini(ret_binary);
     zs_buf_fini(ret_log);

@@ -19,6 +19,12 @@ struct zs_compile_unit {
     const ze_module_constants_t *constants; /* or NULL */
 };
 
+/* Accesses that are compared with bounds (spirv_bounds.c), by number. */
+struct zs_bounds_sites {
+    struct zs_gpu_bounds_site *items; /* owned */
+    size_t count, capacity;
+};
+
 /* Arrays in local memory that were moved apart (spirv_local_arrays.c), by kernel. */
 struct zs_local_array {
     char kernel[256];
@@ -29,6 +35,7 @@ struct zs_local_array {
 struct zs_local_arrays {
     struct zs_local_array *at; /* owned */
     size_t count;
+    struct zs_bounds_sites sites;
     bool looked, has_sub_groups; /* all units were looked at; some counts on its sub-groups */
 };
 int zs_local_arrays_add(struct zs_local_arrays *arrays, const struct zs_local_array *array);
@@ -62,6 +69,11 @@ int zs_spirv_specialize(struct zs_span spirv, const ze_module_constants_t *const
  * found is added to arrays. */
 int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
                          struct zs_buf *ret_spirv);
+
+/* A copy of a specialized module that compares accesses with the bounds of their variables; empty:
+ * there are none to compare. */
+int zs_spirv_compare_bounds(struct zs_span spirv, struct zs_bounds_sites *sites,
+                            struct zs_buf *ret_spirv);
 
 /* Whether code of it counts on sub-groups. */
 bool zs_spirv_has_sub_groups(struct zs_span spirv);

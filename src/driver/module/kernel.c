@@ -109,6 +109,8 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     }
     struct zs_gpu_local_array *arrays = local_arrays_of(module, kernel, &desc.local_array_count);
     desc.local_arrays = arrays;
+    desc.bounds_sites = module->local_arrays.sites.items;
+    desc.bounds_site_count = module->local_arrays.sites.count;
     int error = zs_link_code(module, kernel, all, &code, diag);
     desc.code = zs_buf_span(&code.code);
     desc.entry_B = code.entry_B;

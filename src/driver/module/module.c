@@ -301,6 +301,7 @@ void zs_ze_module_fini(struct zs_ze_module *module)
     free(module->lowered);
     free(module->kernel_ip_B);
     free(module->local_arrays.at);
+    free(module->local_arrays.sites.items);
     for (int i = 0; i < ZS_BUFFER_COUNT; i++) {
         if (module->buffers[i])
             zs_memory_free(module->context, module->buffers[i]);

@@ -19,42 +19,14 @@
  */
 #include "driver/module/compile.h"
 
-#include "base/reader.h"
+#include "driver/module/spirv_words.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    HEADER_WORDS = 5,
-    OP_NAME = 5,
-    OP_LINE = 8,
-    OP_EXT_INST_IMPORT = 11,
-    OP_EXT_INST = 12,
-    OP_ENTRY_POINT = 15,
-    OP_TYPE_INT = 21,
-    OP_TYPE_FLOAT = 22,
-    OP_TYPE_VECTOR = 23,
-    OP_TYPE_ARRAY = 28,
-    OP_TYPE_POINTER = 32,
-    OP_CONSTANT = 43,
-    OP_CONSTANT_COMPOSITE = 44,
-    OP_SPEC_CONSTANT_OP = 52,
-    OP_FUNCTION = 54,
-    OP_FUNCTION_END = 56,
-    OP_FUNCTION_CALL = 57,
-    OP_VARIABLE = 59,
-    OP_IN_BOUNDS_ACCESS_CHAIN = 66,
-    OP_DECORATE = 71,
-    OP_BITCAST = 124,
-    OP_LABEL = 248,
-    OP_NO_LINE = 317,
-    DECORATION_LINKAGE_ATTRIBUTES = 41,
-    DECORATION_ALIGNMENT = 44,
-    STORAGE_WORKGROUP = 4,
     MODEL_KERNEL = 6,
-    IDS_MAX = 1 << 20,
-    NESTING_MAX = 8,
     GAP_B = 256,
     PLACE_B = 128, /* the greatest alignment there is */
     TOTAL_MAX_B = 32 << 10,
@@ -62,7 +34,6 @@ enum {
 };
 
 struct id {
-    uint32_t at;    /* type, constant, local variable: its instruction; 0: something else */
     int32_t within; /* local variable: the function that uses it; function: the one that calls it */
     uint32_t name;  /* OpName */
     uint32_t entry; /* OpEntryPoint */
@@ -78,13 +49,14 @@ struct apart {
     size_t count, before;           /* arrays of other modules */
     uint32_t bound, word_type, std; /* OpenCL's functions */
     struct id *ids;
+    struct zs_spirv_defs defs;
     struct zs_buf *out;
     struct zs_local_arrays *arrays;
 };
 
 static uint32_t word(const struct apart *s, size_t at)
 {
-    return zs_load_u32(s->words + 4 * at);
+    return zs_spirv_word(s->words, at);
 }
 
 /* 0 is no id. */
@@ -135,17 +107,19 @@ static void take_global(struct apart *s, size_t at, uint32_t length)
         id_at(s, at + 1)->name = (uint32_t)at;
     } else if (opcode == OP_ENTRY_POINT && length > 3 && word(s, at + 1) == MODEL_KERNEL) {
         id_at(s, at + 2)->entry = (uint32_t)at;
+    } else if (opcode == OP_DECORATE && length > 2 && word(s, at + 2) == DECORATION_C_PACKED) {
+        s->defs.ids[number_at(s, at + 1)].is_packed = true;
     } else if (opcode == OP_DECORATE && length > 3 &&
                word(s, at + 2) == DECORATION_LINKAGE_ATTRIBUTES) {
         id_at(s, at + 1)->is_linked = true; /* others may name it */
     } else if (opcode >= OP_TYPE_INT && opcode <= OP_TYPE_POINTER && length > 2) {
-        id_at(s, at + 1)->at = (uint32_t)at;
+        s->defs.ids[number_at(s, at + 1)].at = (uint32_t)at;
         if (opcode == OP_TYPE_INT && length == 4 && word(s, at + 2) == 32 && !word(s, at + 3))
             s->word_type = s->word_type ? s->word_type : word(s, at + 1);
     } else if (opcode == OP_CONSTANT && (length == 4 || (length == 5 && !word(s, at + 4)))) {
-        id_at(s, at + 2)->at = (uint32_t)at;
+        s->defs.ids[number_at(s, at + 2)].at = (uint32_t)at;
     } else if (opcode == OP_VARIABLE && length > 3 && word(s, at + 3) == STORAGE_WORKGROUP) {
-        id_at(s, at + 2)->at = (uint32_t)at;
+        s->defs.ids[number_at(s, at + 2)].at = (uint32_t)at;
         id_at(s, at + 2)->is_local = s->word_type != 0; /* it stands in front */
     } else if (opcode == OP_CONSTANT_COMPOSITE || opcode == OP_SPEC_CONSTANT_OP ||
                opcode == OP_VARIABLE) {
@@ -156,7 +130,7 @@ static void take_global(struct apart *s, size_t at, uint32_t length)
 static void take_all(struct apart *s)
 {
     uint32_t function = 0;
-    for (size_t at = HEADER_WORDS, length; at < s->count; at += length) {
+    for (size_t at = SPIRV_HEADER_WORDS, length; at < s->count; at += length) {
         uint32_t opcode = word(s, at) & 0xffff;
         length = word(s, at) >> 16;
         if (opcode == OP_FUNCTION)
@@ -170,36 +144,12 @@ static void take_all(struct apart *s)
     }
 }
 
-/* 0: not known. */
-static uint64_t size_of(const struct apart *s, size_t type_at, int depth)
+/* Of a pointer's type: what it points to; 0: not known. */
+static uint64_t size_of_variable(const struct apart *s, uint32_t variable)
 {
-    const struct id *type = id_at(s, type_at);
-    if (!type->at || depth > NESTING_MAX)
-        return 0;
-    uint32_t at = type->at, length = word(s, at) >> 16;
-    switch (word(s, at) & 0xffff) {
-    case OP_TYPE_INT:
-    case OP_TYPE_FLOAT:
-        return word(s, at + 2) / 8;
-    case OP_TYPE_VECTOR: {
-        uint32_t elements = length == 4 ? word(s, at + 3) : 0;
-        return elements > 16 ? 0 : (elements == 3 ? 4 : elements) * size_of(s, at + 2, depth + 1);
-    }
-    case OP_TYPE_ARRAY: {
-        const struct id *bound = length == 4 ? id_at(s, at + 3) : s->ids;
-        bool known = bound->at && (word(s, bound->at) & 0xffff) == OP_CONSTANT;
-        return known ? word(s, bound->at + 3) * size_of(s, at + 2, depth + 1) : 0;
-    }
-    default:
-        return 0;
-    }
-}
-
-static uint64_t size_of_variable(const struct apart *s, const struct id *variable)
-{
-    const struct id *pointer = id_at(s, variable->at + 1);
-    bool known = pointer->at && word(s, pointer->at) == (4u << 16 | OP_TYPE_POINTER);
-    return known ? size_of(s, pointer->at + 3, 0) : 0;
+    uint32_t at = s->defs.ids[number_at(s, s->defs.ids[variable].at + 1)].at;
+    bool known = at && word(s, at) == (4u << 16 | OP_TYPE_POINTER);
+    return known ? zs_spirv_size_B(&s->defs, number_at(s, at + 3)) : 0;
 }
 
 /* ---- Where it goes -----------------------------------------------------------------------------
@@ -226,7 +176,7 @@ static void place(struct apart *s, uint32_t variable)
 {
     struct id *id = &s->ids[variable];
     uint64_t size_B =
-        id->is_local && !id->is_linked && id->within > 0 ? size_of_variable(s, id) : 0;
+        id->is_local && !id->is_linked && id->within > 0 ? size_of_variable(s, variable) : 0;
     uint32_t entry = size_B ? entry_of(s, (uint32_t)id->within) : 0;
     if (!entry || size_B > TOTAL_MAX_B)
         return;
@@ -249,22 +199,12 @@ static void place(struct apart *s, uint32_t variable)
 /* ---- Writing -----------------------------------------------------------------------------------
  */
 
+#define EMIT(s, ...) ZS_SPIRV_EMIT((s)->out, __VA_ARGS__)
+
 static void put(struct apart *s, uint32_t value)
 {
-    uint8_t bytes[4];
-    for (unsigned i = 0; i < 4; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    zs_buf_append(s->out, bytes, sizeof(bytes));
+    zs_spirv_put(s->out, value);
 }
-
-static void emit(struct apart *s, uint32_t opcode, uint32_t count, const uint32_t *operands)
-{
-    put(s, (count + 1) << 16 | opcode);
-    for (uint32_t i = 0; i < count; i++)
-        put(s, operands[i]);
-}
-#define EMIT(s, opcode, ...)                                                                       \
-    emit(s, opcode, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 
 /* New ids: s->bound is a pointer to a word, then come those of declare(). Returns their number. */
 static uint32_t give_ids(struct apart *s)
@@ -313,7 +253,8 @@ static void point(struct apart *s, uint32_t function)
             continue;
         EMIT(s, OP_IN_BOUNDS_ACCESS_CHAIN, s->bound, id->first + 1, s->ids[function].all,
              id->first);
-        EMIT(s, OP_BITCAST, word(s, id->at + 1), array->variable, id->first + 1);
+        EMIT(s, OP_BITCAST, word(s, s->defs.ids[array->variable].at + 1), array->variable,
+             id->first + 1);
     }
 }
 
@@ -365,7 +306,7 @@ static void write_all(struct apart *s, uint32_t ids)
     copy(s, 0, 3);
     put(s, s->bound + ids);
     copy(s, 4, 1);
-    for (size_t at = HEADER_WORDS, length; at < s->count; at += length) {
+    for (size_t at = SPIRV_HEADER_WORDS, length; at < s->count; at += length) {
         uint32_t opcode = word(s, at) & 0xffff;
         length = word(s, at) >> 16;
         bool is_variable = opcode == OP_VARIABLE && !function && id_at(s, at + 2)->moves;
@@ -407,11 +348,16 @@ int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
     arrays->looked = true;
     arrays->has_sub_groups |= zs_spirv_has_sub_groups(spirv);
     s.bound = word(&s, 3);
-    if (!s.bound || s.bound > IDS_MAX)
+    if (!s.bound || s.bound > SPIRV_IDS_MAX)
         return 0;
     s.ids = calloc(s.bound + 1u, sizeof(*s.ids));
-    if (!s.ids)
+    struct zs_spirv_def *ids = calloc(s.bound + 1u, sizeof(*ids));
+    s.defs = (struct zs_spirv_defs){.words = s.words, .bound = s.bound, .ids = ids};
+    if (!s.ids || !ids) {
+        free(s.ids);
+        free(ids);
         return -ENOMEM;
+    }
     take_all(&s);
     for (uint32_t i = 1; i < s.bound; i++)
         place(&s, i);
@@ -420,6 +366,7 @@ int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
     if (arrays->count > s.before)
         write_all(&s, give_ids(&s));
     free(s.ids);
+    free(ids);
     return ret_spirv->error;
 }
 

@@ -587,6 +587,9 @@ static struct zs_history_memory access_of(const struct zs_gpu_fault *fault)
     if (!fault->has_access)
         return (struct zs_history_memory){0};
     snprintf(m.what, sizeof(m.what), "%s", zs_gpu_fault_name(fault->kind));
+    if (fault->kind == ZS_GPU_FAULT_ARRAY)
+        snprintf(m.what, sizeof(m.what), "%.30s (%.150s)", zs_gpu_fault_name(fault->kind),
+                 fault->detail);
     if (fault->nearest_count) {
         m.is_freed = fault->nearest[0].freed;
         m.allocation_va = fault->nearest[0].gpu_va;
@@ -601,8 +604,7 @@ static void tell_fault(struct zs_gpu_debug_session *s, const struct zs_gpu_fault
     struct zs_gpu_debug_event event = {.kind = ZS_GPU_DEBUG_PAGE_FAULT,
                                        .gpu_va = fault->gpu_va,
                                        .is_permission = fault->kind == ZS_GPU_FAULT_READ_ONLY};
-    if (fault->has_access && !zs_gpu_fault_is_local(fault->kind) &&
-        fault->kind != ZS_GPU_FAULT_SCRATCH)
+    if (fault->has_access && zs_gpu_fault_is_address(fault))
         s->sink(s->ctx, &event);
     zs_gpu_debug_tell(s, ZS_GPU_DEBUG_STOPPED, index);
 }

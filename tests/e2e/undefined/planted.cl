@@ -39,7 +39,7 @@ kernel void divergent(ARGS)
 
 kernel void overflow(ARGS)
 {
-    local int first[64], second[64];
+    local int first[64], second[64]; // overflow
     first[get_local_id(0)] = 1;
     second[get_local_id(0)] = 2;
     barrier(CLK_LOCAL_MEM_FENCE);

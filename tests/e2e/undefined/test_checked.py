@@ -9,20 +9,20 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, PROGRAM, DEVICE, SOURCE, PLANTED, FINE = sys.argv[1:7]
+ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV = sys.argv[1:9]
 
 
-def marked(word):
-    with open(SOURCE) as f:
+def marked(word, path=SOURCE):
+    with open(path) as f:
         return {number for number, line in enumerate(f, 1) if line.rstrip().endswith('// ' + word)}
 
 
 class Checked(unittest.TestCase):
-    def check(self, spirv, *launches):
+    def check(self, spirv, *launches, kinds='all'):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found.json')
-            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=all', '--check-format', 'json', '--check-output', path, '--',
+            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=' + kinds, '--check-format', 'json', '--check-output', path, '--',
                                 PROGRAM, spirv, *launches], env=kept, text=True, capture_output=True, timeout=400)
             with open(path) as f:
                 return r, json.load(f)['findings']
@@ -41,6 +41,18 @@ class Checked(unittest.TestCase):
         self.assertLessEqual(marked('barrier'), lines['divergent', 'sync'])
         self.assertEqual(lines['overflow', 'memory'], marked('overflow'))
         self.assertIn('the start of overflow.first', next(f['text'] for f in found if f['kind'] == 'memory'))
+
+    def test_variables(self):
+        """In registers, scratch memory, local memory and at program scope."""
+        inside = {'registers': 8, 'scratch': 50, 'before': 63, 'constants': 5, 'member': 2, 'vectors': 4, 'pointers': 48}
+        r, found = self.check(VARIABLES_SPIRV, *(f'{kernel}:1:{items}' for kernel, items in inside.items()))
+        self.assertEqual((r.returncode, found), (0, []), r.stderr)
+        for kernel in inside:
+            r, found = self.check(VARIABLES_SPIRV, kernel + ':1:64', kinds='memory')
+            self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['memory']), r.stderr)
+            self.assertIn('access outside a variable', found[0]['text'])
+            lines = {int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}
+            self.assertEqual((lines, len(lines)), (marked(kernel, VARIABLES), 2), r.stderr)
 
     def test_lanes(self):
         r, found = self.check(PLANTED, 'lanes:1:8')
@@ -76,7 +88,8 @@ class Checked(unittest.TestCase):
     def test_debugged(self):
         r = self.run_tool('debug', '-d', DEVICE, '--check', '--batch', '--eval-command', 'run', '--eval-command', 'kill', '--',
                           PROGRAM, PLANTED, 'overflow:1:64')
-        self.assertRegex(r.stdout + r.stderr, r'planted\.cl:%d\b' % min(marked('overflow')))
+        self.assertRegex(r.stdout + r.stderr, r'planted\.cl:%d\b' % max(marked('overflow')))
+        self.assertIn('256 bytes from the start of overflow.first, which has 256', r.stdout + r.stderr)
         r = self.run_tool('debug', '--check=race', '--', PROGRAM)
         self.assertEqual((r.returncode, 'race' in r.stderr or 'memory, init' in r.stderr), (2, True), r.stderr)
 

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accesses to variables compared with the variables' bounds, for checks: arrays in private memory
+ * or registers, in local memory, at program scope. The machine code of an access says nothing of
+ * the array that the program meant, so the comparison is put in front of it here:
+ *
+ *     %p = OpInBoundsPtrAccessChain %pointer %a %0 %i     ... as it was
+ *                                                         %offset = OpIMul %ulong %i %4
+ *                                                         OpFunctionCall %void %check %offset
+ *                                                             %last %site
+ *     %v = OpLoad %int %p                                 ... as it was
+ *
+ * Offsets are of the variable as a whole. check() stores, where the offset is behind the last good
+ * one, a byte at an address that no memory has: the number of the site and the offset. Everything
+ * else is as for other accesses out of bounds; gpu/fault.c knows such addresses.
+ *
+ * Pointers whose variable is not seen (of functions' arguments, loaded ones, of two branches) are
+ * not compared. The module was checked by zs_spirv_specialize(): lengths are right.
+ */
+#include "driver/module/compile.h"
+
+#include "base/vec.h"
+#include "driver/module/spirv_words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    DEBUG_GLOBAL_VARIABLE = 18,
+    DEBUG_LOCAL_VARIABLE = 26,
+    DEBUG_DECLARE = 28,
+    DEBUG_SOURCE = 35,
+    STD_VLOADN = 171,
+    STD_VSTOREN = 172,
+    PHYSICAL64 = 2,
+    FUNCTION_INLINE = 1,
+    OBJECT_MAX_B = INT32_MAX,
+};
+
+struct id {
+    uint32_t type;    /* of a result */
+    uint32_t name;    /* OpName */
+    uint32_t debug;   /* variable: DebugLocalVariable, DebugGlobalVariable */
+    uint32_t base;    /* pointer: the variable that it points into; 0: not known */
+    uint32_t dynamic; /* ... plus this value of 64 bits; 0: none */
+    int64_t constant; /* ... plus this */
+};
+
+struct literal {
+    uint64_t value;
+    uint32_t id;
+};
+
+struct bounds {
+    struct zs_spirv_defs defs;
+    size_t count;
+    struct id *ids;
+    uint32_t next;       /* id */
+    uint32_t std, debug; /* sets */
+    uint32_t type[65];   /* OpTypeInt by width */
+    uint32_t type_void, type_bool;
+    uint32_t check; /* function */
+    bool is_physical64;
+    struct {
+        struct literal *items;
+        size_t count, capacity;
+    } literals; /* of 64 bits */
+    struct zs_buf functions;
+    struct zs_bounds_sites *sites;
+    int error;
+};
+
+#define EMIT(s, ...) ZS_SPIRV_EMIT(&(s)->functions, __VA_ARGS__)
+
+static uint32_t word(const struct bounds *s, size_t at)
+{
+    return zs_spirv_word(s->defs.words, at);
+}
+
+static uint32_t number_at(const struct bounds *s, size_t at)
+{
+    uint32_t id = word(s, at);
+    return id < s->defs.bound ? id : 0;
+}
+
+static struct id *id_at(const struct bounds *s, size_t at)
+{
+    return &s->ids[number_at(s, at)];
+}
+
+/* ---- What there is -----------------------------------------------------------------------------
+ */
+
+static bool is_debug(const struct bounds *s, size_t at, uint32_t length, uint32_t number)
+{
+    uint32_t least = number == DEBUG_DECLARE || number == DEBUG_SOURCE ? 6 : 9;
+    return length >= least && (word(s, at) & 0xffff) == OP_EXT_INST &&
+           word(s, at + 3) == s->debug && word(s, at + 4) == number;
+}
+
+static void take_ext_inst(struct bounds *s, size_t at, uint32_t length)
+{
+    s->defs.ids[number_at(s, at + 2)].at = (uint32_t)at;
+    uint32_t local = length > 6 ? s->defs.ids[number_at(s, at + 5)].at : 0;
+    if (is_debug(s, at, length, DEBUG_DECLARE) && local &&
+        is_debug(s, local, word(s, local) >> 16, DEBUG_LOCAL_VARIABLE))
+        id_at(s, at + 6)->debug = local;
+    else if (is_debug(s, at, length, DEBUG_GLOBAL_VARIABLE) && length > 12)
+        id_at(s, at + 12)->debug = (uint32_t)at;
+}
+
+static void take_type(struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t opcode = word(s, at) & 0xffff, id = number_at(s, at + 1);
+    s->defs.ids[id].at = (uint32_t)at;
+    if (opcode == OP_TYPE_INT && length == 4 && word(s, at + 2) <= 64 && !s->type[word(s, at + 2)])
+        s->type[word(s, at + 2)] = id;
+    else if (opcode == OP_TYPE_VOID)
+        s->type_void = id;
+    else if (opcode == OP_TYPE_BOOL)
+        s->type_bool = id;
+}
+
+static void take_import(struct bounds *s, size_t at)
+{
+    const char *name = (const char *)s->defs.words + 4 * (at + 2);
+    if (!strcmp(name, "OpenCL.std"))
+        s->std = number_at(s, at + 1);
+    else if (!strcmp(name, "OpenCL.DebugInfo.100"))
+        s->debug = number_at(s, at + 1);
+}
+
+static bool is_text(const struct bounds *s, size_t at, uint32_t length, uint32_t first)
+{
+    return length > first &&
+           memchr(s->defs.words + 4 * (at + first), 0, 4 * (size_t)(length - first)) != NULL;
+}
+
+static void take(struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t opcode = word(s, at) & 0xffff;
+    if (opcode == OP_EXT_INST_IMPORT && is_text(s, at, length, 2))
+        take_import(s, at);
+    else if (opcode == OP_NAME && is_text(s, at, length, 2))
+        id_at(s, at + 1)->name = (uint32_t)at;
+    else if (opcode == OP_MEMORY_MODEL && length == 3)
+        s->is_physical64 = word(s, at + 1) == PHYSICAL64;
+    else if (opcode == OP_STRING && is_text(s, at, length, 2))
+        id_at(s, at + 1)->name = (uint32_t)at;
+    else if (opcode == OP_DECORATE && length > 2 && word(s, at + 2) == DECORATION_C_PACKED)
+        s->defs.ids[number_at(s, at + 1)].is_packed = true;
+    else if (opcode == OP_TYPE_VOID || opcode == OP_TYPE_BOOL ||
+             (opcode >= OP_TYPE_INT && opcode <= OP_TYPE_FUNCTION && length > 2))
+        take_type(s, at, length);
+    else if (opcode == OP_EXT_INST && length > 4)
+        take_ext_inst(s, at, length);
+    else if (length > 2 &&
+             (opcode == OP_CONSTANT || opcode == OP_CONSTANT_NULL || opcode == OP_VARIABLE))
+        s->defs.ids[number_at(s, at + 2)].at = (uint32_t)at;
+}
+
+/* ---- Where pointers point ----------------------------------------------------------------------
+ */
+
+static uint32_t literal(struct bounds *s, uint64_t value)
+{
+    for (size_t i = 0; i < s->literals.count; i++)
+        if (s->literals.items[i].value == value)
+            return s->literals.items[i].id;
+    const struct literal added = {value, s->next++};
+    if (!ZS_VEC_PUSH(&s->literals, added))
+        s->error = -ENOMEM;
+    return added.id;
+}
+
+static uint32_t type_of_width(struct bounds *s, uint32_t width)
+{
+    if (!s->type[width])
+        s->type[width] = s->next++;
+    return s->type[width];
+}
+
+/* What a pointer's type points to. */
+static uint32_t pointee(const struct bounds *s, uint32_t type)
+{
+    uint32_t at = s->defs.ids[type].at;
+    return at && word(s, at) == (4u << 16 | OP_TYPE_POINTER) ? number_at(s, at + 3) : 0;
+}
+
+static uint64_t object_B(const struct bounds *s, uint32_t variable)
+{
+    uint32_t at = s->defs.ids[variable].at;
+    return at ? zs_spirv_size_B(&s->defs, pointee(s, number_at(s, at + 1))) : 0;
+}
+
+static void take_variable(struct bounds *s, uint32_t variable)
+{
+    uint32_t at = s->defs.ids[variable].at;
+    if (!at || (word(s, at) & 0xffff) != OP_VARIABLE)
+        return;
+    uint32_t storage = (word(s, at) >> 16) > 3 ? word(s, at + 3) : UINT32_MAX;
+    uint64_t size_B = object_B(s, variable);
+    s->ids[variable].type = number_at(s, at + 1);
+    if (size_B && size_B <= OBJECT_MAX_B &&
+        (storage == STORAGE_UNIFORM_CONSTANT || storage == STORAGE_WORKGROUP ||
+         storage == STORAGE_CROSS_WORKGROUP || storage == STORAGE_FUNCTION))
+        s->ids[variable].base = variable;
+}
+
+/* Adds index * stride. false: it is not known. */
+static bool add_index(struct bounds *s, struct id *to, uint32_t index, uint64_t stride_B)
+{
+    int64_t value, product;
+    if (!stride_B)
+        return false;
+    if (zs_spirv_constant(&s->defs, index, &value))
+        return !__builtin_mul_overflow(value, (int64_t)stride_B, &product) &&
+               !__builtin_add_overflow(to->constant, product, &to->constant);
+    uint32_t type_at = s->defs.ids[s->ids[index].type].at, wide = type_of_width(s, 64);
+    if (!type_at || (word(s, type_at) & 0xffff) != OP_TYPE_INT)
+        return false;
+    if (word(s, type_at + 2) != 64) {
+        EMIT(s, OP_S_CONVERT, wide, s->next, index);
+        index = s->next++;
+    }
+    if (stride_B != 1) {
+        uint32_t stride = literal(s, stride_B);
+        EMIT(s, OP_I_MUL, wide, s->next, index, stride);
+        index = s->next++;
+    }
+    if (to->dynamic) {
+        EMIT(s, OP_I_ADD, wide, s->next, to->dynamic, index);
+        index = s->next++;
+    }
+    to->dynamic = index;
+    return true;
+}
+
+/* Into a part of what has the type. Returns the part's type; 0: it is not known. */
+static uint32_t add_part(struct bounds *s, struct id *to, uint32_t type, uint32_t index)
+{
+    uint32_t at = s->defs.ids[type].at, opcode = at ? word(s, at) & 0xffff : 0;
+    if (opcode == OP_TYPE_ARRAY || opcode == OP_TYPE_VECTOR) {
+        uint32_t element = number_at(s, at + 2);
+        return add_index(s, to, index, zs_spirv_size_B(&s->defs, element)) ? element : 0;
+    }
+    int64_t member;
+    uint64_t offset_B;
+    if (opcode != OP_TYPE_STRUCT || !zs_spirv_constant(&s->defs, index, &member) || member < 0 ||
+        member >= (int64_t)(word(s, at) >> 16) - 2 ||
+        !zs_spirv_member_B(&s->defs, type, (uint32_t)member, &offset_B))
+        return 0;
+    to->constant += (int64_t)offset_B;
+    return number_at(s, at + 2 + (uint32_t)member);
+}
+
+/* An access chain; what it needs is written behind it. */
+static void follow_chain(struct bounds *s, size_t at, uint32_t length)
+{
+    bool has_element = (word(s, at) & 0xffff) >= OP_PTR_ACCESS_CHAIN;
+    struct id *from = id_at(s, at + 3), to = *from;
+    uint32_t type = pointee(s, from->type);
+    bool known = from->base != 0 && length > 4;
+    if (known && has_element)
+        known = add_index(s, &to, number_at(s, at + 4), zs_spirv_size_B(&s->defs, type));
+    for (uint32_t i = has_element ? 5 : 4; i < length && known; i++) {
+        type = add_part(s, &to, type, number_at(s, at + i));
+        known = type != 0;
+    }
+    struct id *result = id_at(s, at + 2);
+    result->base = known ? to.base : 0;
+    result->dynamic = to.dynamic;
+    result->constant = to.constant;
+}
+
+static void follow_copy(struct bounds *s, size_t at)
+{
+    const struct id *from = id_at(s, at + 3);
+    struct id *to = id_at(s, at + 2);
+    to->base = pointee(s, to->type) ? from->base : 0;
+    to->dynamic = from->dynamic;
+    to->constant = from->constant;
+}
+
+/* ---- Comparisons -------------------------------------------------------------------------------
+ */
+
+static void put_text(const struct bounds *s, uint32_t at, uint32_t first, char *ret, size_t size_B)
+{
+    snprintf(ret, size_B, "%s", at ? (const char *)s->defs.words + 4 * (size_t)(at + first) : "");
+}
+
+static void describe(const struct bounds *s, uint32_t variable, struct zs_gpu_bounds_site *ret)
+{
+    const struct id *id = &s->ids[variable];
+    uint32_t debug = id->debug, source = debug ? s->defs.ids[number_at(s, debug + 7)].at : 0;
+    char file[200] = "";
+    if (id->name)
+        put_text(s, id->name, 2, ret->name, sizeof(ret->name));
+    else
+        snprintf(ret->name, sizeof(ret->name), "a variable");
+    if (source && is_debug(s, source, word(s, source) >> 16, DEBUG_SOURCE))
+        put_text(s, id_at(s, source + 5)->name, 2, file, sizeof(file));
+    if (file[0])
+        snprintf(ret->declared, sizeof(ret->declared), "%s:%u", file, word(s, debug + 8));
+}
+
+/* Its number; UINT32_MAX: there is no room. */
+static uint32_t site_of(struct bounds *s, uint32_t variable, uint64_t access_B, bool is_write)
+{
+    struct zs_gpu_bounds_site site;
+    memset(&site, 0, sizeof(site)); /* it is compared as a whole */
+    site.size_B = (uint32_t)object_B(s, variable);
+    site.access_B = (uint32_t)access_B;
+    site.is_write = is_write;
+    describe(s, variable, &site);
+    for (size_t i = 0; i < s->sites->count; i++)
+        if (!memcmp(&s->sites->items[i], &site, sizeof(site)))
+            return (uint32_t)i;
+    if (s->sites->count >= ZS_GPU_BOUNDS_SITES_MAX || !ZS_VEC_PUSH(s->sites, site))
+        return UINT32_MAX;
+    return (uint32_t)s->sites->count - 1;
+}
+
+/* In front of an access. extra: an index of pieces of access_B bytes beside the pointer; 0: none */
+static void compare(struct bounds *s, uint32_t pointer, uint64_t access_B, bool is_write,
+                    uint32_t extra)
+{
+    struct id at = s->ids[pointer];
+    uint64_t size_B = at.base ? object_B(s, at.base) : 0;
+    if (!at.base || !access_B || access_B > size_B ||
+        (extra && !add_index(s, &at, extra, access_B)))
+        return;
+    uint64_t last = size_B - access_B;
+    if (!at.dynamic && at.constant >= 0 && (uint64_t)at.constant <= last)
+        return;
+    uint32_t site = site_of(s, at.base, access_B, is_write), offset = at.dynamic;
+    if (site == UINT32_MAX)
+        return;
+    if (!offset) {
+        offset = literal(s, (uint64_t)at.constant);
+    } else if (at.constant) {
+        offset = s->next++;
+        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, at.dynamic,
+             literal(s, (uint64_t)at.constant));
+    }
+    if (!s->check)
+        s->check = s->next++;
+    uint32_t last_id = literal(s, last);
+    uint32_t where = literal(s, (uint64_t)ZS_GPU_BOUNDS_TAG << 48 | (uint64_t)site << 32);
+    EMIT(s, OP_FUNCTION_CALL, s->type_void, s->next, s->check, offset, last_id, where);
+    s->next++;
+}
+
+static uint64_t size_of_value(const struct bounds *s, uint32_t id)
+{
+    return zs_spirv_size_B(&s->defs, s->ids[id].type);
+}
+
+/* Of a vector of three only so much is accessed. */
+static uint64_t accessed_B(const struct bounds *s, uint32_t type)
+{
+    uint32_t at = s->defs.ids[type].at;
+    bool has_three = at && word(s, at) == (4u << 16 | OP_TYPE_VECTOR) && word(s, at + 3) == 3;
+    return zs_spirv_size_B(&s->defs, type) / (has_three ? 4 : 1) * (has_three ? 3 : 1);
+}
+
+static void compare_vector(struct bounds *s, size_t at, uint32_t length)
+{
+    bool stores = word(s, at + 4) == STD_VSTOREN;
+    if (word(s, at + 3) != s->std || length < 7 || (!stores && word(s, at + 4) != STD_VLOADN) ||
+        (stores && length < 8))
+        return;
+    uint32_t type = stores ? id_at(s, at + 5)->type : number_at(s, at + 1);
+    uint32_t first = stores ? 6 : 5;
+    compare(s, number_at(s, at + first + 1), accessed_B(s, type), stores, number_at(s, at + first));
+}
+
+static void before(struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t opcode = word(s, at) & 0xffff;
+    if (opcode == OP_LOAD && length > 3) {
+        compare(s, number_at(s, at + 3), accessed_B(s, number_at(s, at + 1)), false, 0);
+    } else if (opcode == OP_STORE && length > 2) {
+        compare(s, number_at(s, at + 1), accessed_B(s, id_at(s, at + 2)->type), true, 0);
+    } else if (opcode == OP_COPY_MEMORY_SIZED && length > 3) {
+        int64_t size_B;
+        if (!zs_spirv_constant(&s->defs, number_at(s, at + 3), &size_B) || size_B <= 0)
+            return;
+        compare(s, number_at(s, at + 2), (uint64_t)size_B, false, 0);
+        compare(s, number_at(s, at + 1), (uint64_t)size_B, true, 0);
+    } else if (opcode == OP_ATOMIC_STORE && length > 4) {
+        compare(s, number_at(s, at + 1), size_of_value(s, number_at(s, at + 4)), true, 0);
+    } else if (opcode >= OP_ATOMIC_LOAD && opcode <= OP_ATOMIC_XOR && length > 3) {
+        compare(s, number_at(s, at + 3), zs_spirv_size_B(&s->defs, number_at(s, at + 1)),
+                opcode != OP_ATOMIC_LOAD, 0);
+    } else if (opcode == OP_EXT_INST) {
+        compare_vector(s, at, length);
+    }
+}
+
+static void after(struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t opcode = word(s, at) & 0xffff;
+    if (opcode == OP_ACCESS_CHAIN || opcode == OP_IN_BOUNDS_ACCESS_CHAIN ||
+        opcode == OP_PTR_ACCESS_CHAIN || opcode == OP_IN_BOUNDS_PTR_ACCESS_CHAIN)
+        follow_chain(s, at, length);
+    else if (length == 4 && (opcode == OP_BITCAST || opcode == OP_COPY_OBJECT ||
+                             opcode == OP_PTR_CAST_TO_GENERIC || opcode == OP_GENERIC_CAST_TO_PTR))
+        follow_copy(s, at);
+    else if (opcode == OP_VARIABLE)
+        take_variable(s, number_at(s, at + 2));
+}
+
+/* ---- Writing -----------------------------------------------------------------------------------
+ */
+
+static void write_check(struct bounds *s, uint32_t function_type, uint32_t pointer_type,
+                        uint32_t zero)
+{
+    uint32_t wide = type_of_width(s, 64), id = s->next;
+    uint32_t offset = id, last = id + 1, site = id + 2, entry = id + 3, is_behind = id + 4,
+             behind = id + 5, end = id + 6, low = id + 7, where = id + 8, pointer = id + 9;
+    s->next += 10;
+    EMIT(s, OP_FUNCTION, s->type_void, s->check, FUNCTION_INLINE, function_type);
+    EMIT(s, OP_FUNCTION_PARAMETER, wide, offset);
+    EMIT(s, OP_FUNCTION_PARAMETER, wide, last);
+    EMIT(s, OP_FUNCTION_PARAMETER, wide, site);
+    EMIT(s, OP_LABEL, entry);
+    EMIT(s, OP_U_GREATER_THAN, s->type_bool, is_behind, offset, last);
+    EMIT(s, OP_BRANCH_CONDITIONAL, is_behind, behind, end);
+    EMIT(s, OP_LABEL, behind);
+    EMIT(s, OP_BITWISE_AND, wide, low, offset, literal(s, UINT32_MAX));
+    EMIT(s, OP_BITWISE_OR, wide, where, low, site);
+    EMIT(s, OP_CONVERT_U_TO_PTR, pointer_type, pointer, where);
+    EMIT(s, OP_STORE, pointer, zero, 3, 1); /* volatile, aligned to 1 */
+    EMIT(s, OP_BRANCH, end);
+    EMIT(s, OP_LABEL, end);
+    zs_spirv_emit(&s->functions, OP_RETURN, 0, NULL);
+    zs_spirv_emit(&s->functions, OP_FUNCTION_END, 0, NULL);
+}
+
+static void declare(struct bounds *s, struct zs_buf *out, const uint32_t was[65],
+                    uint32_t function_type, uint32_t pointer_type, uint32_t zero)
+{
+    for (uint32_t width = 0; width <= 64; width++)
+        if (s->type[width] && !was[width])
+            ZS_SPIRV_EMIT(out, OP_TYPE_INT, s->type[width], width, 0);
+    uint32_t wide = s->type[64], byte = s->type[8];
+    for (size_t i = 0; i < s->literals.count; i++) {
+        const struct literal *l = &s->literals.items[i];
+        ZS_SPIRV_EMIT(out, OP_CONSTANT, wide, l->id, (uint32_t)l->value,
+                      (uint32_t)(l->value >> 32));
+    }
+    if (!s->check)
+        return;
+    ZS_SPIRV_EMIT(out, OP_CONSTANT, byte, zero, 0);
+    ZS_SPIRV_EMIT(out, OP_TYPE_POINTER, pointer_type, STORAGE_CROSS_WORKGROUP, byte);
+    ZS_SPIRV_EMIT(out, OP_TYPE_FUNCTION, function_type, s->type_void, wide, wide, wide);
+}
+
+static bool is_type(const struct bounds *s, uint32_t id)
+{
+    uint32_t at = s->defs.ids[id].at, opcode = at ? word(s, at) & 0xffff : 0;
+    return opcode >= OP_TYPE_VOID && opcode <= OP_TYPE_FUNCTION;
+}
+
+static void write_functions(struct bounds *s, size_t at)
+{
+    for (uint32_t length; at < s->count; at += length) {
+        length = word(s, at) >> 16;
+        /* a result has the type that stands in front of it */
+        if (length > 2 && is_type(s, number_at(s, at + 1)))
+            id_at(s, at + 2)->type = number_at(s, at + 1);
+        before(s, at, length);
+        zs_buf_append(&s->functions, s->defs.words + 4 * at, 4 * (size_t)length);
+        after(s, at, length);
+    }
+}
+
+static size_t first_function(const struct bounds *s)
+{
+    size_t at = SPIRV_HEADER_WORDS;
+    while (at < s->count && (word(s, at) & 0xffff) != OP_FUNCTION)
+        at += word(s, at) >> 16;
+    return at;
+}
+
+static void rewrite(struct bounds *s, struct zs_buf *out)
+{
+    uint32_t was[65];
+    for (size_t at = SPIRV_HEADER_WORDS; at < s->count; at += word(s, at) >> 16)
+        take(s, at, word(s, at) >> 16);
+    memcpy(was, s->type, sizeof(was));
+    if (!s->is_physical64 || !s->type_void)
+        return;
+    size_t functions = first_function(s);
+    for (uint32_t i = 1; i < s->defs.bound; i++)
+        if (s->defs.ids[i].at && s->defs.ids[i].at < functions) {
+            uint32_t at = s->defs.ids[i].at, opcode = word(s, at) & 0xffff;
+            if (opcode == OP_CONSTANT || opcode == OP_CONSTANT_NULL)
+                s->ids[i].type = number_at(s, at + 1);
+            take_variable(s, i);
+        }
+    write_functions(s, functions);
+    if (!s->check)
+        return;
+    uint32_t has_bool = s->type_bool, ids = s->next;
+    s->next += 3;
+    s->type_bool = has_bool ? has_bool : s->next++;
+    type_of_width(s, 8);
+    write_check(s, ids, ids + 1, ids + 2);
+    zs_buf_append(out, s->defs.words, 4 * functions);
+    if (!has_bool)
+        ZS_SPIRV_EMIT(out, OP_TYPE_BOOL, s->type_bool);
+    declare(s, out, was, ids, ids + 1, ids + 2);
+    zs_buf_append(out, s->functions.data, s->functions.size_B);
+    for (unsigned i = 0; i < 4 && !out->error; i++)
+        out->data[12 + i] = (uint8_t)(s->next >> (8 * i));
+}
+
+int zs_spirv_compare_bounds(struct zs_span spirv, struct zs_bounds_sites *sites,
+                            struct zs_buf *ret_spirv)
+{
+    struct bounds s = {.count = spirv.size_B / 4, .sites = sites};
+    uint32_t bound = zs_spirv_word(spirv.data, 3);
+    if (!bound || bound > SPIRV_IDS_MAX)
+        return 0;
+    s.ids = calloc(bound, sizeof(*s.ids));
+    struct zs_spirv_def *ids = calloc(bound, sizeof(*ids));
+    s.defs = (struct zs_spirv_defs){.words = spirv.data, .bound = bound, .ids = ids};
+    s.next = bound;
+    if (s.ids && ids)
+        rewrite(&s, ret_spirv);
+    else
+        s.error = -ENOMEM;
+    free(s.ids);
+    free(ids);
+    free(s.literals.items);
+    int error = s.error ? s.error : s.functions.error ? s.functions.error : ret_spirv->error;
+    zs_buf_fini(&s.functions);
+    return error;
+}
