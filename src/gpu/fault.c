@@ -207,9 +207,9 @@ static bool describe_bounds(const struct zs_gpu_run *run, struct zs_gpu_fault *f
     fault->access_B = site->access_B;
     fault->gpu_va = (uint64_t)offset_B;
     snprintf(fault->detail, sizeof(fault->detail),
-             "%" PRId64 " bytes %s the start of %s, which has %" PRIu32,
-             offset_B < 0 ? -offset_B : offset_B, offset_B < 0 ? "before" : "from", site->name,
-             site->size_B);
+             "%" PRId64 " bytes %s the start of %s%s, which has %" PRIu32,
+             offset_B < 0 ? -offset_B : offset_B, offset_B < 0 ? "before" : "from",
+             site->in_struct ? "an array in " : "", site->name, site->size_B);
     snprintf(fault->declared, sizeof(fault->declared), "%s", site->declared);
     return true;
 }

@@ -311,7 +311,7 @@ struct zs_gpu_local_array {
 struct zs_gpu_bounds_site {
     char name[64], declared[216]; /* of the variable; file:line, or empty */
     uint32_t size_B, access_B;
-    bool is_write;
+    bool is_write, in_struct; /* of an array in the variable */
 };
 enum { ZS_GPU_BOUNDS_TAG = 0x5a5c, ZS_GPU_BOUNDS_SITES_MAX = 1 << 16 };
 

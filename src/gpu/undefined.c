@@ -425,6 +425,8 @@ static void for_bytes(struct message *g, const struct layout *l, byte_fn *fn)
         if (p->lane != lane_before && l->by_lanes)
             element = 0;
         lane_before = p->lane;
+        if (g->m->masked) /* a dword for each lane, as far as they are on */
+            element += ((p->lane - element / 4) & 15) * 4;
         by.lane = p->lane == ZS_PORT_NO_LANE || g->send->d.no_mask
                       ? ZS_PORT_NO_LANE
                       : (uint8_t)(p->lane + g->send->d.chan_offset);

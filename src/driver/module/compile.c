@@ -300,9 +300,12 @@ static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
 {
     struct zs_buf compared = {0}, apart = {0};
     struct zs_local_arrays *arrays = compile->local_arrays;
-    int error = compile->driver->checks & ZS_CHECK_MEMORY
-                    ? zs_spirv_compare_bounds(zs_buf_span(unit), &arrays->sites, &compared)
-                    : 0;
+    bool is_whole =
+        compile->unit_count == 1 && !has_flag(compile->build_flags, "-library-compilation");
+    int error =
+        compile->driver->checks & ZS_CHECK_MEMORY
+            ? zs_spirv_compare_bounds(zs_buf_span(unit), is_whole, &arrays->sites, &compared)
+            : 0;
     error = replace(error, unit, &compared);
     if (!error)
         error = replace(zs_spirv_part_locals(zs_buf_span(unit), arrays, &apart), unit, &apart);

@@ -71,8 +71,8 @@ int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
                          struct zs_buf *ret_spirv);
 
 /* A copy of a specialized module that compares accesses with the bounds of their variables; empty:
- * there are none to compare. */
-int zs_spirv_compare_bounds(struct zs_span spirv, struct zs_bounds_sites *sites,
+ * there are none to compare. is_whole: no other module calls its functions. */
+int zs_spirv_compare_bounds(struct zs_span spirv, bool is_whole, struct zs_bounds_sites *sites,
                             struct zs_buf *ret_spirv);
 
 /* Whether code of it counts on sub-groups. */

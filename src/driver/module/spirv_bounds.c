@@ -14,8 +14,9 @@
  * one, a byte at an address that no memory has: the number of the site and the offset. Everything
  * else is as for other accesses out of bounds; gpu/fault.c knows such addresses.
  *
- * Pointers whose variable is not seen (of functions' arguments, loaded ones, of two branches) are
- * not compared. The module was checked by zs_spirv_specialize(): lengths are right.
+ * A parameter points to what all calls of its function pass, where they agree. Pointers whose
+ * variable is not seen (loaded ones, of two branches) are not compared. The module was checked by
+ * zs_spirv_specialize(): lengths are right.
  */
 #include "driver/module/compile.h"
 
@@ -36,6 +37,8 @@ enum {
     PHYSICAL64 = 2,
     FUNCTION_INLINE = 1,
     OBJECT_MAX_B = INT32_MAX,
+    CAPABILITY_FUNCTION_POINTERS = 5603,
+    CALLS_DEEP = 3, /* so far pointers are followed into functions */
 };
 
 struct id {
@@ -45,6 +48,15 @@ struct id {
     uint32_t base;    /* pointer: the variable that it points into; 0: not known */
     uint32_t dynamic; /* ... plus this value of 64 bits; 0: none */
     int64_t constant; /* ... plus this */
+    /* An array in a struct that it points into: where it begins and ends; 0 bytes: not known. */
+    int64_t part;
+    uint64_t part_B;
+};
+
+/* A function's parameter: where all calls let it point to. */
+struct passed {
+    struct id to;
+    bool is_seen, is_known;
 };
 
 struct literal {
@@ -56,12 +68,13 @@ struct bounds {
     struct zs_spirv_defs defs;
     size_t count;
     struct id *ids;
-    uint32_t next;       /* id */
-    uint32_t std, debug; /* sets */
-    uint32_t type[65];   /* OpTypeInt by width */
+    struct passed *passed; /* by id: what the calls say that were seen */
+    uint32_t next;         /* id */
+    uint32_t std, debug;   /* sets */
+    uint32_t type[65];     /* OpTypeInt by width */
     uint32_t type_void, type_bool;
-    uint32_t check; /* function */
-    bool is_physical64;
+    uint32_t check;                   /* function */
+    bool is_physical64, has_pointers; /* to functions, or other callers */
     struct {
         struct literal *items;
         size_t count, capacity;
@@ -144,6 +157,10 @@ static void take(struct bounds *s, size_t at, uint32_t length)
         take_import(s, at);
     else if (opcode == OP_NAME && is_text(s, at, length, 2))
         id_at(s, at + 1)->name = (uint32_t)at;
+    else if (opcode == OP_CAPABILITY && length == 2)
+        s->has_pointers |= word(s, at + 1) == CAPABILITY_FUNCTION_POINTERS;
+    else if (opcode == OP_FUNCTION && length > 2)
+        s->defs.ids[number_at(s, at + 2)].at = (uint32_t)at;
     else if (opcode == OP_MEMORY_MODEL && length == 3)
         s->is_physical64 = word(s, at + 1) == PHYSICAL64;
     else if (opcode == OP_STRING && is_text(s, at, length, 2))
@@ -251,8 +268,13 @@ static uint32_t add_part(struct bounds *s, struct id *to, uint32_t type, uint32_
         member >= (int64_t)(word(s, at) >> 16) - 2 ||
         !zs_spirv_member_B(&s->defs, type, (uint32_t)member, &offset_B))
         return 0;
+    uint32_t part = number_at(s, at + 2 + (uint32_t)member), part_at = s->defs.ids[part].at;
     to->constant += (int64_t)offset_B;
-    return number_at(s, at + 2 + (uint32_t)member);
+    to->part = to->constant;
+    to->part_B = part_at && !to->dynamic && (word(s, part_at) & 0xffff) == OP_TYPE_ARRAY
+                     ? zs_spirv_size_B(&s->defs, part)
+                     : 0;
+    return part;
 }
 
 /* An access chain; what it needs is written behind it. */
@@ -262,6 +284,10 @@ static void follow_chain(struct bounds *s, size_t at, uint32_t length)
     struct id *from = id_at(s, at + 3), to = *from;
     uint32_t type = pointee(s, from->type);
     bool known = from->base != 0 && length > 4;
+    int64_t element;
+    if (known && has_element &&
+        (!zs_spirv_constant(&s->defs, number_at(s, at + 4), &element) || element))
+        to.part_B = 0;
     if (known && has_element)
         known = add_index(s, &to, number_at(s, at + 4), zs_spirv_size_B(&s->defs, type));
     for (uint32_t i = has_element ? 5 : 4; i < length && known; i++) {
@@ -269,9 +295,11 @@ static void follow_chain(struct bounds *s, size_t at, uint32_t length)
         known = type != 0;
     }
     struct id *result = id_at(s, at + 2);
-    result->base = known ? to.base : 0;
-    result->dynamic = to.dynamic;
-    result->constant = to.constant;
+    to.type = result->type;
+    to.name = result->name;
+    to.debug = result->debug;
+    to.base = known ? to.base : 0;
+    *result = to;
 }
 
 static void follow_copy(struct bounds *s, size_t at)
@@ -281,6 +309,46 @@ static void follow_copy(struct bounds *s, size_t at)
     to->base = pointee(s, to->type) ? from->base : 0;
     to->dynamic = from->dynamic;
     to->constant = from->constant;
+    to->part = from->part;
+    to->part_B = from->part_B;
+}
+
+static bool is_same(const struct id *a, const struct id *b)
+{
+    return a->base == b->base && a->constant == b->constant && a->part == b->part &&
+           a->part_B == b->part_B;
+}
+
+static void follow_call(struct bounds *s, size_t at, uint32_t length)
+{
+    size_t to = length > 3 ? s->defs.ids[number_at(s, at + 3)].at : 0;
+    if (!to || (word(s, to) & 0xffff) != OP_FUNCTION)
+        return;
+    to += word(s, to) >> 16;
+    for (uint32_t i = 4; i < length && to < s->count; i++, to += word(s, to) >> 16) {
+        if (word(s, to) != (3u << 16 | OP_FUNCTION_PARAMETER))
+            return;
+        struct passed *p = &s->passed[number_at(s, to + 2)];
+        const struct id *from = id_at(s, at + i);
+        bool is_known = from->base && !from->dynamic;
+        p->is_known = is_known && (!p->is_seen || (p->is_known && is_same(&p->to, from)));
+        p->is_seen = true;
+        p->to = *from;
+    }
+}
+
+/* What was found out of its calls. */
+static void follow_parameter(struct bounds *s, uint32_t parameter, const struct passed *passed)
+{
+    struct id *id = &s->ids[parameter];
+    id->base = 0;
+    if (!passed[parameter].is_known || !pointee(s, id->type))
+        return;
+    struct id to = passed[parameter].to;
+    to.type = id->type;
+    to.name = id->name;
+    to.debug = id->debug;
+    *id = to;
 }
 
 /* ---- Comparisons -------------------------------------------------------------------------------
@@ -307,11 +375,13 @@ static void describe(const struct bounds *s, uint32_t variable, struct zs_gpu_bo
 }
 
 /* Its number; UINT32_MAX: there is no room. */
-static uint32_t site_of(struct bounds *s, uint32_t variable, uint64_t access_B, bool is_write)
+static uint32_t site_of(struct bounds *s, uint32_t variable, uint64_t size_B, uint64_t access_B,
+                        bool is_write)
 {
     struct zs_gpu_bounds_site site;
     memset(&site, 0, sizeof(site)); /* it is compared as a whole */
-    site.size_B = (uint32_t)object_B(s, variable);
+    site.size_B = (uint32_t)size_B;
+    site.in_struct = size_B != object_B(s, variable);
     site.access_B = (uint32_t)access_B;
     site.is_write = is_write;
     describe(s, variable, &site);
@@ -323,19 +393,29 @@ static uint32_t site_of(struct bounds *s, uint32_t variable, uint64_t access_B, 
     return (uint32_t)s->sites->count - 1;
 }
 
+/* What an access may reach: the variable, or an array in it. */
+static uint64_t reachable_B(const struct bounds *s, struct id *at)
+{
+    uint64_t size_B = at->base ? object_B(s, at->base) : 0;
+    if (at->part < 0 || (uint64_t)at->part + at->part_B > size_B || !at->part_B)
+        return size_B;
+    at->constant -= at->part;
+    return at->part_B;
+}
+
 /* In front of an access. extra: an index of pieces of access_B bytes beside the pointer; 0: none */
 static void compare(struct bounds *s, uint32_t pointer, uint64_t access_B, bool is_write,
                     uint32_t extra)
 {
     struct id at = s->ids[pointer];
-    uint64_t size_B = at.base ? object_B(s, at.base) : 0;
+    uint64_t size_B = reachable_B(s, &at);
     if (!at.base || !access_B || access_B > size_B ||
         (extra && !add_index(s, &at, extra, access_B)))
         return;
     uint64_t last = size_B - access_B;
     if (!at.dynamic && at.constant >= 0 && (uint64_t)at.constant <= last)
         return;
-    uint32_t site = site_of(s, at.base, access_B, is_write), offset = at.dynamic;
+    uint32_t site = site_of(s, at.base, size_B, access_B, is_write), offset = at.dynamic;
     if (site == UINT32_MAX)
         return;
     if (!offset) {
@@ -388,6 +468,8 @@ static void before(struct bounds *s, size_t at, uint32_t length)
         int64_t size_B;
         if (!zs_spirv_constant(&s->defs, number_at(s, at + 3), &size_B) || size_B <= 0)
             return;
+        /* of a struct, by a pointer to its first member */
+        id_at(s, at + 1)->part_B = id_at(s, at + 2)->part_B = 0;
         compare(s, number_at(s, at + 2), (uint64_t)size_B, false, 0);
         compare(s, number_at(s, at + 1), (uint64_t)size_B, true, 0);
     } else if (opcode == OP_ATOMIC_STORE && length > 4) {
@@ -409,6 +491,8 @@ static void after(struct bounds *s, size_t at, uint32_t length)
     else if (length == 4 && (opcode == OP_BITCAST || opcode == OP_COPY_OBJECT ||
                              opcode == OP_PTR_CAST_TO_GENERIC || opcode == OP_GENERIC_CAST_TO_PTR))
         follow_copy(s, at);
+    else if (opcode == OP_FUNCTION_CALL)
+        follow_call(s, at, length);
     else if (opcode == OP_VARIABLE)
         take_variable(s, number_at(s, at + 2));
 }
@@ -466,13 +550,15 @@ static bool is_type(const struct bounds *s, uint32_t id)
     return opcode >= OP_TYPE_VOID && opcode <= OP_TYPE_FUNCTION;
 }
 
-static void write_functions(struct bounds *s, size_t at)
+static void write_functions(struct bounds *s, size_t at, const struct passed *passed)
 {
     for (uint32_t length; at < s->count; at += length) {
         length = word(s, at) >> 16;
         /* a result has the type that stands in front of it */
         if (length > 2 && is_type(s, number_at(s, at + 1)))
             id_at(s, at + 2)->type = number_at(s, at + 1);
+        if ((word(s, at) & 0xffff) == OP_FUNCTION_PARAMETER && length == 3)
+            follow_parameter(s, number_at(s, at + 2), passed);
         before(s, at, length);
         zs_buf_append(&s->functions, s->defs.words + 4 * at, 4 * (size_t)length);
         after(s, at, length);
@@ -485,6 +571,34 @@ static size_t first_function(const struct bounds *s)
     while (at < s->count && (word(s, at) & 0xffff) != OP_FUNCTION)
         at += word(s, at) >> 16;
     return at;
+}
+
+/* Each time with what the calls said the last time, as if it were the first. */
+static void write_often(struct bounds *s, size_t functions)
+{
+    size_t sites = s->sites->count, size_B = s->defs.bound * sizeof(*s->passed);
+    struct passed *known = calloc(1, size_B);
+    uint32_t types[65], next = s->next;
+    memcpy(types, s->type, sizeof(types));
+    s->passed = calloc(1, size_B);
+    if (!known || !s->passed)
+        s->error = -ENOMEM;
+    for (int i = 0; i <= (s->has_pointers ? 0 : CALLS_DEEP) && !s->error; i++) {
+        memcpy(s->type, types, sizeof(types));
+        s->next = next;
+        s->check = 0;
+        s->sites->count = sites;
+        s->literals.count = 0;
+        zs_buf_fini(&s->functions);
+        s->functions = (struct zs_buf){0};
+        memset(s->passed, 0, size_B);
+        write_functions(s, functions, known);
+        struct passed *swapped = known;
+        known = s->passed;
+        s->passed = swapped;
+    }
+    free(known);
+    free(s->passed);
 }
 
 static void rewrite(struct bounds *s, struct zs_buf *out)
@@ -503,7 +617,7 @@ static void rewrite(struct bounds *s, struct zs_buf *out)
                 s->ids[i].type = number_at(s, at + 1);
             take_variable(s, i);
         }
-    write_functions(s, functions);
+    write_often(s, functions);
     if (!s->check)
         return;
     uint32_t has_bool = s->type_bool, ids = s->next;
@@ -520,10 +634,10 @@ static void rewrite(struct bounds *s, struct zs_buf *out)
         out->data[12 + i] = (uint8_t)(s->next >> (8 * i));
 }
 
-int zs_spirv_compare_bounds(struct zs_span spirv, struct zs_bounds_sites *sites,
+int zs_spirv_compare_bounds(struct zs_span spirv, bool is_whole, struct zs_bounds_sites *sites,
                             struct zs_buf *ret_spirv)
 {
-    struct bounds s = {.count = spirv.size_B / 4, .sites = sites};
+    struct bounds s = {.count = spirv.size_B / 4, .has_pointers = !is_whole, .sites = sites};
     uint32_t bound = zs_spirv_word(spirv.data, 3);
     if (!bound || bound > SPIRV_IDS_MAX)
         return 0;

@@ -16,6 +16,7 @@ enum {
     OP_EXT_INST = 12,
     OP_MEMORY_MODEL = 14,
     OP_ENTRY_POINT = 15,
+    OP_CAPABILITY = 17,
     OP_TYPE_VOID = 19,
     OP_TYPE_BOOL = 20,
     OP_TYPE_INT = 21,

@@ -28,11 +28,6 @@ kernel void local_arguments(global int *out, local int *a, local int *b, int off
     out[i] = a[i] + b[i];
 }
 
-int element(local int *array, int i)
-{
-    return array[i];
-}
-
 kernel void local_and_argument(global int *out, local int *a, int offset)
 {
     local int own[16];
@@ -40,7 +35,8 @@ kernel void local_and_argument(global int *out, local int *a, int offset)
     a[i] = i;
     own[i ^ 1] = i;
     barrier(CLK_LOCAL_MEM_FENCE);
-    out[i] = a[i] + element(own, i + offset);
+    local int *either = offset > 99 ? a : own;
+    out[i] = a[i] + either[i + offset];
 }
 
 /* Both in local memory, one behind the other. */

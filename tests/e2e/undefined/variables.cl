@@ -56,6 +56,37 @@ kernel void member(ARGS)
     out[i] = one.values[i & 3] + one.triples[i].x; // member
 }
 
+int element(const int *array, int i)
+{
+    return array[i]; // passed
+}
+
+int deeper(const int *array, int i)
+{
+    return element(array, i) + 1;
+}
+
+kernel void passed(ARGS)
+{
+    int a[8]; // passed
+    int i = get_local_id(0);
+    for (int k = 0; k < 8; k++)
+        a[k] = in[k] + k;
+    out[i] = deeper(a, i);
+}
+
+/* Behind an array, in front of the next member. */
+kernel void inner(ARGS)
+{
+    struct record one; // inner
+    int i = get_local_id(0);
+    one.head = in[0];
+    for (int k = 0; k < 4; k++)
+        one.values[k] = in[k];
+    one.triples[0] = one.triples[1] = (char3)(in[3]);
+    out[i] = one.values[i] + one.head + one.triples[i & 1].x; // inner
+}
+
 kernel void vectors(ARGS)
 {
     int a[16]; // vectors
