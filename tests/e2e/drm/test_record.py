@@ -49,6 +49,7 @@ def page(folder, recording):
     data, recorded = (json.loads(re.search(f'id="{part}">(.*?)</script>', text, re.S)[1]) for part in ('data', 'recording'))
     del data['input']
     for kernel in (k for d in data['devices'] for k in d['kernels']):
+        kernel.pop('note', None)  # of a module's input, which drivers keep differently
         for column in kernel.get('columns', []):
             column['values'] = [value or 0 for value in column['values']]
         for inst in kernel['instructions']:  # below Intel's driver what stands before a thread's start is not there
