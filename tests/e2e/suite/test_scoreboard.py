@@ -21,6 +21,7 @@ zescope, suite, group, binary, device = sys.argv[1:6]
 LINE = re.compile(r'^((?:[0-9a-f]{8} )*[0-9a-f]{8})\s+(.*)$')
 TOKEN = re.compile(r'(\$\d+)\.(?:dst|src)')
 DISTANCE = re.compile(r'[AFILM]?@\d')
+DROPS = re.compile(r'^(\(W\)\s+)?mov \(\d+\|M\d+\)\s+null') # waits, and needs nothing of what it reads
 SETS = re.compile(r'(\$\d+)[,}]')
 LEAVES = {'token': 1 / 4, 'distance': 2 / 5} # the most that may be needless
 
@@ -81,7 +82,7 @@ def waits(first, placed):
     is_set = set() # tokens
     for at, raw, text in placed:
         token, distance = TOKEN.search(text), DISTANCE.search(text)
-        if token and token[1] in is_set and 'L' not in text.split()[-1]:
+        if token and token[1] in is_set and 'L' not in text.split()[-1] and not DROPS.match(text):
             yield at, raw, text, token[0]
         if at >= first:
             if distance:
