@@ -2,6 +2,7 @@
 #include "driver/report.h"
 
 #include "base/checks.h"
+#include "base/hash.h"
 #include "driver/log.h"
 #include "gpu/report.h"
 
@@ -54,10 +55,7 @@ void zs_report_after_fork(void)
 
 static size_t hash_of(const struct origin *origin)
 {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (int i = 0; i < origin->count; i++)
-        hash = (hash ^ (uintptr_t)origin->frames[i]) * 0x100000001b3;
-    return (size_t)(hash ^ hash >> 32);
+    return (size_t)zs_hash_bytes(origin->frames, (size_t)origin->count * sizeof(origin->frames[0]));
 }
 
 /* Where its id is or goes. */
