@@ -84,7 +84,7 @@ static void each(const char *path, int back)
                                     .pKernelName = "global_groups"};
     ze_image_desc_t image_desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
                                   .type = ZE_IMAGE_TYPE_2D,
-                                  .format = {ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8},
+                                  .format = {.layout = ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8},
                                   .width = 16,
                                   .height = 16,
                                   .depth = 1};

@@ -41,7 +41,7 @@ static int leave(void)
 {
     ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     void *p = NULL;
-    return zeMemAllocHost(context, &desc, 1 << 20, 64, &p);
+    return (int)zeMemAllocHost(context, &desc, 1 << 20, 64, &p);
 }
 
 static int start(void)
