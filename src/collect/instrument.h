@@ -20,6 +20,8 @@ bool zs_instrument_is_of(const struct zs_collector *c, uint64_t build);
  * what their buffers hold, and free them. */
 void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module);
 void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context);
+/* Where the probes of a module write; NULL: it has none. */
+const void *zs_instrument_memory_of(const struct zs_collector *c, ze_module_handle_t module);
 /* In a child of fork(), before it does anything else: buffers are its parent's. */
 void zs_instrument_forked(struct zs_collector *c);
 /* The process is about to end. */

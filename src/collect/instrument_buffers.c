@@ -507,6 +507,14 @@ void zs_instrument_module_ends(struct zs_collector *c, ze_module_handle_t module
     }
 }
 
+const void *zs_instrument_memory_of(const struct zs_collector *c, ze_module_handle_t module)
+{
+    const struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);
+    while (b && atomic_load(&b->module) != module)
+        b = b->next;
+    return b && module ? atomic_load(&b->shown) : NULL;
+}
+
 void zs_instrument_context_ends(struct zs_collector *c, ze_context_handle_t context)
 {
     struct zs_instrument_buffer *b = atomic_load(&c->instrument_buffers);

@@ -341,6 +341,18 @@ static void kernel_is_there(struct zs_cl *cl, const struct zs_cl_call *call, cl_
     zs_guard_leave(&guard);
 }
 
+static void kernel_reaches(struct zs_cl *cl, struct zs_trace_file *file,
+                           const struct zs_trace_event *event, struct zs_cl_call *call)
+{
+    struct zs_collect_guard guard;
+    if (*event->result)
+        return;
+    zs_guard_enter(&guard);
+    cl_instrument_kernel_reaches(cl, ARG(cl_kernel, 0), ARG(cl_uint, 1), ARG(size_t, 2),
+                                 ARG(const void *, 3));
+    zs_guard_leave(&guard);
+}
+
 static void kernel_created(struct zs_cl *cl, struct zs_trace_file *file,
                            const struct zs_trace_event *event, struct zs_cl_call *call)
 {
@@ -451,6 +463,7 @@ static const struct {
     HOOK(clCloneKernel) = {NULL, kernel_created, false},
     HOOK(clCreateKernelsInProgram) = {kernel_enter, kernels_created, true},
     HOOK(clGetKernelInfo) = {NULL, kernel_info_exit, true},
+    HOOK(clSetKernelExecInfo) = {NULL, kernel_reaches, true},
     HOOK(clSetKernelArg) = {NULL, argument_set, false},
     HOOK(clCreateProgramWithSource) = {NULL, program_created, true},
     HOOK(clCreateProgramWithBinary) = {NULL, program_created, true},

@@ -8,8 +8,10 @@
 #include "collect/opencl_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { INDIRECT_HOST_INTEL = 0x4200, INDIRECT_SHARED_INTEL = 0x4202, SHARING_INTEL = 0x4192 };
+enum { USM_PTRS_INTEL = 0x4203 };
 
 typedef void *shared_alloc_fn(cl_context context, cl_device_id device, const uint64_t *properties,
                               size_t size_B, cl_uint align_B, cl_int *ret_error);
@@ -142,10 +144,35 @@ cl_program cl_instrument(struct zs_cl *cl, cl_program program, cl_device_id devi
     return zs_instrument_exchange(cl->collector, &request);
 }
 
+/* Drivers leave out memory to which the compiler knows of no way: probes are none of its. What a
+ * kernel may reach is one list, so the application's pointers stand in it, too. */
+static void name_memory(struct zs_cl *cl, cl_kernel kernel, const void *const *others, size_t count)
+{
+    cl_program program = NULL;
+    CL_ASK(cl->api.clGetKernelInfo, kernel, CL_KERNEL_PROGRAM, &program);
+    const void *memory = zs_instrument_memory_of(cl->collector, (ze_module_handle_t)program);
+    const void **all = memory ? calloc(count + 1, sizeof(*all)) : NULL;
+    if (all) {
+        if (count)
+            memcpy(all, others, count * sizeof(*all));
+        all[count] = memory;
+        cl->api.clSetKernelExecInfo(kernel, USM_PTRS_INTEL, (count + 1) * sizeof(*all), all);
+    }
+    free(all);
+}
+
+void cl_instrument_kernel_reaches(struct zs_cl *cl, cl_kernel kernel, cl_uint what, size_t size_B,
+                                  const void *value)
+{
+    if (what == USM_PTRS_INTEL && (value || !size_B))
+        name_memory(cl, kernel, value, size_B / sizeof(void *));
+}
+
 void cl_instrument_kernel(struct zs_cl *cl, cl_kernel kernel)
 {
     const cl_bool yes = 1;
     if (cl->api.clSetKernelExecInfo(kernel, INDIRECT_SHARED_INTEL, sizeof(yes), &yes) |
         cl->api.clSetKernelExecInfo(kernel, INDIRECT_HOST_INTEL, sizeof(yes), &yes))
         zs_session_note(cl->collector, "a kernel may not reach what its probes write to");
+    name_memory(cl, kernel, NULL, 0);
 }

@@ -132,6 +132,9 @@ cl_program cl_program_original(struct zs_cl *cl, cl_program program);
 cl_program cl_instrument(struct zs_cl *cl, cl_program program, cl_device_id device, uint32_t build);
 /* A kernel of it: it reaches what its probes write to. */
 void cl_instrument_kernel(struct zs_cl *cl, cl_kernel kernel);
+/* The application has said what a kernel reaches (clSetKernelExecInfo). */
+void cl_instrument_kernel_reaches(struct zs_cl *cl, cl_kernel kernel, cl_uint what, size_t size_B,
+                                  const void *value);
 
 /* opencl_shape.c */
 void cl_enqueues_init(struct cl_enqueue enqueues[CL_CALLS]);
