@@ -197,6 +197,7 @@ class OpenCl(unittest.TestCase):
         _, p = record('exit', more=['--capture', 'add'])
         self.assertIn("OpenCL's launches are not captured", p.stderr)
 
+    @unittest.skipUnless(INTEL, "PoCL's device is no GPU of Intel's")
     def test_counts(self):
         """Below the driver: as probes count."""
         path, _ = record('exit', more=['--counts'])
