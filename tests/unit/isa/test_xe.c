@@ -449,7 +449,7 @@ static void inverse(void **state)
         }
     }
     assert_int_equal(mismatches, 0);
-    assert_true(compacted > tries * 10 / 3);
+    assert_true(compacted > 3 * tries);
 }
 
 int main(void)
