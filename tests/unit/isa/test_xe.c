@@ -443,7 +443,8 @@ static void inverse(void **state)
             const struct zs_isa_opcode *opcode = zs_isa_model_opcode(model, code);
             if (opcode->form == ZS_FORM_NONE)
                 continue;
-            assert_int_not_equal(try_opcode(model, code, false, tries, &random), 0);
+            assert_true(try_opcode(model, code, false, tries, &random) ||
+                        try_opcode(model, code, false, 12000, &random));
             if (has_compacted(opcode))
                 compacted += try_opcode(model, code, true, tries, &random);
         }
