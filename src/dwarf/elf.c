@@ -201,18 +201,21 @@ static int apply_relocations(struct elf_reader *r, const struct zs_section *tabl
     if (!error)
         zs_elf_nameless_code(&r->elf, table, nameless);
     for (uint32_t i = 0; i < count && !error; i++)
-        error = apply_one(r, target, table, i, symbol_va, symbol_count, nameless[i]);
+        if (debug->relocatable || nameless[i] > 0)
+            error = apply_one(r, target, table, i, symbol_va, symbol_count, nameless[i]);
     free(nameless);
     free(symbol_va);
     return error;
 }
 
+/* In what a driver has linked, code by symbols that have no name is left: it has put 0 there. */
 static int relocate(struct elf_reader *r)
 {
     bool done[ZS_DW_SECTION_COUNT] = {false};
     for (uint32_t i = 0; i < r->elf.section_count; i++) {
         const struct zs_section *s = &r->elf.sections[i];
-        if (s->type != ZS_SHT_RELA || s->info >= r->elf.section_count)
+        if (s->type != ZS_SHT_RELA || s->info >= r->elf.section_count ||
+            (!r->debug->relocatable && s->link >= r->elf.section_count))
             continue;
         for (size_t d = 0; d < ZS_DW_SECTION_COUNT; d++) {
             if (strcmp(r->elf.sections[s->info].name, section_names[d]) != 0 || done[d])
@@ -245,7 +248,7 @@ static int read_sections(struct elf_reader *r, struct zs_arena *arena)
     if (debug->relocatable && r->elf.machine != ZS_EM_INTELGT)
         return zs_diag_set(r->diag, -EOPNOTSUPP, 18,
                            "relocatable debug info of machine %u is not known", r->elf.machine);
-    return debug->relocatable ? relocate(r) : 0;
+    return r->elf.machine == ZS_EM_INTELGT ? relocate(r) : 0;
 }
 
 int zs_dwarf_read_elf(struct zs_dwarf *debug, struct zs_diag *diag)

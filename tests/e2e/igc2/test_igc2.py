@@ -93,16 +93,18 @@ class Igc2(zebin.ZebinCase):
                 data = f.read()
             temp = tempfile.mkdtemp(prefix='zescope-igc2-')
             try:
-                linked = os.path.join(temp, 'linked.elf')
-                oracle.write_linked(linked, data)
+                linked = [os.path.join(temp, name) for name in ('linked.elf', 'lost.elf')]
+                for name, loses in zip(linked, (False, True)):
+                    oracle.write_linked(name, data, loses)
                 for kernel in oracle.KERNELS:
                     size = oracle.Elf(data).section_size('.text.' + kernel)
                     relocated = os.path.join(temp, kernel)
                     oracle.write_relocated(relocated, data, '.text.' + kernel)
                     rows, dump = oracle.check_kernel(f'{device} {kernel}', DUMP, path, relocated, kernel, size, GRF_B[device])
                     self.assertGreater(len(rows), 5)
-                    self.assertEqual(zebin.run(DUMP, linked, kernel, str(size)).stdout,
-                                     zebin.run(DUMP, path, kernel, str(size)).stdout)
+                    for name in linked:
+                        self.assertEqual(zebin.run(DUMP, name, kernel, str(size)).stdout,
+                                         zebin.run(DUMP, path, kernel, str(size)).stdout)
             finally:
                 shutil.rmtree(temp)
         self.assertEqual(oracle.failures, [])

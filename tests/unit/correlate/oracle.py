@@ -83,15 +83,15 @@ class Elf:
             at = strings + s['name']
             s['name'] = bytes(data[at:data.index(b'\0', at)]).decode()
 
-    def relocate(self, text, base=None):
-        """Apply the relocations as if `text` started at 0 and all other code far away."""
+    def relocate(self, text, base=None, loses=False):
+        """Apply the relocations as if `text` started at 0 and all other code far away; loses: symbols without a name are 0."""
         base = base or {s['name']: 0 if s['name'] == text else 1 << 32 for s in self.sections
                 if s['name'].startswith('.text')}
         for s in self.sections:
             if s['type'] != 4:
                 continue
             symbols = self.sections[s['link']]
-            lost = self.nameless(s, symbols)
+            lost = {} if loses else self.nameless(s, symbols)
             strings = self.sections[symbols['link']]['offset']
             for at in range(s['offset'], s['offset'] + s['size'], 24):
                 offset, info, addend = struct.unpack_from('<2Qq', self.data, at)
@@ -136,8 +136,8 @@ def write_relocated(path, data, text):
         f.write(elf.data)
 
 
-def write_linked(path, data):
-    """As the driver does for zetModuleGetDebugInfo: load addresses, relocated, ET_EXEC."""
+def write_linked(path, data, loses=False):
+    """As the driver does for zetModuleGetDebugInfo: load addresses, relocated, ET_EXEC. loses: as 26.27 does."""
     elf = Elf(data)
     table, = struct.unpack_from('<Q', elf.data, 40)
     base = {}
@@ -145,7 +145,7 @@ def write_linked(path, data):
         if s['name'].startswith('.text'):
             base[s['name']] = 0x8000_0000_0000 + 0x10000 * i
             struct.pack_into('<Q', elf.data, table + 64 * i + 16, base[s['name']])
-    elf.relocate(None, base)
+    elf.relocate(None, base, loses)
     struct.pack_into('<H', elf.data, 16, 2)
     with open(path, 'wb') as f:
         f.write(elf.data)
