@@ -110,6 +110,13 @@ void zs_metric_claim_tell(const struct zs_metric_claim *claim, int fd)
                claim->path, strerror(errno));
 }
 
+/* A process that ended without taking its claim back holds no lock. */
+static bool is_held(int fd)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
 int zs_metric_claim_read(uint32_t device_id, uint32_t card, uint32_t tile, uint32_t domain,
                          pid_t *ret_pid, int *ret_fd)
 {
@@ -121,7 +128,7 @@ int zs_metric_claim_read(uint32_t device_id, uint32_t card, uint32_t tile, uint3
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
         pread(fd, text, TEXT_B, 0) == TEXT_B && sscanf(text, "%9ld %9d", &pid, ret_fd) == 2 &&
         pid > 0 && pid != getpid() && *ret_fd >= 0)
-        error = 1;
+        error = is_held(fd);
     if (fd >= 0)
         close(fd);
     free(path);

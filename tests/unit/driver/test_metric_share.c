@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rings between launches and streamers: order, losses, what dead and hostile processes leave. And
  * what Intel's own groups look like on a device that has them. */
+#include "driver/metrics/exclusive.h"
 #include "driver/metrics/share.h"
 
 #include "metrics_env.h"
@@ -267,6 +268,41 @@ static void test_kinds(void **state)
                     properties(groups[i], NULL).samplingType == 2);
 }
 
+/* A claim is its process's as long as that lives: launches need not look at what is left of it. */
+static void test_claim_of_the_dead(void **state)
+{
+    enum { DEVICE = 0xfffffe, CARD = 7, SEGMENT = 3 };
+    struct zs_metric_claim claim;
+    pid_t owner;
+    int fd, told[2];
+    char byte, folder[] = "/tmp/zs-claim-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    assert_int_equal(zs_metric_claim_read(DEVICE, CARD, 0, 0, &owner, &fd), 0);
+    assert_int_equal(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (zs_metric_claim_make(DEVICE, CARD, 0, 0, &claim) == 0)
+            zs_metric_claim_tell(&claim, SEGMENT);
+        (void)!write(told[1], "", 1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    assert_int_equal(zs_metric_claim_read(DEVICE, CARD, 0, 0, &owner, &fd), 1);
+    assert_int_equal(owner, child);
+    assert_int_equal(fd, SEGMENT);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(zs_metric_claim_read(DEVICE, CARD, 0, 0, &owner, &fd), 0);
+    assert_int_equal(zs_metric_claim_make(DEVICE, CARD, 0, 0, &claim), 0); /* and is taken over */
+    zs_metric_claim_end(&claim);
+    assert_int_equal(rmdir(folder), 0);
+    unsetenv("XDG_RUNTIME_DIR");
+    close(told[0]);
+    close(told[1]);
+}
+
 static int setup_pvc(void **state)
 {
     by_environment = true;
@@ -277,10 +313,9 @@ static int setup_pvc(void **state)
 int main(void)
 {
     const struct CMUnitTest rings[] = {
-        cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_hostile_streamers),
-        cmocka_unit_test(test_hostile_launches),
+        cmocka_unit_test(test_processes),         cmocka_unit_test(test_full),
+        cmocka_unit_test(test_hostile_streamers), cmocka_unit_test(test_hostile_launches),
+        cmocka_unit_test(test_claim_of_the_dead),
     };
     const struct CMUnitTest groups[] = {
         cmocka_unit_test(test_eu_stall_sampling),
