@@ -31,6 +31,12 @@ struct zs_check_thread {
     struct {
         uint32_t inst, epoch, generation, record;
     } recent[8]; /* records by instruction */
+    struct {
+        uint64_t address;
+        uint32_t inst, lane;
+        bool is_slm;
+    } reads[4]; /* plain ones, each by its first lane */
+    uint32_t read_count;
 };
 
 /* A resident group. */

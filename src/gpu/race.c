@@ -295,14 +295,43 @@ static bool is_guess(const struct zs_gpu_checks *c, uint32_t inst)
     return false;
 }
 
+static void add_guess(struct zs_gpu_checks *c, uint32_t inst)
+{
+    if (c->guess_count < ZS_ARRAY_LEN(c->guesses) && !is_guess(c, inst))
+        c->guesses[c->guess_count++] = inst;
+}
+
 /* What the thread has read there plainly it is atomic on now: a first guess, or a look before. */
 static void note_guess(const struct access *a, uint32_t read)
 {
-    struct zs_gpu_checks *c = a->at->c;
-    const struct zs_check_record *r = record_at(c, read);
-    if (r->group == a->record->group && r->thread == a->record->thread && !r->is_write &&
-        c->guess_count < ZS_ARRAY_LEN(c->guesses) && !is_guess(c, r->inst))
-        c->guesses[c->guess_count++] = r->inst;
+    const struct zs_check_record *r = record_at(a->at->c, read);
+    if (r->group == a->record->group && r->thread == a->record->thread && !r->is_write)
+        add_guess(a->at->c, r->inst);
+}
+
+/* The same where another thread was there between the two, so that the place forgot the read. */
+static void note_read(const struct access *a, const struct zs_port_access *first)
+{
+    struct zs_check_thread *thread = a->at->thread;
+    uint32_t n = thread->read_count++ % ZS_ARRAY_LEN(thread->reads);
+    thread->reads[n].address = first->address;
+    thread->reads[n].inst = a->inst;
+    thread->reads[n].lane = a->chan_offset + first->lane;
+    thread->reads[n].is_slm = first->is_slm;
+}
+
+static void find_guess(const struct access *a, const struct zs_port_accesses *pieces)
+{
+    const struct zs_check_thread *thread = a->at->thread;
+    uint32_t kept = (uint32_t)ZS_MIN((size_t)thread->read_count, ZS_ARRAY_LEN(thread->reads));
+    for (uint32_t n = 0; n < kept; n++) {
+        for (uint32_t i = 0; i < pieces->count; i++) {
+            const struct zs_port_access *p = &pieces->pieces[i];
+            if (p->address == thread->reads[n].address && p->is_slm == thread->reads[n].is_slm &&
+                a->chan_offset + p->lane == thread->reads[n].lane)
+                add_guess(a->at->c, thread->reads[n].inst);
+        }
+    }
 }
 
 static void report(const struct access *a, uint32_t half)
@@ -642,8 +671,12 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
         return;
     }
     a.record = record_at(at->c, a.number);
-    if (wanted.is_write && !is_atomic)
+    if (is_atomic)
+        find_guess(&a, &pieces);
+    else if (wanted.is_write)
         find_values(&a, send, payload);
+    else
+        note_read(&a, &pieces.pieces[0]);
     touch_pieces(&a, &pieces);
     if (is_atomic) /* what it orders is not itself: another one might have come first */
         order_atomic(at, &pieces);
