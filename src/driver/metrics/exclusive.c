@@ -32,6 +32,14 @@ static bool is_there(const char *path, const struct zs_own_fd *file)
     return lstat(path, &st) == 0 && st.st_dev == file->device && st.st_ino == file->inode;
 }
 
+/* Locked, and with what a dead process has told: it goes, as launches see by the folder's time
+ * alone that there is another claim. */
+static bool is_left(const char *path, const struct zs_own_fd *file)
+{
+    struct stat st;
+    return fstat(file->fd, &st) == 0 && st.st_size && unlink(path) == 0;
+}
+
 /* 0, -EBUSY, or what keeps it from being locked. */
 static int lock_file(const char *path, struct zs_own_fd *ret)
 {
@@ -43,7 +51,7 @@ static int lock_file(const char *path, struct zs_own_fd *ret)
             return error;
         if (fcntl(ret->fd, F_SETLK, &lock) != 0)
             error = errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
-        else if (!is_there(path, ret))
+        else if (!is_there(path, ret) || is_left(path, ret))
             error = -EAGAIN;
         if (error)
             zs_own_fd_close(ret);
