@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a harness over files and folders: the corpus as a test, or one input that crashed. */
+/* Runs a harness over files and folders: the corpus as a test, or one input that crashed. HARNESSES: one
+   HARNESS(name) each, whose LLVMFuzzerTestOneInput() is called fuzz_name() here. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
+#define HARNESS(name) int fuzz_##name(const uint8_t *data, size_t size_B);
+HARNESSES
+#undef HARNESS
+
+static const struct {
+    const char *name;
+    int (*run)(const uint8_t *data, size_t size_B);
+} harnesses[] = {
+#define HARNESS(name) {#name, fuzz_##name},
+    HARNESSES
+#undef HARNESS
+};
+
+static int (*run)(const uint8_t *data, size_t size_B);
 
 static int run_file(const char *path)
 {
@@ -21,7 +36,7 @@ static int run_file(const char *path)
     uint8_t *exact = data ? realloc(data, size_B ? (size_t)size_B : 1) : NULL;
     int ok = exact && fread(exact, 1, (size_t)size_B, file) == (size_t)size_B;
     if (ok)
-        LLVMFuzzerTestOneInput(exact, (size_t)size_B);
+        run(exact, (size_t)size_B);
     else
         fprintf(stderr, "%s: cannot be read\n", path);
     free(exact);
@@ -57,7 +72,14 @@ static int run_path(const char *path)
 int main(int argc, char **argv)
 {
     int total = 0;
-    for (int i = 1; i < argc; i++) {
+    for (size_t i = 0; argc > 1 && i < sizeof(harnesses) / sizeof(harnesses[0]); i++)
+        if (!strcmp(harnesses[i].name, argv[1]))
+            run = harnesses[i].run;
+    if (!run) {
+        fprintf(stderr, "usage: replay HARNESS PATH...\n");
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
         int n = run_path(argv[i]);
         if (n < 0)
             return 1;
