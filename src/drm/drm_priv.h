@@ -87,6 +87,7 @@ void zs_drm_log(enum zs_drm_log_level level, const char *format, ...) ZS_PRINTF(
  * The C library's own.
  */
 int zs_drm_real_fstat(int fd, struct stat *ret);
+void *zs_drm_real_mmap(void *at, size_t size_B, int protection, int flags, int fd, off_t offset_B);
 
 /* ---- node.c ------------------------------------------------------------------------------------
  */
@@ -255,6 +256,16 @@ int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint6
  */
 
 void zs_drm_pages_put(struct zs_drm_pages *pages);
+/* What mmap() is called with. */
+struct zs_drm_host_map {
+    void *at;
+    size_t size_B;
+    int protection, flags, fd;
+    off_t offset_B;
+};
+/* Maps the pages behind a descriptor of a shared object; *ret and errno as of mmap(). false: the
+ * descriptor is none of these. */
+bool zs_drm_prime_map(const struct zs_drm_host_map *map, void **ret);
 
 /* ---- vm.c --------------------------------------------------------------------------------------
  * With file->lock held.

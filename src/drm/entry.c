@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -37,6 +38,12 @@
 int zs_drm_real_fstat(int fd, struct stat *ret)
 {
     return NEXT(fstat)(fd, ret);
+}
+
+/* The system's call itself: allocators map memory before dlsym() may be called. */
+void *zs_drm_real_mmap(void *at, size_t size_B, int protection, int flags, int fd, off_t offset_B)
+{
+    return (void *)syscall(SYS_mmap, at, size_B, protection, flags, fd, offset_B);
 }
 
 static int failed(int error)
@@ -424,6 +431,22 @@ EXPORT int closedir(DIR *dir)
     free(folder);
     return 0;
 }
+
+/* ---- mmap --------------------------------------------------------------------------------------
+ * off_t and off64_t are one on 64-bit systems.
+ */
+
+#define MMAP(name)                                                                                 \
+    EXPORT void *name(void *at, size_t size_B, int protection, int flags, int fd, off_t offset_B)  \
+    {                                                                                              \
+        const struct zs_drm_host_map map = {at, size_B, protection, flags, fd, offset_B};          \
+        void *ret;                                                                                 \
+        return fd >= 0 && flags & MAP_SHARED && zs_drm_prime_map(&map, &ret)                       \
+                   ? ret                                                                           \
+                   : zs_drm_real_mmap(at, size_B, protection, flags, fd, offset_B);                \
+    }
+MMAP(mmap)
+MMAP(mmap64)
 
 /* ---- ioctl -------------------------------------------------------------------------------------
  */

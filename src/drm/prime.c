@@ -4,7 +4,7 @@
  * long as the object; its process knows it by its inode. Pages of an object that was shared belong
  * to all objects that have them; the last one lets them go. The file begins with where the pages
  * are, for other processes: they map them, through /proc, while the first one lives. Pages that
- * another process has had are kept until the first one ends.
+ * another process or a mapping of the host's has had are kept until the first one ends.
  */
 #include "drm/xe.h"
 
@@ -23,7 +23,7 @@ struct zs_drm_shared {
     char magic[8];
     int32_t pid, memory_fd;
     uint64_t offset_B, size_B;
-    _Atomic uint32_t others; /* how often other processes took it */
+    _Atomic uint32_t others; /* how often other processes and mappings took it */
 };
 static const char MAGIC[8] = "zsdmabf";
 
@@ -79,8 +79,8 @@ static void add(struct zs_drm_pages *pages)
 
 static struct zs_drm_shared *map_told(int fd)
 {
-    void *told =
-        mmap(NULL, sizeof(struct zs_drm_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *told = zs_drm_real_mmap(NULL, sizeof(struct zs_drm_shared), PROT_READ | PROT_WRITE,
+                                  MAP_SHARED, fd, 0);
     return told == MAP_FAILED ? NULL : told;
 }
 
@@ -147,27 +147,61 @@ static struct zs_drm_pages *find_pages(int fd)
     return pages;
 }
 
-/* The memory of another process; what its file says is not to be trusted. */
-static uint8_t *map_others(int fd, const struct stat *st, struct zs_drm_shared *ret)
+/* The file that has the pages, of any process; what a descriptor's file says is not to be trusted.
+ */
+static int open_memory(int fd, const struct stat *st, struct zs_drm_shared *ret)
 {
     char path[64];
     struct stat memory;
     if (pread(fd, ret, sizeof(*ret), 0) != sizeof(*ret) ||
         memcmp(ret->magic, MAGIC, sizeof(MAGIC)) != 0 || ret->size_B != (uint64_t)st->st_size ||
         !ret->size_B)
-        return NULL;
+        return -1;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)ret->pid, (int)ret->memory_fd);
     int memory_fd = open(path, O_RDWR | O_CLOEXEC);
     if (memory_fd < 0)
-        return NULL;
-    void *host = MAP_FAILED;
+        return -1;
     if (!zs_drm_real_fstat(memory_fd, &memory) && memory.st_size > 0 &&
         ret->offset_B <= (uint64_t)memory.st_size &&
         ret->size_B <= (uint64_t)memory.st_size - ret->offset_B)
-        host = mmap(NULL, ret->size_B, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd,
-                    (off_t)ret->offset_B);
+        return memory_fd;
+    close(memory_fd);
+    return -1;
+}
+
+static uint8_t *map_others(int fd, const struct stat *st, struct zs_drm_shared *ret)
+{
+    int memory_fd = open_memory(fd, st, ret);
+    if (memory_fd < 0)
+        return NULL;
+    void *host = zs_drm_real_mmap(NULL, ret->size_B, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd,
+                                  (off_t)ret->offset_B);
     close(memory_fd);
     return host == MAP_FAILED ? NULL : host;
+}
+
+bool zs_drm_prime_map(const struct zs_drm_host_map *map, void **ret)
+{
+    struct stat st;
+    struct zs_drm_shared said, *told;
+    if (fcntl(map->fd, F_GET_SEALS) < 0 || zs_drm_real_fstat(map->fd, &st)) /* no memory file */
+        return false;
+    int memory_fd = open_memory(map->fd, &st, &said);
+    if (memory_fd < 0)
+        return false;
+    *ret = MAP_FAILED;
+    errno = EINVAL;
+    uint64_t room_B = zs_align_up(said.size_B, 4096);
+    if (map->offset_B >= 0 && (uint64_t)map->offset_B <= room_B &&
+        map->size_B <= room_B - (uint64_t)map->offset_B && (told = map_told(map->fd))) {
+        *ret = zs_drm_real_mmap(map->at, map->size_B, map->protection, map->flags, memory_fd,
+                                (off_t)said.offset_B + map->offset_B);
+        if (*ret != MAP_FAILED)
+            atomic_fetch_add(&told->others, 1);
+        munmap(told, sizeof(*told));
+    }
+    close(memory_fd);
+    return true;
 }
 
 static struct zs_drm_pages *take_others(int fd)

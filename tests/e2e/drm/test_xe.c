@@ -254,6 +254,44 @@ static void shares(void **state)
     close(other);
 }
 
+/* What the host maps of a descriptor are the object's pages, which stay as long. */
+static void maps_shared(void **state)
+{
+    int status, fd = open_node();
+    uint32_t *data, handle = create(fd, (void **)&data);
+    struct drm_prime_handle p = {.handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR};
+    assert_int_equal(CALL(fd, 0x2d, p), 0);
+    uint32_t *whole = mmap(NULL, OBJECT_B, PROT_READ | PROT_WRITE, MAP_SHARED, p.fd, 0);
+    uint32_t *second = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, p.fd, PAGE);
+    assert_ptr_not_equal(whole, MAP_FAILED);
+    assert_ptr_not_equal(second, MAP_FAILED);
+    assert_int_equal(whole[0], 0);
+    data[PAGE / 4 + 1] = 55;
+    whole[1] = 56;
+    assert_int_equal(second[1], 55);
+    assert_int_equal(data[1], 56);
+    assert_ptr_equal(mmap(NULL, OBJECT_B, PROT_READ, MAP_SHARED, p.fd, PAGE), MAP_FAILED);
+    assert_int_equal(errno, EINVAL);
+    pid_t pid = fork();
+    if (!pid) {
+        uint32_t *here = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, p.fd, 0);
+        bool is_it = here != MAP_FAILED && here[1] == 56;
+        if (is_it)
+            here[2] = 57;
+        _exit(!is_it);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    struct drm_gem_close c = {.handle = handle};
+    assert_int_equal(CALL(fd, 0x09, c), 0);
+    close(p.fd);
+    assert_int_equal(whole[2], 57);
+    assert_int_equal(second[1], 55);
+    munmap(whole, OBJECT_B);
+    munmap(second, PAGE);
+    close(fd);
+}
+
 /* The GPU of another process writes to the object, also when the first process has closed it. */
 static int other_process(int from, int to)
 {
@@ -598,10 +636,15 @@ int main(int argc, char **argv)
     if (argc > 1)
         return cmocka_run_group_tests(of_tiles, NULL, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queries), cmocka_unit_test(bindings),
-        cmocka_unit_test(rings),   cmocka_unit_test(syncs),
-        cmocka_unit_test(shares),  cmocka_unit_test(shares_with_processes),
-        cmocka_unit_test(hostile), cmocka_unit_test(forks),
+        cmocka_unit_test(queries),
+        cmocka_unit_test(bindings),
+        cmocka_unit_test(rings),
+        cmocka_unit_test(syncs),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(maps_shared),
+        cmocka_unit_test(shares_with_processes),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(forks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

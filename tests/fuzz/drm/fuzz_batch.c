@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -20,6 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B);
 int zs_drm_real_fstat(int fd, struct stat *ret)
 {
     return fstat(fd, ret);
+}
+
+void *zs_drm_real_mmap(void *at, size_t size_B, int protection, int flags, int fd, off_t offset_B)
+{
+    return mmap(at, size_B, protection, flags, fd, offset_B);
 }
 
 /* Kernels may loop for ever. */

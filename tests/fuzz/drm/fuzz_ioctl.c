@@ -30,6 +30,11 @@ int zs_drm_real_fstat(int fd, struct stat *ret)
     return fstat(fd, ret);
 }
 
+void *zs_drm_real_mmap(void *at, size_t size_B, int protection, int flags, int fd, off_t offset_B)
+{
+    return mmap(at, size_B, protection, flags, fd, offset_B);
+}
+
 bool zs_drm_is_mapped(uint64_t user, uint64_t size_B)
 {
     return user >= USER && size_B <= USER_B && user - USER <= USER_B - size_B;
