@@ -17,6 +17,7 @@
 
 #include "dataport/dataport.h"
 #include "eu/send_lower.h"
+#include "eu/tier_priv.h"
 
 #include <errno.h>
 #include <smmintrin.h>
@@ -27,6 +28,7 @@
 enum { BLOCK_BITS = ZS_EU_BLOCK_BITS, DEPTH_MAX = ZS_EU_DEPTHS - 1 };
 #define BLOCK_MASK ZS_EU_BLOCK_MASK
 #define NO_BLOCK   UINT32_MAX
+enum { SR0_START = 7u << 24 }; /* fixed function: GPGPU */
 
 /* In the version for the lanes that run. */
 static const struct zs_eu_op *block_start(const struct zs_eu_thread *t, uint32_t block)
@@ -766,7 +768,7 @@ void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *pr
     }
     t->program = program;
     t->ce = t->alive = dispatch_mask;
-    t->sr0[0] = 7u << 24; /* fixed function: GPGPU */
+    t->sr0[0] = SR0_START;
     t->sr0[2] = t->sr0[3] = t->dispatched = dispatch_mask;
     t->all_ones = UINT32_MAX;
     t->merge_block = NO_BLOCK;
@@ -792,14 +794,17 @@ static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
 {
     const struct zs_eu_op *op = t->resume;
 
-    if (!op)
+    bool begins = op == NULL;
+    if (begins)
         op = block_start(t, t->program->entry_block);
     t->status = ZS_EU_OK;
     t->budget = (int64_t)budget;
     t->budget_start = budget;
-    do
+    op = op->fn(t, op);
+    if (op || !begins)
+        zs_eu_strayed(t);
+    while (op)
         op = op->fn(t, op);
-    while (op);
     uint64_t executed = budget - (uint64_t)t->budget;
     t->executed += executed;
     t->budget_start = (uint64_t)t->budget;
@@ -844,6 +849,45 @@ enum zs_eu_status zs_eu_run_among(struct zs_eu_thread *t, const struct zs_eu_pro
     else
         run(t, budget);
     *host_csr = t->host_csr;
+    return (enum zs_eu_status)t->status;
+}
+
+bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *program,
+                         uint32_t dispatch_mask)
+{
+    if (t->program != program || !program->tier || !program->tier->start ||
+        dispatch_mask != program->full_ce || t->dispatched != dispatch_mask ||
+        t->status != ZS_EU_EOT || t->follows & (uint32_t)ZS_EU_STRAYED)
+        return false;
+    t->sr0[0] = SR0_START;
+    t->msg0 = 0;
+    t->passed_barriers = 0;
+    t->resume = NULL;
+    return true;
+}
+
+enum zs_eu_status zs_eu_run_repeated(struct zs_eu_thread *t, uint64_t budget, uint32_t *host_csr)
+{
+    const struct zs_eu_op *op = t->program->tier->start;
+
+    if (ZS_UNLIKELY(t->host_csr != *host_csr))
+        _mm_setcsr(t->host_csr);
+    *host_csr = t->host_csr;
+    t->status = ZS_EU_OK;
+    t->budget = (int64_t)budget;
+    t->budget_start = budget;
+    op = op->fn(t, op);
+    if (ZS_UNLIKELY(op != NULL))
+        zs_eu_strayed(t);
+    while (op)
+        op = op->fn(t, op);
+    t->executed = budget - (uint64_t)t->budget;
+    t->budget_start = (uint64_t)t->budget;
+    if (t->counters) {
+        t->counters[0] += t->executed + 1;
+        if (ZS_UNLIKELY(t->counters[0] > ZS_EU_SETTLE_AFTER))
+            zs_eu_program_counters_settle(t->program, t->counters);
+    }
     return (enum zs_eu_status)t->status;
 }
 

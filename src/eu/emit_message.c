@@ -208,19 +208,21 @@ static void put(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsign
          result(e, m, element, group));
 }
 
-/* Neighbours: whole vectors. */
+/* Neighbours: whole vectors. Of several elements those of lanes overlap: what is stored is one. */
 static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
                      unsigned first)
 {
     char type[24];
 
     snprintf(type, sizeof(type), "<%u x i%u>", m->n, 8 * m->size_B);
-    unsigned at = pointer(e, m, first, 0, type);
-    if (m->writes)
-        LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, from_slots(e, m, 0, group), type,
-             at);
-    else
-        put(e, m, 0, group, VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
+    for (unsigned i = 0; i < m->elements; i++) {
+        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        if (m->writes)
+            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, from_slots(e, m, i, group),
+                 type, at);
+        else
+            put(e, m, i, group, VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
+    }
 }
 
 /* One place: to all lanes. */
@@ -360,9 +362,10 @@ static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
     }
     unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", m->n, bits, m->at[group]);
     unsigned far = m->wide ? first : VALUE("zext i32 %%v%u to i64", first);
-    if (m->elements == 1 && !m->place_B[0]) {
+    if (m->elements == 1 || !m->writes) {
         unsigned ok = rises(e, m, group, first, m->size_B);
-        ok = VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->size_B * m->n));
+        ok =
+            VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->span_B + m->size_B * (m->n - 1)));
         zs_eu_emit_branch(e, ok, row, one, 0);
         zs_eu_emit_put_label(e, row);
         move_row(e, m, group, far);

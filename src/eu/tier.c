@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc3";
+static const char magic[8] = "zsEUhc4";
 
 /* ---- helpers ---- */
 
@@ -30,6 +30,7 @@ static const struct zs_eu_op *end_of_one(struct zs_eu_thread *t, const struct zs
 
 static const struct zs_eu_op *original(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
+    zs_eu_strayed(t);
     return t->program->tier->originals[op - t->program->ops](t, op);
 }
 
@@ -48,6 +49,7 @@ static uint32_t one(struct zs_eu_thread *t, uint32_t index)
 {
     struct zs_eu_op pair[2];
 
+    zs_eu_strayed(t);
     pair[0] = t->program->ops[index];
     pair[0].fn = t->program->tier->originals[index];
     pair[1] = (struct zs_eu_op){.fn = end_of_one};
@@ -61,6 +63,7 @@ static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t ac
     const struct zs_eu_op *op = &t->program->ops[index];
     const struct zs_eu_send *send = &op->send->send;
 
+    zs_eu_strayed(t);
     t->current = op;
     enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
     if (ZS_LIKELY(status == ZS_EU_OK && !send->d.eot))
@@ -68,6 +71,19 @@ static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t ac
     t->status = status == ZS_EU_OK ? ZS_EU_EOT : status;
     t->resume = op + 1;
     return 0;
+}
+
+static const struct zs_eu_op *part(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
+                                   uint32_t next_block)
+{
+    zs_eu_strayed(t);
+    return zs_eu_lanes_split(t, taken, block, next_block);
+}
+
+static void join(struct zs_eu_thread *t, uint32_t block)
+{
+    zs_eu_strayed(t);
+    zs_eu_lanes_join(t, block);
 }
 
 /* ---- blobs ---- */
@@ -263,11 +279,15 @@ static int clear_less(struct zs_eu_program *p, const struct blob *blob, unsigned
 
 static void enter_all(struct zs_eu_program *p, const struct blob *blob)
 {
+    const struct zs_eu_op *start = &p->ops[p->block_op[p->entry_block] + p->op_count];
+
     for (uint64_t i = 0; i < blob->entry_count; i++) {
         struct zs_eu_tier_entry entry;
         memcpy(&entry, blob->entries.data + i * sizeof(entry), sizeof(entry));
         uint8_t *at = (uint8_t *)p->tier->code + entry.code_B;
         memcpy(&p->ops[entry.op].fn, &at, sizeof(at));
+        if (&p->ops[entry.op] == start)
+            p->tier->start = start;
     }
 }
 
@@ -298,9 +318,8 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t))(
          void *)&tier->helpers[ZS_EU_TIER_SEND] = send_message;
     *(const struct zs_eu_op *(**)(struct zs_eu_thread *, uint32_t, uint32_t, uint32_t))(
-         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
-    *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] =
-        zs_eu_lanes_join;
+         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = part;
+    *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] = join;
     error = map_code(tier, blob.code);
     for (unsigned all = 0; all < 2 && !error; all++)
         error = clear_less(p, &blob, all);

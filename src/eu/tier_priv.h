@@ -16,9 +16,17 @@ enum zs_eu_tier_helper {
     ZS_EU_TIER_HELPERS
 };
 
+/* A bit of follows: since the thread began, somebody else than compiled code in one go had it. */
+enum { ZS_EU_STRAYED = INT32_MIN };
+static inline void zs_eu_strayed(struct zs_eu_thread *t)
+{
+    t->follows |= (uint32_t)ZS_EU_STRAYED;
+}
+
 struct zs_eu_tier {
     void *helpers[ZS_EU_TIER_HELPERS]; /* compiled code finds them here */
     zs_eu_op_fn **originals;           /* of all operations of both versions */
+    const struct zs_eu_op *start;      /* where threads with all lanes start; NULL: not compiled */
     void *code;                        /* mapped */
     size_t code_B;
 };

@@ -26,6 +26,7 @@
 #include "gpu/check.h"
 
 #include "eu/shadow.h"
+#include "eu/tier.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -263,12 +264,11 @@ static inline void copy_registers(uint8_t *to, const uint8_t *from, uint32_t siz
         memcpy(to, from, size_B);
 }
 
-/* Payload: r0, per-thread data, cross-thread data (facts: docs/gpu.md, "Payload"). */
-static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
-                         uint32_t thread, uint32_t number, uint8_t *grf)
+/* What is a thread's own of its payload: r0, per-thread data (facts: docs/gpu.md, "Payload"). */
+static inline void fill_own(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                            uint32_t thread, uint32_t number, uint8_t *grf)
 {
     typedef uint32_t quad __attribute__((vector_size(16)));
-    uint32_t grf_B = run->kernel->module->grf_B;
     /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
     const struct zs_gpu_model *model = run->device->model;
     uint32_t number_bits = ZS_MIN(model->fftid_bits, 10u);
@@ -280,9 +280,17 @@ static void fill_payload(const struct zs_gpu_run *run, const struct zs_gpu_group
     uint32_t per_thread_B = run->kernel->per_thread_B;
     memcpy(grf, &r0[0], sizeof(quad));
     memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
-    memset(grf + sizeof(r0), 0, grf_B - sizeof(r0));
-    copy_registers(grf + grf_B, run->local_ids + (size_t)thread * per_thread_B, per_thread_B);
-    copy_registers(grf + grf_B + per_thread_B, run->payload, run->kernel->inline_B);
+    copy_registers(grf + run->kernel->module->grf_B, run->local_ids + (size_t)thread * per_thread_B,
+                   per_thread_B);
+}
+
+/* The rest: cross-thread data, the same for all. */
+static void fill_shared(const struct zs_gpu_run *run, uint8_t *grf)
+{
+    enum { R0_B = 32 };
+    uint32_t grf_B = run->kernel->module->grf_B;
+    memset(grf + R0_B, 0, grf_B - R0_B);
+    copy_registers(grf + grf_B + run->kernel->per_thread_B, run->payload, run->kernel->inline_B);
 }
 
 /* Unique among the live threads of the launch. */
@@ -302,7 +310,8 @@ static uint32_t spread(uint32_t number, uint32_t mask)
 }
 
 /* Where threads find the number that selects their private memory (CShader::GetHWTID() of IGC). */
-static void number_thread(const struct zs_gpu_model *model, uint32_t number, struct zs_eu_thread *t)
+static inline void number_thread(const struct zs_gpu_model *model, uint32_t number,
+                                 struct zs_eu_thread *t)
 {
     t->sr0[0] |= spread(number, model->sr0_number);
     if (model->msg0_shift)
@@ -322,10 +331,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     state->slot = fresh ? w->fresh_slot++ : w->free_slots[--w->free_slot_count];
     state->phase = ZS_GPU_THREAD_READY;
     struct zs_eu_thread *t = &w->threads[state->slot];
-    uint32_t simd = run->kernel->module->simd;
-    uint32_t mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
-    if (thread == run->threads_per_group - 1)
-        mask = run->last_mask;
+    uint32_t mask = thread == run->threads_per_group - 1 ? run->last_mask : run->mask;
     bool traced = debug ? zs_gpu_is_traced(run, w, group) : group->traced;
     bool debugged = debug && w->debug;
     const struct zs_eu_program *compiled = debugged ? NULL : zs_gpu_tier_program(run->kernel);
@@ -349,7 +355,8 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     if (run->undefined)
         zs_gpu_undefined_thread(run, w, t, state->slot, number);
     number_thread(run->device->model, number, t);
-    fill_payload(run, group, thread, number, t->grf);
+    fill_own(run, group, thread, number, t->grf);
+    fill_shared(run, t->grf);
 }
 
 void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
@@ -380,18 +387,23 @@ static uint64_t *slm_written(const struct zs_gpu_run *run, const struct zs_gpu_g
     return run->kernel->checks_local ? (uint64_t *)(void *)(group->slm + at_B) : NULL;
 }
 
-void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                         struct zs_gpu_group *group, uint32_t thread)
+static inline void enter_own(const struct zs_gpu_run *run, struct zs_port *port, uint32_t number,
+                             uint32_t thread)
 {
-    struct zs_port *port = &w->port;
-    uint32_t number = thread_number(run, group, thread);
-    port->slm = group->slm;
-    port->slm_written = slm_written(run, group);
-    port->slm_filled_B = 0;
     port->scratch_start = (number + 1ull) * run->scratch_B;
     port->scratch_end = port->scratch_start + run->scratch_B;
     port->scratch_bias = scratch_base(run, number);
     port->thread = thread;
+}
+
+void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                         struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_port *port = &w->port;
+    port->slm = group->slm;
+    port->slm_written = slm_written(run, group);
+    port->slm_filled_B = 0;
+    enter_own(run, port, thread_number(run, group, thread), thread);
     w->checked = group;
     port->named_barriers = &group->named;
 }
@@ -465,27 +477,15 @@ static void release_named(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     group->named.completed = 0;
 }
 
-/* Run one thread for a slice. */
-IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                                        struct zs_gpu_group *group, uint32_t thread, bool debug)
+/* A thread has run, and ended, or stopped. */
+IN_TWO_VERSIONS enum outcome thread_ran(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                        struct zs_gpu_group *group, uint32_t thread,
+                                        enum zs_eu_status status, bool debug)
 {
     struct zs_gpu_thread_state *state = &group->threads[thread];
-    if (state->phase == ZS_GPU_THREAD_NEW)
-        start_thread(run, w, group, thread, debug);
     struct zs_eu_thread *t = &w->threads[state->slot];
-    struct zs_port *port = &w->port;
-    zs_gpu_enter_thread(run, w, group, thread);
-    if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
-        return state->phase == ZS_GPU_THREAD_HELD ? OUTCOME_STOPPED : OUTCOME_BUSY;
-    bool recorded = debug && run->history;
-    uint64_t before = recorded ? zs_eu_thread_steps(t) : 0, executed = t->executed;
-    enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
-    if (recorded)
-        zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
-                           status == ZS_EU_EOT);
-    group->spent += t->executed - executed;
-    group->arrived += port->barrier_signals;
-    port->barrier_signals = 0;
+    group->arrived += w->port.barrier_signals;
+    w->port.barrier_signals = 0;
     if (ZS_UNLIKELY(group->named.completed))
         release_named(run, w, group);
     if (status == ZS_EU_FAULT)
@@ -501,6 +501,71 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     else if (status == ZS_EU_BARRIER && !may_pass(t))
         state->phase = ZS_GPU_THREAD_WAITING;
     return status == ZS_EU_BUDGET ? OUTCOME_BUSY : OUTCOME_DONE;
+}
+
+/* Run one thread for a slice. */
+IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                        struct zs_gpu_group *group, uint32_t thread, bool debug)
+{
+    struct zs_gpu_thread_state *state = &group->threads[thread];
+    if (state->phase == ZS_GPU_THREAD_NEW)
+        start_thread(run, w, group, thread, debug);
+    struct zs_eu_thread *t = &w->threads[state->slot];
+    zs_gpu_enter_thread(run, w, group, thread);
+    if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
+        return state->phase == ZS_GPU_THREAD_HELD ? OUTCOME_STOPPED : OUTCOME_BUSY;
+    bool recorded = debug && run->history;
+    uint64_t before = recorded ? zs_eu_thread_steps(t) : 0, executed = t->executed;
+    enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
+    if (recorded)
+        zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
+                           status == ZS_EU_EOT);
+    group->spent += t->executed - executed;
+    return thread_ran(run, w, group, thread, status, debug);
+}
+
+/*
+ * Threads of a group that has not begun, one after the other in one slot, while each ends at once
+ * and leaves there what the next one begins with: what is the same for all of them is done once.
+ * Returns how many have begun; *ret_outcome is that of the last one, if there is any.
+ */
+IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                                      struct zs_gpu_group *group, enum outcome *ret_outcome,
+                                      bool debug)
+{
+    const struct zs_eu_program *program = zs_gpu_tier_program(run->kernel);
+    uint32_t count = run->threads_per_group - (run->last_mask != run->mask), thread = 0;
+    uint64_t budget = ZS_MIN(run->slice, (uint64_t)ZS_EU_REPEAT_MAX);
+    if (!program || !w->free_slot_count || group->live != run->threads_per_group ||
+        group->threads[0].phase != ZS_GPU_THREAD_NEW || run->trace || run->checks ||
+        run->undefined || (debug && (w->debug || run->history)))
+        return 0;
+    uint32_t slot = w->free_slots[w->free_slot_count - 1];
+    struct zs_eu_thread *t = &w->threads[slot];
+    while (thread < count && zs_eu_thread_repeat(t, program, run->mask)) {
+        uint32_t number = thread_number(run, group, thread);
+        if (thread == 0)
+            zs_gpu_enter_thread(run, w, group, thread);
+        else
+            enter_own(run, &w->port, number, thread);
+        number_thread(run->device->model, number, t);
+        fill_own(run, group, thread, number, t->grf);
+        enum zs_eu_status status = zs_eu_run_repeated(t, budget, &w->host_csr);
+        group->spent += t->executed;
+        struct zs_gpu_thread_state *state = &group->threads[thread++];
+        state->slot = slot;
+        if (ZS_LIKELY(status == ZS_EU_EOT && !w->port.barrier_signals && !group->named.completed)) {
+            state->phase = ZS_GPU_THREAD_DONE;
+            w->threads_run++;
+            group->live--;
+            continue;
+        }
+        w->free_slot_count--;
+        state->phase = ZS_GPU_THREAD_READY;
+        *ret_outcome = thread_ran(run, w, group, thread - 1, status, debug);
+        break;
+    }
+    return thread;
 }
 
 /* ---- groups ------------------------------------------------------------------------------------
@@ -585,25 +650,35 @@ static bool slice_is_over(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     return true;
 }
 
+/* After a thread's slice; false: stop. */
+static inline bool goes_on(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                           const struct zs_gpu_group *group, uint32_t thread, enum outcome outcome,
+                           bool *ret_busy)
+{
+    if (ZS_LIKELY(outcome == OUTCOME_DONE))
+        return true;
+    if (outcome == OUTCOME_STOPPED)
+        return false;
+    *ret_busy = true;
+    return !interrupted(run, w, group, &w->threads[group->threads[thread].slot], thread);
+}
+
 /* A slice for each thread that can run. DONE: the group has ended. */
 IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                        struct zs_gpu_group *group, bool *ret_busy, bool debug)
 {
-    uint32_t ran = 0;
+    enum outcome outcome = OUTCOME_DONE;
+    uint32_t ran = run_repeated(run, w, group, &outcome, debug);
     *ret_busy = false;
-    for (uint32_t i = 0; i < run->threads_per_group; i++) {
-        enum zs_gpu_thread_phase phase = group->threads[i].phase;
-        if (phase > ZS_GPU_THREAD_READY)
+    if (ran && !goes_on(run, w, group, ran - 1, outcome, ret_busy))
+        return OUTCOME_STOPPED;
+    for (uint32_t i = ran; i < run->threads_per_group; i++) {
+        if (group->threads[i].phase > ZS_GPU_THREAD_READY)
             continue;
         ran++;
-        enum outcome outcome = run_thread(run, w, group, i, debug);
-        if (outcome == OUTCOME_STOPPED)
-            return outcome;
-        if (outcome == OUTCOME_BUSY) {
-            *ret_busy = true;
-            if (interrupted(run, w, group, &w->threads[group->threads[i].slot], i))
-                return OUTCOME_STOPPED;
-        }
+        outcome = run_thread(run, w, group, i, debug);
+        if (!goes_on(run, w, group, i, outcome, ret_busy))
+            return OUTCOME_STOPPED;
     }
     if (group->live == 0)
         return OUTCOME_DONE;

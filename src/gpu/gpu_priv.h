@@ -358,7 +358,7 @@ struct zs_gpu_run {
     uint32_t memory_payload_B; /* those behind kernel->inline_B that kernels may load */
     uint8_t *local_ids;        /* per-thread rows of a group */
     uint32_t threads_per_group, group_items;
-    uint32_t last_mask; /* dispatch mask of a group's last thread */
+    uint32_t mask, last_mask; /* dispatch masks of a group's threads, and of its last one */
     uint64_t group_total;
     uint32_t slm_B;           /* exact: what kernels may touch */
     struct zs_port_gap *gaps; /* in it, owned; the kernel checks_local */

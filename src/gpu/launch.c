@@ -28,7 +28,8 @@ static int check(const struct zs_gpu_launch *launch, struct zs_gpu_run *run)
     run->group_items = (uint32_t)items;
     run->group_total = groups;
     run->threads_per_group = ((uint32_t)items + simd - 1) / simd;
-    run->last_mask = rest ? (1u << rest) - 1 : simd == 32 ? UINT32_MAX : (1u << simd) - 1;
+    run->mask = simd == 32 ? UINT32_MAX : (1u << simd) - 1;
+    run->last_mask = rest ? (1u << rest) - 1 : run->mask;
     run->slm_B = (uint32_t)zs_align_up(zs_gpu_args_slm_exact_B(launch->args), 4);
     return 0;
 }

@@ -21,14 +21,14 @@ static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
 }
 
 /* A second program of the same code that is compiled; NULL: nothing of it is worth it. */
-static struct zs_eu_program *compiled(const struct zs_eu_lower_params *params)
+static struct zs_eu_program *compiled_as(const struct zs_eu_lower_params *params,
+                                         const struct zs_eu_tier_options *options)
 {
     struct zs_buf request = {0}, blob = {0}, why = {0};
     struct zs_eu_program *program = NULL;
     struct zs_diag diag = {0};
 
-    zs_eu_tier_request_put(
-        params, &(struct zs_eu_tier_options){.keeps_state = true, .keeps_end = true}, &request);
+    zs_eu_tier_request_put(params, options, &request);
     int error = zs_host_build(zs_buf_span(&request), &blob, &why);
     if (error == -ENOTSUP)
         print_message("%s", zs_buf_cstr(&why));
@@ -43,6 +43,12 @@ static struct zs_eu_program *compiled(const struct zs_eu_lower_params *params)
     zs_buf_fini(&blob);
     zs_buf_fini(&why);
     return program;
+}
+
+static struct zs_eu_program *compiled(const struct zs_eu_lower_params *params)
+{
+    return compiled_as(params,
+                       &(struct zs_eu_tier_options){.keeps_state = true, .keeps_end = true});
 }
 
 /* ---- random instructions ---- */
@@ -404,6 +410,78 @@ static void test_hostile_blobs(void **state)
     zs_buf_fini(&why);
 }
 
+/* ---- threads that begin anew ---- */
+
+enum { LIMIT_AT = 2 * 32 }; /* r2.0 */
+
+static void set_limit(struct zs_eu_thread *t, uint32_t limit)
+{
+    memcpy(t->grf + LIMIT_AT, &limit, sizeof(limit));
+}
+
+/* r30 counts from the zero that a thread finds to r2.0: how many instructions it takes. */
+static uint64_t begun_anew(struct zs_eu_thread *t, const struct zs_eu_program *p, uint32_t limit)
+{
+    zs_eu_thread_restart(t, p, UINT16_MAX);
+    set_limit(t, limit);
+    assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
+    return t->executed;
+}
+
+static void test_repeated(void **state)
+{
+    static const struct zs_eu_tier_options plain = {0}, keeps = {.keeps_state = true};
+    const struct zs_eu_tier_options *const options[] = {&plain, &keeps};
+    const char *text = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                       "(W) mov (1|M0) r31.0<1>:d 0:w\n"
+                       "L1:\n"
+                       "(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 1:w\n"
+                       "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d r2.0<0;1,0>:d\n"
+                       "(W&f0.0) jmpi L1\n";
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_isa_asm_error where = {.size_B = sizeof(where)};
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 3 * 32};
+    uint32_t csr = zs_eu_host_csr(), saved = csr;
+    char whole[1024];
+    uint8_t *code = NULL;
+
+    (void)state;
+    assert_non_null(t);
+    snprintf(whole, sizeof(whole), "%s%s\n", text, end_of_thread(ZS_ISA_GEN9));
+    assert_int_equal(zs_isa_assemble(ZS_ISA_GEN9, zs_span_make(whole, strlen(whole)), &code,
+                                     &params.code.size_B, &where),
+                     0);
+    params.code.data = code;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(options); i++) {
+        struct zs_eu_program *p = compiled_as(&params, options[i]);
+        assert_non_null(p);
+        memset(t, 0, sizeof(*t));
+        zs_eu_thread_init(t, p, UINT16_MAX);
+        uint64_t five = begun_anew(t, p, 5), nine = begun_anew(t, p, 9);
+        assert_true(nine > five);
+        assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
+        assert_int_equal(zs_eu_run_repeated(t, 1000, &csr), ZS_EU_EOT);
+        assert_int_equal(t->executed, nine);
+        assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
+        set_limit(t, 5);
+        assert_int_equal(zs_eu_run_repeated(t, 1000, &csr), ZS_EU_EOT);
+        assert_int_equal(t->executed, five);
+        assert_false(zs_eu_thread_repeat(t, p, 0xff)); /* other lanes */
+        assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
+        assert_int_equal(zs_eu_run_repeated(t, 4, &csr), ZS_EU_BUDGET);
+        assert_false(zs_eu_thread_repeat(t, p, UINT16_MAX)); /* it has not ended */
+        assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
+        assert_int_equal(t->executed, five);
+        assert_false(zs_eu_thread_repeat(t, p, UINT16_MAX)); /* not in one go */
+        assert_int_equal(begun_anew(t, p, 9), nine);
+        zs_eu_program_destroy(p);
+    }
+    zs_eu_host_csr_restore(saved);
+    zs_isa_code_free(code);
+    free(t);
+}
+
 /* ---- what is printed and verified ---- */
 
 static void test_show(void **state)
@@ -433,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_loop),          cmocka_unit_test(test_divergent_loop),
         cmocka_unit_test(test_overlap),       cmocka_unit_test(test_fault),
         cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_show),
+        cmocka_unit_test(test_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
