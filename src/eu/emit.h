@@ -130,6 +130,8 @@ unsigned zs_eu_emit_read_old(struct zs_eu_emit *e, uint32_t at, unsigned size_B,
 /* Variables to memory, or from it, of a unit: what the function has of it. */
 void zs_eu_emit_spill(struct zs_eu_emit *e, uint32_t unit);
 void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit);
+/* What is used of a unit's variable becomes zero. */
+void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit);
 void zs_eu_emit_variables(struct zs_eu_emit *e);
 /* Before anything is known of them. */
 void zs_eu_emit_reset_units(struct zs_eu_emit *e);

@@ -713,6 +713,36 @@ static void emit_body(struct zs_eu_emit *e)
     }
 }
 
+/* Whether threads come to a segment as they start, and never again. */
+static bool only_starts(const struct zs_eu_emit *e, uint32_t segment)
+{
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS], start = e->block_segment[e->p->entry_block];
+    unsigned count;
+
+    if (segment % half(e) != start)
+        return false;
+    for (uint32_t i = 0; i < half(e); i++) {
+        if (!zs_eu_emit_successors(e, i, to, &count))
+            return false;
+        for (unsigned k = 0; k < count; k++) {
+            if (to[k] == start)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A unit of a thread that starts. */
+static void begin_unit(struct zs_eu_emit *e, uint32_t unit)
+{
+    uint32_t file = ZS_EU_OFFSET(grf), at = unit * 32, size_B = zs_eu_file_B(e->p);
+
+    if (at >= file + e->options.payload_B && at < file + size_B)
+        zs_eu_emit_clear(e, unit);
+    else
+        zs_eu_emit_fill(e, unit);
+}
+
 /* Where a thread comes in. */
 static void emit_entries(struct zs_eu_emit *e)
 {
@@ -730,7 +760,7 @@ static void emit_entries(struct zs_eu_emit *e)
         if (!e->segments[i].in || !e->segments[i].entry)
             continue;
         zs_buf_printf(&e->body, "n%u:\n", i);
-        each_unit(e, &e->segments[i].live, zs_eu_emit_fill);
+        each_unit(e, &e->segments[i].live, only_starts(e, i) ? begin_unit : zs_eu_emit_fill);
         LINE("br label %%s%u", i);
     }
 }

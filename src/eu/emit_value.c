@@ -355,6 +355,21 @@ void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
     LINE("store <%u x i32> %%v%u, <%u x i32>* %%c%u", lanes, value, lanes, first);
 }
 
+void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit)
+{
+    if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
+        for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
+            if (e->word_used[i])
+                LINE("store i32 0, i32* %%w%u", i);
+        }
+        return;
+    }
+    uint32_t first = variable_of(e, unit);
+    if (e->used[first])
+        LINE("store <%u x i32> zeroinitializer, <%u x i32>* %%c%u", lanes_of(e, unit),
+             lanes_of(e, unit), first);
+}
+
 void zs_eu_emit_variables(struct zs_eu_emit *e)
 {
     for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {

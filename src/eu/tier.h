@@ -27,8 +27,9 @@ enum {
 enum { ZS_EU_TIER_LOWER = 0 };
 
 struct zs_eu_tier_options {
-    bool keeps_state; /* all registers are as the interpreter's at every exit: for debuggers */
-    bool keeps_end;   /* ... and where the thread ends: for tests */
+    bool keeps_state;   /* all registers are as the interpreter's at every exit: for debuggers */
+    bool keeps_end;     /* ... and where the thread ends: for tests */
+    uint32_t payload_B; /* registers behind these are zero where threads start */
 };
 
 /* An entry: the operation where it begins, and the place of its code. */

@@ -70,6 +70,7 @@ int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *re
         return -EBADMSG;
     ret->options.keeps_state = n[16] & 1;
     ret->options.keeps_end = n[16] >> 1 & 1;
+    ret->options.payload_B = (uint32_t)n[4];
     ret->registers = (struct zs_eu_registers){(uint16_t)n[7], (uint16_t)n[8], (uint8_t)n[9],
                                               (uint8_t)n[10], (uint8_t)n[11]};
     ret->segments = calloc((size_t)n[12] + 1, sizeof(*ret->segments));

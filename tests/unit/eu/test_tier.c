@@ -189,6 +189,7 @@ static void random_rounds(enum zs_isa_platform platform, unsigned what, uint64_t
         random_code(&random, platform, what, &code);
         struct zs_eu_lower_params params = {.code = zs_span_make(code.words, 16 * code.insts),
                                             .simd = 32,
+                                            .payload_B = ZS_EU_GRF_FILE_MAX_B,
                                             .flags = ZS_EU_TIER_LOWER,
                                             .platform = platform};
         struct zs_eu_program *fast = compiled(&params);
@@ -251,8 +252,10 @@ static void in_slices(const char *text, uint32_t simd, uint64_t slice, enum zs_e
     struct zs_isa_asm_error where = {.size_B = sizeof(where)};
     char whole[4096];
     uint8_t *code = NULL;
-    struct zs_eu_lower_params params = {
-        .simd = simd, .flags = ZS_EU_TIER_LOWER | ZS_EU_LOWER_COUNTS, .platform = ZS_ISA_GEN9};
+    struct zs_eu_lower_params params = {.simd = simd,
+                                        .flags = ZS_EU_TIER_LOWER | ZS_EU_LOWER_COUNTS,
+                                        .platform = ZS_ISA_GEN9,
+                                        .payload_B = 64 * 32};
     struct zs_eu_program *simple = NULL;
     struct zs_diag diag = {0};
 
