@@ -146,6 +146,7 @@ static bool run(struct zs_eu_thread *t, struct machine *m, struct zs_span code,
     struct zs_eu_lower_params params = {
         .code = code,
         .simd = simds[choice & 3],
+        .payload_B = ZS_EU_GRF_FILE_MAX_B, /* all of it: payload() */
         .flags = (flags & INT32_MAX) | c->flags | WAYS_ALIKE | ZS_EU_LOWER_COUNTS,
         .platform = c->platform,
         .registers = &registers,
