@@ -157,6 +157,11 @@ enum zs_port_space {
     ZS_PORT_SPACE_PAYLOAD, /* from XeHPG on: A32 stateless, what threads load of their arguments */
 };
 
+enum {
+    ZS_PORT_FENCE_NEAR = 1u << 0,  /* of a group, or of one Xe core */
+    ZS_PORT_FENCE_LOCAL = 1u << 1, /* of local memory; else of all other */
+};
+
 /* A decoded message. Small: it is kept in every send instruction. */
 struct zs_port_message {
     uint8_t bti;
@@ -166,7 +171,7 @@ struct zs_port_message {
     uint8_t element_B;     /* bytes of one element in memory */
     uint8_t elements;      /* elements per lane */
     uint8_t channels;      /* untyped, typed: mask of enabled channels */
-    uint8_t op;            /* atomics: operation; gateway: function; fences: it is a near one */
+    uint8_t op;            /* atomics: operation; gateway: function; fences: ZS_PORT_FENCE_... */
     uint8_t returns;       /* atomics: the old value is wanted */
     uint8_t coordinates;   /* typed, sampler: parameters per lane */
     uint8_t sampler;       /* index of the sampler state */

@@ -383,6 +383,12 @@ static enum zs_port_space space_of(const struct zs_message_form *f)
     return has_payload ? ZS_PORT_SPACE_PAYLOAD : ZS_PORT_SPACE_SCRATCH;
 }
 
+static uint8_t fence_of(const struct zs_message_form *f)
+{
+    return (f->is_near ? ZS_PORT_FENCE_NEAR : 0) |
+           (f->surface == ZS_SURFACE_SLM ? ZS_PORT_FENCE_LOCAL : 0);
+}
+
 /* ---- decode ------------------------------------------------------------------------------------
  */
 
@@ -412,7 +418,7 @@ static struct zs_port_message describe(const struct zs_message_form *f,
         .offset64 = f->is_lsc && f->address_B == 8 && !is_flat(f),
         .op = f->kind == ZS_MSG_ATOMIC    ? f->atomic
               : f->kind == ZS_MSG_BARRIER ? g->has_numbered_barriers
-              : f->kind == ZS_MSG_FENCE   ? f->is_near
+              : f->kind == ZS_MSG_FENCE   ? fence_of(f)
                                           : f->is_half,
         .returns = f->returns,
         .sampler = f->sampler,

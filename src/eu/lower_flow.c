@@ -431,7 +431,7 @@ static bool does_nothing(const struct zs_eu_lowering *l, const struct zs_eu_prog
     bool known = send->send.exec && !send->desc_is_reg && !send->ex_desc_is_reg;
     const struct zs_port_message *m = known ? zs_eu_send_message(&send->send, &row) : NULL;
 
-    return m && row->is_fence && m->op && !send->send.d.eot &&
+    return m && row->is_fence && m->op & ZS_PORT_FENCE_NEAR && !send->send.d.eot &&
            !(l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES);
 }
 

@@ -144,9 +144,14 @@ static bool is_named(const struct zs_port_message *m, const uint8_t *payload)
 }
 
 /* Atomics before it acquire, those behind it release. */
-static void on_fence(struct zs_check_where *at)
+static void on_fence(struct zs_check_where *at, bool of_local, bool of_others)
 {
     struct zs_check_thread *thread = at->thread;
+    const bool is_of[ZS_CHECK_FENCES] = {of_others, of_local};
+    for (uint32_t i = 0; i < ZS_CHECK_FENCES; i++) {
+        if (is_of[i])
+            thread->fenced_at[i][++thread->fences[i] % ZS_CHECK_FENCES_KEPT] = thread->signals;
+    }
     for (uint32_t i = 0; i < thread->pending_count; i++)
         zs_check_order_atomic(&at->c->order, at->group->index, at->number, thread->pending[i],
                               thread->pending_space);
@@ -158,7 +163,7 @@ static void on_fence(struct zs_check_where *at)
 static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
                        const struct zs_eu_send *send, const struct zs_port_message *m)
 {
-    on_fence(at);
+    on_fence(at, !at->c->has_local_fences, false);
     if (is_named(m, t->grf + send->d.src0_B))
         return;
     at->thread->signals++;
@@ -184,7 +189,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                                 .of_group = &c->groups[index / c->run->threads_per_group],
                                 .number = w->port.thread};
     if (row->is_fence) {
-        on_fence(&at);
+        on_fence(&at, m->op & ZS_PORT_FENCE_LOCAL, !(m->op & ZS_PORT_FENCE_LOCAL));
     } else if (m->space == ZS_PORT_SPACE_GATEWAY) {
         on_barrier(&at, t, send, m);
     } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
@@ -202,6 +207,8 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
     if (group->live == run->threads_per_group && !thread)
         c->groups[index / run->threads_per_group].releases = 0;
     c->threads[index] = (struct zs_check_thread){.epoch = 0};
+    for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
+        c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
     w->checks = c;
     return &hooks;
 }
@@ -233,12 +240,16 @@ int zs_gpu_checks_begin(struct zs_gpu_run *run)
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
     c->logs = c->races && has_atomics(run->kernel);
     const uint32_t *required = run->kernel->module->required_group_size;
+    c->has_local_fences = zs_isa_generation(run->kernel->device->model->platform)->has_lsc;
     c->in_step = required[0] && run->threads_per_group == 1;
     zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
     c->threads =
         calloc((size_t)run->groups_per_worker * run->threads_per_group, sizeof(*c->threads));
     c->groups = calloc(run->groups_per_worker, sizeof(*c->groups));
-    return c->threads && c->groups ? 0 : -ENOMEM;
+    if (c->logs)
+        c->reads = calloc((size_t)run->groups_per_worker * run->threads_per_group,
+                          ZS_CHECK_READS_KEPT * sizeof(*c->reads));
+    return c->threads && c->groups && (c->reads || !c->logs) ? 0 : -ENOMEM;
 }
 
 void zs_gpu_checks_end(struct zs_gpu_run *run)
@@ -260,6 +271,7 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
     }
     zs_check_order_fini(&c->order);
     free(c->threads);
+    free(c->reads);
     free(c->groups);
     free(c);
     run->checks = NULL;

@@ -19,10 +19,24 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
 /* ---- between the files ------------------------------------------------------------------------
  */
 
+/* Fences of local memory, and of all other. */
+enum { ZS_CHECK_FENCES = 2, ZS_CHECK_FENCES_KEPT = 4, ZS_CHECK_READS_KEPT = 8 };
+
+/* What a thread has read plainly, by instruction: atomics on it later say that it was a guess. */
+struct zs_check_reads {
+    uint32_t inst, count;
+    struct {
+        uint64_t address;
+        bool is_slm;
+    } pieces[32];
+};
+
 /* A resident EU thread. */
 struct zs_check_thread {
     uint32_t signals; /* barriers that it has signalled */
     uint32_t epoch;   /* of its lanes among each other: fences, barriers, atomics in the log */
+    uint32_t fences[ZS_CHECK_FENCES];
+    uint32_t fenced_at[ZS_CHECK_FENCES][ZS_CHECK_FENCES_KEPT]; /* signals, by fence */
     bool fenced;
     uint32_t at; /* instruction of its last barrier */
     uint32_t pending_count;
@@ -31,12 +45,6 @@ struct zs_check_thread {
     struct {
         uint32_t inst, epoch, generation, record;
     } recent[8]; /* records by instruction */
-    struct {
-        uint64_t address;
-        uint32_t inst, lane;
-        bool is_slm;
-    } reads[4]; /* plain ones, each by its first lane */
-    uint32_t read_count;
 };
 
 /* A resident group. */
@@ -50,7 +58,7 @@ struct zs_check_record {
     uint16_t thread;
     uint8_t is_write, is_atomic, is_whole, size_B; /* whole: of the thread, of no lane */
     uint8_t by_all; /* whole, and in the name of each lane that is on */
-    uint32_t signals, epoch, log_at;
+    uint32_t signals, epoch, log_at, fences[ZS_CHECK_FENCES];
 };
 
 /* order.c: what orders threads beside the barrier: atomics by threads with fences, barriers. */
@@ -84,10 +92,12 @@ bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *fr
 struct zs_gpu_checks {
     struct zs_gpu_run *run;
     struct zs_check_thread *threads; /* as the worker's states */
+    struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
     struct zs_check_group *groups;
     struct zs_check_order order;
     bool races, sync, logs;
-    bool in_step; /* groups are threads, as compilers know: they leave barriers out */
+    bool has_local_fences; /* barriers alone do not order local memory */
+    bool in_step;          /* groups are threads, as compilers know: they leave barriers out */
     struct {
         struct zs_check_record *items;
         size_t count, capacity;

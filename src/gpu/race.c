@@ -11,7 +11,8 @@
  *
  * Ordered are: accesses of one lane; of lanes of one thread with a fence or barrier between; of
  * threads of a group with a barrier between, where the first one has signalled it after its access
- * and the second has waited for it; and what order.c finds. What a thread does as a whole is
+ * and the second has waited for it; and what order.c finds. What was written plainly needs a fence
+ * of its memory in front of the barrier, too. What a thread does as a whole is
  * ordered with what its lanes do, but where it reads or is atomic once for all lanes: compilers
  * make that of what each of them does alike. With one lane on it is that lane's. One host thread
  * runs the launch.
@@ -162,6 +163,25 @@ static bool is_own_lane(const struct access *a, uint32_t half)
     return is_own(a, record_at(a->at->c, half), half);
 }
 
+/* A barrier, of one thread a fence too, is between what a thread of the group did and now. */
+static bool is_parted(const struct access *a, const struct zs_check_record *r)
+{
+    return r->thread == a->record->thread ? r->epoch != a->record->epoch : a->passed > r->signals;
+}
+
+/* ... and what it wrote a fence made seen, in front of that barrier. Who has read has its value. */
+static bool is_seen(const struct access *a, const struct zs_check_record *r)
+{
+    const struct zs_check_thread *thread = a->at->thread - a->at->number + r->thread;
+    uint32_t fence = r->fences[a->is_slm] + 1, last = thread->fences[a->is_slm];
+    if (!r->is_write || r->is_atomic)
+        return true;
+    if (last < fence)
+        return false;
+    return r->thread == a->record->thread || last - fence >= ZS_CHECK_FENCES_KEPT ||
+           a->passed > thread->fenced_at[a->is_slm][fence % ZS_CHECK_FENCES_KEPT];
+}
+
 /* Who it was is known to be before this access. */
 static bool is_before(const struct access *a, uint32_t half)
 {
@@ -170,9 +190,9 @@ static bool is_before(const struct access *a, uint32_t half)
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
     if (r->group == now->group && r->thread == now->thread)
         return (r->inst != now->inst && a->at->c->in_step) || is_own(a, r, half) ||
-               r->epoch != now->epoch;
+               (is_parted(a, r) && is_seen(a, r));
     a->at->asked = half & RECORD_MASK;
-    return a->at->was_before = r->group == now->group && a->passed > r->signals;
+    return a->at->was_before = r->group == now->group && is_parted(a, r) && is_seen(a, r);
 }
 
 static bool conflicts(const struct access *a, uint32_t half, uint32_t bytes)
@@ -257,6 +277,9 @@ static const char *advice_of(const struct access *a, const struct zs_check_recor
                "acquire, order them";
     if (r->thread == a->record->thread && r->inst == a->record->inst)
         return "lanes of one instruction have no order: only one of them may write there";
+    if (is_parted(a, r))
+        return a->is_slm ? "the barrier between them has no fence of local memory"
+                         : "the barrier between them has no fence of global memory";
     return a->is_slm ? "a barrier with a fence of local memory between them orders them"
                      : "a barrier with a fence of global memory between them orders them";
 }
@@ -301,35 +324,44 @@ static void add_guess(struct zs_gpu_checks *c, uint32_t inst)
         c->guesses[c->guess_count++] = inst;
 }
 
-/* What the thread has read there plainly it is atomic on now: a first guess, or a look before. */
-static void note_guess(const struct access *a, uint32_t read)
+static struct zs_check_reads *reads_of(const struct access *a, uint32_t inst)
 {
-    const struct zs_check_record *r = record_at(a->at->c, read);
-    if (r->group == a->record->group && r->thread == a->record->thread && !r->is_write)
-        add_guess(a->at->c, r->inst);
+    size_t index = (size_t)(a->at->thread - a->at->c->threads);
+    return a->at->c->reads + index * ZS_CHECK_READS_KEPT + inst % ZS_CHECK_READS_KEPT;
 }
 
-/* The same where another thread was there between the two, so that the place forgot the read. */
-static void note_read(const struct access *a, const struct zs_port_access *first)
+static void note_reads(const struct access *a, const struct zs_port_accesses *pieces)
 {
-    struct zs_check_thread *thread = a->at->thread;
-    uint32_t n = thread->read_count++ % ZS_ARRAY_LEN(thread->reads);
-    thread->reads[n].address = first->address;
-    thread->reads[n].inst = a->inst;
-    thread->reads[n].lane = a->chan_offset + first->lane;
-    thread->reads[n].is_slm = first->is_slm;
+    struct zs_check_reads *reads = reads_of(a, a->inst);
+    reads->inst = a->inst;
+    reads->count = (uint32_t)ZS_MIN((size_t)pieces->count, ZS_ARRAY_LEN(reads->pieces));
+    for (uint32_t i = 0; i < reads->count; i++) {
+        reads->pieces[i].address = pieces->pieces[i].address;
+        reads->pieces[i].is_slm = pieces->pieces[i].is_slm;
+    }
 }
 
-static void find_guess(const struct access *a, const struct zs_port_accesses *pieces)
+static bool has_read(const struct zs_check_reads *reads, const struct zs_port_access *p)
 {
-    const struct zs_check_thread *thread = a->at->thread;
-    uint32_t kept = (uint32_t)ZS_MIN((size_t)thread->read_count, ZS_ARRAY_LEN(thread->reads));
-    for (uint32_t n = 0; n < kept; n++) {
+    for (uint32_t i = 0; i < reads->count; i++) {
+        if (p->address == reads->pieces[i].address && p->is_slm == reads->pieces[i].is_slm)
+            return true;
+    }
+    return false;
+}
+
+/* What the thread has read plainly it is atomic on now: a first guess, or a look before. */
+static void find_guesses(const struct access *a, const struct zs_port_accesses *pieces)
+{
+    for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++) {
+        const struct zs_check_reads *reads = reads_of(a, n);
+        if (!reads->count || is_guess(a->at->c, reads->inst))
+            continue;
         for (uint32_t i = 0; i < pieces->count; i++) {
-            const struct zs_port_access *p = &pieces->pieces[i];
-            if (p->address == thread->reads[n].address && p->is_slm == thread->reads[n].is_slm &&
-                a->chan_offset + p->lane == thread->reads[n].lane)
-                add_guess(a->at->c, thread->reads[n].inst);
+            if (has_read(reads, &pieces->pieces[i])) {
+                add_guess(a->at->c, reads->inst);
+                break;
+            }
         }
     }
 }
@@ -399,7 +431,8 @@ static struct verdict __attribute__((noinline)) judge(const struct access *a, ui
     bool is_ended = a->is_slm && r->group != now->group;
     struct verdict v = {.number = half & RECORD_MASK, .is_atomic = r->is_write && !is_ended};
     if (r->group == now->group && r->thread == now->thread) {
-        v.is_before = r->epoch != now->epoch || (r->inst != now->inst && a->at->c->in_step);
+        v.is_before =
+            (is_parted(a, r) && is_seen(a, r)) || (r->inst != now->inst && a->at->c->in_step);
         v.is_own = !v.is_before;
     } else {
         v.is_before = is_before(a, half) || is_ended;
@@ -446,8 +479,6 @@ static void __attribute__((noinline))
 touch_slowly(struct access *a, uint64_t *word, uint32_t bytes, uint32_t mine)
 {
     uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
-    if (a->record->is_atomic && read)
-        note_guess(a, read);
     if (conflicts(a, other, bytes))
         report(a, other);
     if (conflicts(a, read, bytes))
@@ -610,7 +641,7 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
                   : p->lane == ZS_PORT_NO_LANE ? 0
                                                : p->lane + a->chan_offset;
         if (a->is_slm != p->is_slm)
-            a->known[0].number = a->known[1].number = 0;
+            a->known[0].number = a->known[1].number = a->at->asked = 0;
         a->is_slm = p->is_slm;
         uint64_t *first = run > 1 ? word_at(a, p->address) : NULL;
         if (first && touch_run(a, first, run)) {
@@ -657,6 +688,7 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
         .signals = at->thread->signals,
         .epoch = at->thread->epoch,
         .log_at = (uint32_t)at->c->order.log.count,
+        .fences = {at->thread->fences[0], at->thread->fences[1]},
     };
     struct access a = {.at = at,
                        .t = t,
@@ -671,12 +703,12 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
         return;
     }
     a.record = record_at(at->c, a.number);
-    if (is_atomic)
-        find_guess(&a, &pieces);
-    else if (wanted.is_write)
+    if (wanted.is_write && !is_atomic)
         find_values(&a, send, payload);
-    else
-        note_read(&a, &pieces.pieces[0]);
+    else if (at->c->reads && is_atomic)
+        find_guesses(&a, &pieces);
+    else if (at->c->reads)
+        note_reads(&a, &pieces);
     touch_pieces(&a, &pieces);
     if (is_atomic) /* what it orders is not itself: another one might have come first */
         order_atomic(at, &pieces);

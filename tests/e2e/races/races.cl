@@ -71,6 +71,22 @@ __kernel void local_atomic_plain(ARGS)
     a[GID] = n;
 }
 
+__kernel void other_fence(ARGS)
+{
+    a[GID] = GID; // first
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[GID] = a[GROUP * N + N - 1 - LID]; // second
+}
+
+/* Where barriers alone order local memory this is none. */
+__kernel void other_fence_local(ARGS)
+{
+    __local int tile[256];
+    tile[LID] = b[GID]; // first
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    b[GID] = tile[N - 1 - LID]; // second
+}
+
 __kernel void chars(ARGS)
 {
     __global char *p = (__global char *)a;
@@ -110,6 +126,29 @@ __kernel void left(ARGS)
 __kernel void fine_same(ARGS)
 {
     a[0] = 7; /* benign */
+}
+
+/* Who has read has its value, whatever the fence is of. */
+__kernel void fine_read_first(ARGS)
+{
+    int there = a[GROUP * N + N - 1 - LID];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[GID] = there;
+}
+
+/* One fence, in front of an earlier barrier. */
+__kernel void fine_fence_before(ARGS)
+{
+    __local int tile[256];
+    tile[LID] = a[GID] = GID;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (int i = 0; i < 9; i++) {
+        int next = tile[N - 1 - LID];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        tile[LID] = next + 1;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    b[GID] = a[GROUP * N + N - 1 - LID] + tile[N - 1 - LID];
 }
 
 __kernel void fine_own(ARGS)

@@ -48,7 +48,7 @@ class Races(unittest.TestCase):
 
     def test_races(self):
         for kernel, groups in (('global_groups', 4), ('global_neighbour', 4), ('local_no_barrier', 1), ('local_reuse', 1),
-                               ('one_send', 1), ('atomic_plain', 4), ('late_zero', 4), ('local_atomic_plain', 1), ('chars', 1)):
+                               ('one_send', 1), ('atomic_plain', 4), ('late_zero', 4), ('local_atomic_plain', 1), ('chars', 1), ('other_fence', 1)):
             with self.subTest(kernel=kernel):
                 _, errors = self.findings(kernel, groups=groups)
                 self.assertTrue(errors)
@@ -56,6 +56,13 @@ class Races(unittest.TestCase):
                 sites = [{int(s['source'].rsplit(':', 1)[1]) for s in f['sites']} for f in errors if f['kind'] == 'race']
                 self.assertIn(want, sites, errors)
                 self.assertTrue(all(s <= want for s in sites), errors)
+
+    def test_other_fence(self):
+        """A barrier whose fence is of other memory than what was written."""
+        _, errors = self.findings('other_fence', groups=1)
+        self.assertIn('the barrier between them has no fence of global memory', errors[0]['text'])
+        _, errors = self.findings('other_fence_local', groups=1)
+        self.assertEqual(['the barrier between them has no fence of local memory' in f['text'] for f in errors], [True] * (DEVICE != 'skl'))
 
     def test_one_hardware_thread(self):
         for kernel in 'lanes', 'lanes_uniform', 'lanes_atomic':
@@ -82,7 +89,7 @@ class Races(unittest.TestCase):
     def test_silent(self):
         with open(SOURCE) as f:
             kernels = re.findall(r'void (fine_\w+)\(ARGS\)', f.read())
-        self.assertEqual(len(kernels), 12)
+        self.assertEqual(len(kernels), 14)
         notes = {'fine_same': 'the same value', 'fine_compare_loop': 'an atomic follows the read', 'fine_sub_group': 'in step'}
         for kernel in kernels:
             with self.subTest(kernel=kernel):
