@@ -137,6 +137,11 @@ static const struct zs_port_range *search(struct zs_port *port,
         found = zs_port_map_find(&port->map, gpu_va, size_B);
     if (!found && zs_port_map_reach(&port->map, gpu_va, size_B, &joined))
         found = &joined;
+    if (!found && is_write && size_B == 1 && gpu_va >> 48 == ZS_PORT_MARK_TAG) {
+        joined = (struct zs_port_range){.start = gpu_va, .end = gpu_va + 1};
+        joined.bias = (uintptr_t)&port->mark - gpu_va;
+        found = &joined;
+    }
     if (!found)
         found = straddled(port, message, gpu_va, size_B, is_write);
     if (!found) {

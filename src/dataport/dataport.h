@@ -141,9 +141,12 @@ struct zs_port {
     uint32_t thread;          /* its number in the group */
     struct zs_port_named_barriers *named_barriers; /* of the group; NULL: it has none */
     struct zs_port_fault fault;                    /* of the first refused access */
+    uint8_t mark; /* what is stored to addresses of ZS_PORT_MARK_TAG << 48: nobody reads it */
     /* the ranges hit last, by message->cache_slot: one compare in place of a search */
     struct zs_port_range cache[ZS_PORT_CACHE];
 };
+
+enum { ZS_PORT_MARK_TAG = 0x5a5d };
 
 /* What a message reaches: how counters sort it. */
 enum zs_port_space {

@@ -192,6 +192,9 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
         on_fence(&at, m->op & ZS_PORT_FENCE_LOCAL, !(m->op & ZS_PORT_FENCE_LOCAL));
     } else if (m->space == ZS_PORT_SPACE_GATEWAY) {
         on_barrier(&at, t, send, m);
+    } else if (m->bytes_written == 1 && m->space == ZS_PORT_SPACE_GLOBAL &&
+               zs_check_mark(&at, t, send, m, lane_mask)) {
+        return;
     } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
                             m->space == ZS_PORT_SPACE_TYPED)) {
         zs_check_access(&at, t, send, m, row->is_atomic, lane_mask);
@@ -204,8 +207,12 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
     static const struct zs_eu_hooks hooks = {.message = on_message};
     struct zs_gpu_checks *c = run->checks;
     size_t index = (size_t)(group->threads - w->states) + thread;
-    if (group->live == run->threads_per_group && !thread)
-        c->groups[index / run->threads_per_group].releases = 0;
+    if (group->live == run->threads_per_group && !thread) {
+        struct zs_check_group *of_group = &c->groups[index / run->threads_per_group];
+        zs_check_copies_end(c, of_group);
+        of_group->releases = 0;
+        of_group->index = group->index;
+    }
     c->threads[index] = (struct zs_check_thread){.epoch = 0};
     for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
         c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
@@ -257,6 +264,11 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
     struct zs_gpu_checks *c = run->checks;
     if (!c)
         return;
+    for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++) {
+        if (!run->error)
+            zs_check_copies_end(c, &c->groups[i]);
+        free(c->groups[i].copies);
+    }
     zs_check_races_end(c);
     if (c->lost || c->order.full || c->found_count > FOUND_MAX) {
         struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
@@ -272,6 +284,7 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
     zs_check_order_fini(&c->order);
     free(c->threads);
     free(c->reads);
+    free(c->items);
     free(c->groups);
     free(c);
     run->checks = NULL;

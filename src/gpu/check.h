@@ -50,6 +50,24 @@ struct zs_check_thread {
 /* A resident group. */
 struct zs_check_group {
     uint32_t releases;
+    uint64_t index;
+    /* Asynchronous copies and waits, in the order of who was first; NULL: nobody was yet. */
+    struct zs_check_copy *copies;
+    uint32_t copy_count;
+    bool differs; /* what follows in the group is not compared any more */
+};
+
+/* What a work-item of the group was about to do. */
+struct zs_check_copy {
+    uint64_t mark; /* its address */
+    uint32_t inst, item;
+};
+
+/* A work-item's copies and waits. */
+struct zs_check_item {
+    uint32_t count;    /* of both */
+    uint32_t copies;   /* of copies */
+    uint32_t unwaited; /* 1 + the instruction of a copy; 0: none */
 };
 
 /* Accesses of one instruction of a thread, between two of its barriers, fences and atomics. */
@@ -95,6 +113,7 @@ struct zs_gpu_checks {
     struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
     struct zs_check_group *groups;
     struct zs_check_order order;
+    struct zs_check_item *items; /* 32 of each; NULL: no marks yet */
     bool races, sync, logs;
     bool has_local_fences; /* barriers alone do not order local memory */
     bool in_step;          /* groups are threads, as compilers know: they leave barriers out */
@@ -147,6 +166,13 @@ void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *g
 /* A thread begins in a slot; its number selects scratch and private memory. */
 void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                              struct zs_eu_thread *t, uint32_t slot, uint32_t number);
+
+/* copies.c: whether a message is a mark of what work-items do together. It is taken up. */
+bool zs_check_mark(struct zs_check_where *at, const struct zs_eu_thread *t,
+                   const struct zs_eu_send *send, const struct zs_port_message *m,
+                   uint32_t lane_mask);
+/* The group has ended: what is missing. */
+void zs_check_copies_end(struct zs_gpu_checks *c, struct zs_check_group *group);
 
 /* race.c: a message that reaches memory. */
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,

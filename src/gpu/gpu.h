@@ -315,6 +315,17 @@ struct zs_gpu_bounds_site {
 };
 enum { ZS_GPU_BOUNDS_TAG = 0x5a5c, ZS_GPU_BOUNDS_SITES_MAX = 1 << 16 };
 
+/*
+ * What a work-item is about to do with its group, a byte stored to no memory: at ZS_GPU_MARK_TAG
+ * << 48 | a number of the place in the code << 32 | a hash of operands. Asynchronous copies, and
+ * waits for such: ZS_GPU_MARK_WAITS is added to the number.
+ */
+enum {
+    ZS_GPU_MARK_TAG = 0x5a5d,
+    ZS_GPU_MARK_WAITS = 1 << 15,
+    ZS_GPU_MARK_HASHES = 1 << 14,
+};
+
 struct zs_gpu_kernel_desc {
     /* Parsed kernel, must outlive the gpu kernel. */
     const struct zs_kernel *module_kernel;
@@ -479,6 +490,9 @@ enum zs_gpu_finding_kind {
     ZS_GPU_FINDING_RACE,
     ZS_GPU_FINDING_DIVERGENT, /* a barrier that some lanes of a thread do not reach */
     ZS_GPU_FINDING_DIFFERENT, /* threads of a group at different barriers */
+    ZS_GPU_FINDING_COPY,      /* work-items of a group do not make the same asynchronous copies */
+    ZS_GPU_FINDING_UNWAITED,  /* an asynchronous copy that its work-item does not wait for */
+    ZS_GPU_FINDING_NO_EVENT,  /* a wait without a copy */
     ZS_GPU_FINDING_UNDEFINED, /* a value that nobody gave decides something */
     ZS_GPU_FINDING_LOST,      /* a limit was met: text says which */
 };

@@ -27,11 +27,11 @@ static const char *access_of(const struct zs_gpu_site *site)
 
 static const char *finding_kind(const struct zs_gpu_finding *f)
 {
-    static const char *const kinds[] = {[ZS_GPU_FINDING_RACE] = "race",
-                                        [ZS_GPU_FINDING_DIVERGENT] = "sync",
-                                        [ZS_GPU_FINDING_DIFFERENT] = "sync",
-                                        [ZS_GPU_FINDING_UNDEFINED] = "undefined",
-                                        [ZS_GPU_FINDING_LOST] = "race"};
+    static const char *const kinds[] = {
+        [ZS_GPU_FINDING_RACE] = "race",           [ZS_GPU_FINDING_DIVERGENT] = "sync",
+        [ZS_GPU_FINDING_DIFFERENT] = "sync",      [ZS_GPU_FINDING_COPY] = "sync",
+        [ZS_GPU_FINDING_UNWAITED] = "sync",       [ZS_GPU_FINDING_NO_EVENT] = "sync",
+        [ZS_GPU_FINDING_UNDEFINED] = "undefined", [ZS_GPU_FINDING_LOST] = "race"};
     return kinds[f->kind];
 }
 
@@ -44,6 +44,9 @@ static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint3
         zs_buf_printf(out, "%s of %u bytes", access_of(s), s->size_B);
     else if (f->kind == ZS_GPU_FINDING_UNDEFINED)
         zs_buf_puts(out, i == 1 ? "read" : s->is_write ? "stored" : "used");
+    else if (f->kind == ZS_GPU_FINDING_COPY || f->kind == ZS_GPU_FINDING_UNWAITED ||
+             f->kind == ZS_GPU_FINDING_NO_EVENT)
+        zs_buf_puts(out, s->is_write ? "copy" : "wait");
     else
         zs_buf_puts(out, i == 0                                ? "barrier"
                          : f->kind == ZS_GPU_FINDING_DIVERGENT ? "not reached"
@@ -72,6 +75,9 @@ void zs_gpu_finding_print(const struct zs_gpu_finding *f, const char *const sour
         [ZS_GPU_FINDING_RACE] = "race",
         [ZS_GPU_FINDING_DIVERGENT] = "barrier that not all work-items reach",
         [ZS_GPU_FINDING_DIFFERENT] = "work-items of a group at different barriers",
+        [ZS_GPU_FINDING_COPY] = "work-items of a group at different asynchronous copies",
+        [ZS_GPU_FINDING_UNWAITED] = "asynchronous copy that nobody waits for",
+        [ZS_GPU_FINDING_NO_EVENT] = "wait for the event of no asynchronous copy",
         [ZS_GPU_FINDING_UNDEFINED] = "undefined value",
         [ZS_GPU_FINDING_LOST] = "not all was checked",
     };

@@ -298,7 +298,7 @@ static int replace(int error, struct zs_buf *unit, struct zs_buf *by)
 
 static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
 {
-    struct zs_buf compared = {0}, apart = {0};
+    struct zs_buf compared = {0}, apart = {0}, marked = {0};
     struct zs_local_arrays *arrays = compile->local_arrays;
     bool is_whole =
         compile->unit_count == 1 && !has_flag(compile->build_flags, "-library-compilation");
@@ -307,8 +307,13 @@ static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
             ? zs_spirv_compare_bounds(zs_buf_span(unit), is_whole, &arrays->sites, &compared)
             : 0;
     error = replace(error, unit, &compared);
-    if (!error)
+    if (!error && compile->driver->check)
         error = replace(zs_spirv_part_locals(zs_buf_span(unit), arrays, &apart), unit, &apart);
+    if (!error && compile->driver->checks & ZS_CHECK_SYNC) {
+        error = zs_spirv_mark_copies(zs_buf_span(unit), &marked);
+        arrays->has_marks |= marked.size_B != 0;
+        error = replace(error, unit, &marked);
+    }
     return error;
 }
 
@@ -342,10 +347,12 @@ ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_bina
 {
     ze_result_t result = compile_units(compile, ret_binary, ret_log);
     struct zs_local_arrays *arrays = compile->local_arrays;
-    if (result == ZE_RESULT_SUCCESS || !arrays || (!arrays->count && !arrays->sites.count))
+    if (result == ZE_RESULT_SUCCESS || !arrays ||
+        (!arrays->count && !arrays->sites.count && !arrays->has_marks))
         return result;
     struct zs_compile plain = *compile;
     arrays->count = arrays->sites.count = 0;
+    arrays->has_marks = false;
     plain.local_arrays = NULL;
     zs_buf_fini(ret_binary);
     zs_buf_fini(ret_log);

@@ -36,6 +36,7 @@ struct zs_local_arrays {
     struct zs_local_array *at; /* owned */
     size_t count;
     struct zs_bounds_sites sites;
+    bool has_marks;              /* of spirv_copies.c */
     bool looked, has_sub_groups; /* all units were looked at; some counts on its sub-groups */
 };
 int zs_local_arrays_add(struct zs_local_arrays *arrays, const struct zs_local_array *array);
@@ -74,6 +75,10 @@ int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
  * there are none to compare. is_whole: no other module calls its functions. */
 int zs_spirv_compare_bounds(struct zs_span spirv, bool is_whole, struct zs_bounds_sites *sites,
                             struct zs_buf *ret_spirv);
+
+/* A copy of a specialized module whose asynchronous copies, and waits for them, are marked; empty:
+ * it has none. */
+int zs_spirv_mark_copies(struct zs_span spirv, struct zs_buf *ret_spirv);
 
 /* Whether code of it counts on sub-groups. */
 bool zs_spirv_has_sub_groups(struct zs_span spirv);

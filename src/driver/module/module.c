@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/module/module.h"
 
+#include "base/checks.h"
 #include "driver/debug/debug.h"
 #include "driver/memory/memory.h"
 #include "driver/module/compile.h"
@@ -90,7 +91,9 @@ static ze_result_t check_units(const ze_module_program_exp_desc_t *program)
 
 static struct zs_local_arrays *parted(struct zs_ze_module *module)
 {
-    return module->context->driver->check ? &module->local_arrays : NULL;
+    const struct zs_ze_driver *driver = module->context->driver;
+    return driver->check || driver->checks & (ZS_CHECK_RACE | ZS_CHECK_SYNC) ? &module->local_arrays
+                                                                             : NULL;
 }
 
 static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc_t *desc,

@@ -151,3 +151,22 @@ kernel void records(ARGS)
     }
     out[g] = heap[low].next + (int)heap[0].mass + heap[0].kind;
 }
+
+/* Asynchronous copies, as many as a group has work for. */
+kernel void copied(ARGS)
+{
+    local int front[64], back[64];
+    int n = 2 + get_group_id(0) % 3;
+    event_t e = async_work_group_copy(front, in + 64 * get_group_id(0), 64, 0);
+    for (int i = 0; i < n; i++) {
+        event_t next = async_work_group_strided_copy(back, in + i, 64, 2, 0);
+        event_t both[2] = {e, next};
+        wait_group_events(2, both);
+        int sum = front[get_local_id(0)] + back[63 - get_local_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        front[get_local_id(0)] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        e = async_work_group_copy(out + 64 * get_group_id(0), front, 64, 0);
+    }
+    wait_group_events(1, &e);
+}

@@ -45,3 +45,34 @@ kernel void overflow(ARGS)
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = first[get_local_id(0) + in[0] + 1] + second[get_local_id(0)]; // overflow
 }
+
+kernel void copies(ARGS)
+{
+    local int l[64];
+    event_t e = async_work_group_copy(l, in + 64 * get_group_id(0), 64, 0);
+    for (int i = 0; i < 3; i++)
+        e = async_work_group_copy(out + 64 * (get_local_id(0) == 40 && i == 2 ? 0 : i), l, 64, e); // copies
+    wait_group_events(1, &e);
+}
+
+kernel void unwaited(ARGS)
+{
+    local int l[64];
+    async_work_group_copy(l, in, 64, 0); // unwaited
+}
+
+kernel void no_event(ARGS)
+{
+    event_t e = 0;
+    wait_group_events(1, &e); // no_event
+}
+
+kernel void left(ARGS)
+{
+    local int l[64];
+    event_t e = async_work_group_copy(l, in, 64, 0);
+    wait_group_events(1, &e);
+    if (get_local_id(0) < 32)
+        e = async_work_group_copy(out, l, 64, 0); // left
+    wait_group_events(1, &e);
+}

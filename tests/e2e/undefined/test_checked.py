@@ -59,9 +59,22 @@ class Checked(unittest.TestCase):
         self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['race']), r.stderr)
         self.assertEqual({int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, marked('lanes'))
 
+    def test_copies(self):
+        """Asynchronous copies that not all work-items make, that are not waited for, that are none."""
+        for kernel, words in (('copies', 'different asynchronous copies'), ('left', 'different asynchronous copies'),
+                              ('unwaited', 'nobody waits for'), ('no_event', 'the event of no asynchronous copy')):
+            with self.subTest(kernel=kernel):
+                r, found = self.check(PLANTED, kernel + ':2:64', kinds='sync')
+                found = [f for f in found if 'barrier' not in f['text']]
+                self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['sync']), r.stderr)
+                self.assertIn(words, found[0]['text'])
+                self.assertLessEqual(marked(kernel), {int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, r.stderr)
+        r, found = self.check(PLANTED, 'copies:2:64', kinds='memory')  # not asked for
+        self.assertEqual((r.returncode, found), (0, []), r.stderr)
+
     def test_fine(self):
         r, found = self.check(FINE, 'gemm:4:256', 'reduction:8:256', 'histogram:4:128', 'scan:4:256', 'transpose:4:256', 'nbody:2:64',
-                              'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96')
+                              'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96', 'copied:5:64')
         self.assertEqual((r.returncode, found), (0, []), r.stderr)
 
     def run_tool(self, *command):
