@@ -39,6 +39,7 @@ struct zs_cs_walk;
 struct zs_cs_ran;
 struct zs_drm_file;
 struct zs_drm_kernels;
+struct zs_drm_pages;
 
 /* ---- names.c -----------------------------------------------------------------------------------
  */
@@ -140,6 +141,8 @@ int zs_drm_open(struct zs_drm_node *node, int flags);
 struct zs_drm_file *zs_drm_file_of(int fd);
 /* What stat() says of a node: a character device. */
 void zs_drm_node_stat(uint32_t minor, struct stat *ret);
+/* Until no batch of any file uses objects that have them. */
+void zs_drm_wait_pages(const struct zs_drm_pages *pages);
 uint32_t zs_drm_file_minor(const struct zs_drm_file *file);
 /* The device that runs its kernels; NULL: it cannot be made. */
 struct zs_gpu_device *zs_drm_node_device(struct zs_drm_node *node);
@@ -148,7 +151,6 @@ struct zs_gpu_device *zs_drm_node_device(struct zs_drm_node *node);
  */
 
 struct zs_drm_object;
-struct zs_drm_pages;
 /* A part of an object, or of the user's memory, at an address: what xe calls a binding. */
 struct zs_drm_mapping {
     uint64_t gpu_va, size_B;
@@ -266,6 +268,9 @@ struct zs_drm_host_map {
 /* Maps the pages behind a descriptor of a shared object; *ret and errno as of mmap(). false: the
  * descriptor is none of these. */
 bool zs_drm_prime_map(const struct zs_drm_host_map *map, void **ret);
+/* Until no batch of i915's of this process uses the pages; xe's wait by fences in memory. false: as
+ * above. */
+bool zs_drm_prime_sync(int fd);
 
 /* ---- vm.c --------------------------------------------------------------------------------------
  * With file->lock held.

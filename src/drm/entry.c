@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/dma-buf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -461,6 +462,8 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
     int ret;
     if (!file && _IOC_TYPE(request) == 'i' && zs_drm_xe_stream_ioctl(fd, request, &ret))
         return ret;
+    if (!file && request == DMA_BUF_IOCTL_SYNC && zs_drm_prime_sync(fd))
+        return 0;
     if (!file)
         return NEXT(ioctl)(fd, request, argument);
     ret = zs_drm_ioctl(file, request, (uintptr_t)argument);

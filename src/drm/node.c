@@ -279,6 +279,21 @@ struct zs_drm_file *zs_drm_file_of(int fd)
     return file;
 }
 
+void zs_drm_wait_pages(const struct zs_drm_pages *pages)
+{
+    pthread_mutex_lock(&all.lock);
+    struct zs_drm_file *file = all.files; /* what is behind it stays */
+    pthread_mutex_unlock(&all.lock);
+    for (; file; file = file->next) {
+        pthread_mutex_lock(&file->lock);
+        for (uint32_t i = 1; i < file->objects.count; i++) {
+            if (file->objects.items[i] && file->objects.items[i]->pages == pages)
+                zs_drm_wait(file->objects.items[i], NULL);
+        }
+        pthread_mutex_unlock(&file->lock);
+    }
+}
+
 uint32_t zs_drm_file_minor(const struct zs_drm_file *file)
 {
     return ZS_DRM_RENDER_MINOR + file->node->index;

@@ -180,6 +180,16 @@ static uint8_t *map_others(int fd, const struct stat *st, struct zs_drm_shared *
     return host == MAP_FAILED ? NULL : host;
 }
 
+bool zs_drm_prime_sync(int fd)
+{
+    struct zs_drm_pages *pages = find_pages(fd);
+    if (!pages)
+        return false;
+    zs_drm_wait_pages(pages);
+    zs_drm_pages_put(pages);
+    return true;
+}
+
 bool zs_drm_prime_map(const struct zs_drm_host_map *map, void **ret)
 {
     struct stat st;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <i915_drm.h>
+#include <linux/dma-buf.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -144,6 +145,45 @@ static void batches(void **state)
     assert_int_equal(errno, EFAULT);
     close(fd);
     close(copy);
+}
+
+static void *set_soon(void *arg)
+{
+    usleep(20000);
+    *(volatile uint32_t *)arg = 1;
+    return NULL;
+}
+
+/* Who has an object by a descriptor waits for its batches there. */
+static void syncs_dmabufs(void **state)
+{
+    void *code, *data;
+    pthread_t thread;
+    int fd = open_node();
+    uint32_t context = new_context(fd);
+    const uint32_t handles[2] = {create(fd, 4096, &data), create(fd, 4096, &code)};
+    const uint64_t addresses[2] = {VA, VA + 0x10000};
+    const uint32_t batch[] = {0x1cu << 23 | 1u << 15 | 4u << 12 | 2,
+                              1,
+                              (uint32_t)VA + 8,
+                              VA >> 32,
+                              0x20u << 23 | 2,
+                              (uint32_t)VA,
+                              VA >> 32,
+                              0x5678,
+                              0x0au << 23};
+    memcpy(code, batch, sizeof(batch));
+    struct drm_prime_handle p = {.handle = handles[0], .flags = DRM_CLOEXEC | DRM_RDWR};
+    assert_int_equal(ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &p), 0);
+    assert_int_equal(submit(fd, context, handles, addresses, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, set_soon, (uint32_t *)data + 2), 0);
+    struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ};
+    assert_int_equal(ioctl(p.fd, DMA_BUF_IOCTL_SYNC, &sync), 0);
+    assert_int_equal(*(uint32_t *)data, 0x5678);
+    assert_int_equal(ioctl(STDIN_FILENO, DMA_BUF_IOCTL_SYNC, &sync), -1);
+    pthread_join(thread, NULL);
+    close(p.fd);
+    close(fd);
 }
 
 /* New objects hold zeros, whoever had their memory before. */
@@ -394,10 +434,10 @@ static void exits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths), cmocka_unit_test(batches), cmocka_unit_test(reuse),
-        cmocka_unit_test(bans),  cmocka_unit_test(hostile), cmocka_unit_test(threads),
-        cmocka_unit_test(forks), cmocka_unit_test(fences),  cmocka_unit_test(closed_contexts),
-        cmocka_unit_test(exits),
+        cmocka_unit_test(paths),           cmocka_unit_test(batches), cmocka_unit_test(reuse),
+        cmocka_unit_test(syncs_dmabufs),   cmocka_unit_test(bans),    cmocka_unit_test(hostile),
+        cmocka_unit_test(threads),         cmocka_unit_test(forks),   cmocka_unit_test(fences),
+        cmocka_unit_test(closed_contexts), cmocka_unit_test(exits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
