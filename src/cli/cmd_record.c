@@ -5,6 +5,7 @@
 #include "cli/check_report.h"
 #include "cli/hottest.h"
 #include "cli/instrument.h"
+#include "cli/intel.h"
 #include "cli/launch.h"
 #include "cli/metrics.h"
 #include "cli/options.h"
@@ -868,7 +869,7 @@ int zs_cli_record_lines(const struct zs_common_options *common, const struct zs_
 
 static int run_record(void *options, int operand_count, char **operands)
 {
-    const struct record_options *o = options;
+    struct record_options *o = options;
     if (!operand_count)
         return zs_cli_usage(&zs_command_record, "no application given");
     struct launch *l = calloc(1, sizeof(*l));
@@ -881,6 +882,10 @@ static int run_record(void *options, int operand_count, char **operands)
         status = zs_cli_use_software_gpu(&zs_command_record, o->device);
     if (status == ZS_EXIT_OK && o->metrics.count)
         status = zs_cli_check_metric_groups(&o->metrics, &told);
+    if (status == ZS_EXIT_OK && o->check && zs_cli_has_intel_nodes()) {
+        o->debug_info = true; /* for the lines of what is found */
+        status = zs_cli_separate_allocations() ? ZS_EXIT_OK : zs_cli_fail("out of memory");
+    }
     if (status) {
         free(l);
         return status;

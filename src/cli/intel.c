@@ -23,8 +23,14 @@ static bool join(const char *variable, const char *path, bool first)
     return length > 0 && length < (int)sizeof(both) && !setenv(variable, both, 1);
 }
 
+bool zs_cli_has_intel_nodes(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    return preload && strstr(preload, "libzescope_drm.so");
+}
+
 /* Small allocations are parts of larger objects otherwise, and freed ones are kept for later. */
-static bool set_keys(void)
+bool zs_cli_separate_allocations(void)
 {
     static const char *const keys[] = {
         "EnableDeviceUsmAllocationPool",           "EnableHostUsmAllocationPool",
@@ -63,6 +69,7 @@ int zs_cli_use_intel(const char *devices, bool with_checks)
     if (strpbrk(library, " :"))
         return zs_cli_fail("%s: a path with blanks or colons cannot be preloaded", library);
     bool ok = join("LD_PRELOAD", library, true) && set_names(with_checks) &&
-              (!devices || !setenv("ZESCOPE_DEVICES", devices, 1)) && (!with_checks || set_keys());
+              (!devices || !setenv("ZESCOPE_DEVICES", devices, 1)) &&
+              (!with_checks || zs_cli_separate_allocations());
     return ok ? ZS_EXIT_OK : zs_cli_fail("out of memory");
 }

@@ -12,5 +12,10 @@
  * message.
  */
 int zs_cli_use_intel(const char *devices, bool with_checks);
+/* Whether this process, and what it starts, has emulated nodes already. */
+bool zs_cli_has_intel_nodes(void);
+/* Tells drivers, by the environment, to give each allocation memory of its own. false: no memory.
+ */
+bool zs_cli_separate_allocations(void);
 
 #endif

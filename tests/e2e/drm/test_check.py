@@ -55,6 +55,17 @@ for case, place in ('behind', '0 bytes after the end of device allocation'), ('b
     assert status == 99 and found[0]['kernel'] == 'write_at' and line_of(found[0]['sites'][0]) == 6, f'{status} {found} {err}'
     assert place in found[0]['text'] and 'zeMemAllocDevice of 16384 bytes' in found[0]['text'], found
 
+# a recording keeps what is found, with the kernel's line
+with tempfile.TemporaryDirectory() as folder:
+    kept = os.path.join(folder, 'kept')
+    done = subprocess.run([ZESCOPE, 'run', '--intel', '-d', DEVICE, '--', ZESCOPE, 'record', '--no-last', '--check=race', '-o', kept, '--',
+                           PLANTED, 'races'], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0 and 'kernel races: race in local memory' in done.stderr, f'{done}'
+    report = subprocess.run([ZESCOPE, 'report', '--checks', '--json', kept], capture_output=True, text=True, timeout=120, check=True)
+    found = json.loads(report.stdout)['findings']
+    assert {(f['kernel'], f['kind']) for f in found} == {('races', 'race')}, found
+    assert {8, 9} & {line_of(s) for f in found for s in f['sites']}, found
+
 status, found, err = run('leak', PLANTED, 'fine')
 assert status == 2 and 'zescope record tells what leaks' in err, f'{status} {err}'
 app = subprocess.run([ZESCOPE, 'run', '--intel', '-d', DEVICE, '--', PLANTED, 'fine', 'fork'], capture_output=True, text=True, timeout=120,
