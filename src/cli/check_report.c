@@ -508,9 +508,9 @@ int zs_check_report_write(const struct zs_check_report *r, size_t *ret_found)
         status = collect(r->report, &by, &all);
     for (size_t i = 0; i < all.count; i++)
         *ret_found += !is_note(&all.items[i]);
-    if (!status && r->format == ZS_CHECK_TEXT)
+    if (!status && !r->only_counts && r->format == ZS_CHECK_TEXT)
         status = write_text(r, &all);
-    else if (!status)
+    else if (!status && !r->only_counts)
         status = write_file(r, &all);
     free(by.items);
     free(all.items);

@@ -24,6 +24,7 @@ struct zs_check_report {
     enum zs_check_format format;
     const char *output; /* NULL: stderr */
     bool to_stdout;     /* text, and what has no output */
+    bool only_counts;   /* nothing is written */
 };
 
 /* *ret_found: findings that are no notes and are not suppressed. An exit status. */

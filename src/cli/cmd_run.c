@@ -11,10 +11,14 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_FOUND = 99 }; /* --check: the application's kernels did something wrong */
@@ -30,27 +34,69 @@ struct run_options {
     uint64_t error_exitcode;
     struct zs_string_list suppressions;
     bool gen_suppressions;
+    bool stop_at_first;
     bool intel;
     const char *batches;
 };
 
 /* ---- --check ---- */
 
-static int show_report(const struct run_options *o, const char *path, int app_status)
+static int write_report(const struct run_options *o, const char *path, bool only_counts,
+                        size_t *ret_found)
 {
     struct zs_file file;
     struct zs_diag diag = {0};
+    *ret_found = 0;
     if (zs_file_read(path, 0, &file, &diag))
         return zs_cli_fail("%s", diag.text);
-    size_t found = 0;
     const struct zs_check_report report = {.report = file.span,
                                            .suppressions = &o->suppressions,
                                            .gen_suppressions = o->gen_suppressions,
                                            .format = (enum zs_check_format)o->check_format,
-                                           .output = o->check_output};
-    int status = zs_check_report_write(&report, &found);
+                                           .output = o->check_output,
+                                           .only_counts = only_counts};
+    int status = zs_check_report_write(&report, ret_found);
     zs_file_close(&file);
-    return status ? status : found ? (int)o->error_exitcode : app_status;
+    return status;
+}
+
+/* --stop-at-first: a thread ends the application when the report has what is not suppressed. */
+struct watch {
+    const struct run_options *o;
+    const char *path;
+    atomic_bool ended; /* the application has */
+};
+
+static void *watch_report(void *context)
+{
+    struct watch *w = context;
+    const struct timespec pause = {.tv_nsec = 20000000};
+    off_t known = 0;
+    for (size_t found = 0; !found && !w->ended; nanosleep(&pause, NULL)) {
+        struct stat now;
+        if (stat(w->path, &now) || now.st_size == known)
+            continue;
+        known = now.st_size;
+        if (write_report(w->o, w->path, true, &found))
+            break;
+        if (found)
+            zs_cli_end_app();
+    }
+    return NULL;
+}
+
+static int run_watched(const struct run_options *o, const char *path, char **argv, int *ret_status)
+{
+    struct watch w = {.o = o, .path = path};
+    pthread_t thread;
+    int error = o->stop_at_first ? -pthread_create(&thread, NULL, watch_report, &w) : 0;
+    if (error)
+        return error;
+    error = zs_cli_run_app(argv, environ, 0, ret_status);
+    w.ended = true;
+    if (o->stop_at_first)
+        pthread_join(thread, NULL);
+    return error;
 }
 
 static int run_checked(const struct run_options *o, char **argv)
@@ -66,8 +112,11 @@ static int run_checked(const struct run_options *o, char **argv)
     setenv("ZESCOPE_CHECK_REPORT", path, 1);
     setenv("ZESCOPE_LOG", "off", 0); /* the report has it all */
     int status = 0;
-    int error = zs_cli_run_app(argv, environ, 0, &status);
-    int result = error ? zs_cli_cannot_start(argv[0], error) : show_report(o, path, status);
+    size_t found = 0;
+    int error = run_watched(o, path, argv, &status);
+    int result = error ? zs_cli_cannot_start(argv[0], error) : write_report(o, path, false, &found);
+    if (!result)
+        result = found ? (int)o->error_exitcode : status;
     unlink(path);
     return result;
 }
@@ -100,6 +149,8 @@ static const struct zs_option options_table[] = {
      "findings that the file describes are not reported"},
     {"gen-suppressions", 0, ZS_OPTION_FLAG, OPTION(gen_suppressions), NULL,
      "print for each finding what would suppress it"},
+    {"stop-at-first", 0, ZS_OPTION_FLAG, OPTION(stop_at_first), NULL,
+     "end the application (SIGTERM) when something is found"},
     {"intel", 0, ZS_OPTION_FLAG, OPTION(intel), NULL,
      "under Intel's own drivers, Level Zero and OpenCL, as they are installed: they find a DRM "
      "render node for each device (skl, icllp, tgllp, dg2 ...)"},

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 enum { PASSED_ON = 5, LEFT_TO_APP = 2, SIGNALS = PASSED_ON + LEFT_TO_APP };
@@ -15,15 +16,20 @@ struct signals {
     struct sigaction old[SIGNALS];
 };
 
-/* For the handler. */
-static volatile sig_atomic_t app_pid;
+/* For the handler, and for a thread that wants the application to end. */
+static atomic_int app_pid;
 
 static void pass_on(int signal_number)
 {
-    int saved = errno;
-    if (app_pid > 0)
-        kill((pid_t)app_pid, signal_number);
+    int saved = errno, pid = app_pid;
+    if (pid > 0)
+        kill(pid, signal_number);
     errno = saved;
+}
+
+void zs_cli_end_app(void)
+{
+    pass_on(SIGTERM);
 }
 
 static void catch_signals(struct signals *s, sigset_t *ret_defaults)

@@ -10,5 +10,7 @@
  * it (128 + n: signal n), or -errno: it could not be started. One at a time.
  */
 int zs_cli_run_app(char **argv, char **environment, int one_more_signal, int *ret_status);
+/* SIGTERM for the application, while there is one. From any thread. */
+void zs_cli_end_app(void);
 
 #endif

@@ -112,6 +112,19 @@ class Races(unittest.TestCase):
             self.assertIn('suppressed', r.stderr)
             self.assertEqual(run('one_send', '--suppressions', path, groups=1).returncode, 99)
 
+    def test_stop_at_first(self):
+        """The application is ended, unless what is found is suppressed."""
+        script = ['-c', '"$@"; while :; do sleep 0.02; done', 'sh', RACES, BINARY, 'one_send', '1', '64']
+        kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+        r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=race', '--stop-at-first', '--', 'sh', *script], env=kept, text=True,
+                           capture_output=True, timeout=60)
+        self.assertEqual((r.returncode, r.stderr.count('kernel one_send: race')), (99, 1), r.stderr)
+        with tempfile.NamedTemporaryFile('w') as f:
+            f.write('{\n   all\n   zescope:*\n   kernel:*\n}\n')
+            f.flush()
+            r = run('one_send', '--stop-at-first', '--suppressions', f.name, groups=1)
+        self.assertEqual(r.returncode, 0, r.stderr)
+
     def test_formats(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found')
