@@ -160,7 +160,7 @@ def check(build, sim, device, flags, folder):
     source = read(sim)[0]
     spirv, found = (os.path.join(folder, f) for f in ('kernel.spv', 'found.json'))
     compiled = subprocess.run(['ocloc', 'compile', '-q', '-spv_only', '-file', source, '-device', 'skl', '-output_no_suffix', '-output', spirv[:-4],
-                               '-options', '-g -cl-std=CL2.0'], text=True, capture_output=True)
+                               '-options', '-g -cl-std=CL2.0 ' + flags], text=True, capture_output=True)
     if compiled.returncode:
         return None, compiled.stdout + compiled.stderr
     env = dict(os.environ, ZESCOPE_DRIVER=os.path.join(build, 'src/driver/libze_zescope.so.1'))

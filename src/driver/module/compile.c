@@ -309,8 +309,9 @@ static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
     error = replace(error, unit, &compared);
     if (!error && compile->driver->check)
         error = replace(zs_spirv_part_locals(zs_buf_span(unit), arrays, &apart), unit, &apart);
-    if (!error && compile->driver->checks & ZS_CHECK_SYNC) {
-        error = zs_spirv_mark_copies(zs_buf_span(unit), &marked);
+    if (!error && compile->driver->checks & (ZS_CHECK_SYNC | ZS_CHECK_RACE)) {
+        error = zs_spirv_mark_copies(zs_buf_span(unit), compile->driver->checks & ZS_CHECK_SYNC,
+                                     compile->driver->checks & ZS_CHECK_RACE, &marked);
         arrays->has_marks |= marked.size_B != 0;
         error = replace(error, unit, &marked);
     }

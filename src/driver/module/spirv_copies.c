@@ -8,7 +8,17 @@
  *                                      OpStore at what no memory has: number, hash
  *     %e = OpGroupAsyncCopy ...        ... as it was
  *
- * gpu/copies.c compares what they said. The module was checked by zs_spirv_specialize(): lengths
+ * gpu/copies.c compares what they said.
+ *
+ * Which work-item copies an element is not specified, and the compiler gives each the element of
+ * its own number, which it often wrote or reads itself: nobody sees that they race. For the check
+ * of races the first element is copied apart, so that all others are their neighbour's:
+ *
+ *                                      %r = 1, or 0 where %count is
+ *     %e = OpGroupAsyncCopy            %f = OpGroupAsyncCopy %to + %r, %from + %r, %count - %r, %d
+ *              %to %from %count %d     %e = OpGroupAsyncCopy %to, %from, %r, %f
+ *
+ * The module was checked by zs_spirv_specialize(): lengths
  * are right.
  */
 #include "driver/module/compile.h"
@@ -16,22 +26,25 @@
 #include "driver/module/spirv_words.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 enum { PHYSICAL64 = 2, MARKS_MAX = ZS_GPU_MARK_WAITS };
 
 /* One id each, where it is needed. */
-enum constant { FACTOR, UPPER, HASHES, ZERO, CONSTANTS };
+enum constant { FACTOR, UPPER, HASHES, ZERO, NONE, ONE, CONSTANTS };
 
 struct marks {
     const uint8_t *words;
     size_t count;
     uint32_t next; /* id */
-    uint32_t wide, byte, pointer;
+    uint32_t wide, byte, pointer, boolean;
+    uint32_t *types; /* of results, by id; of types that are pointers: 1 + their storage */
+    uint32_t bound;
     uint32_t constants[CONSTANTS];
     uint32_t numbers; /* the first of the marks' ids */
     uint32_t mark_count;
     uint32_t is_wait[MARKS_MAX / 32];
-    bool has_wide, has_byte, is_physical64;
+    bool has_wide, has_byte, has_boolean, is_physical64, marks, turns;
     struct zs_buf *out;
 };
 
@@ -50,8 +63,31 @@ static bool is_wait(const struct marks *s, size_t at)
     return word(s, at) == (4u << 16 | OP_GROUP_WAIT_EVENTS);
 }
 
+static uint32_t *type_at(const struct marks *s, size_t at)
+{
+    uint32_t id = word(s, at);
+    return &s->types[id < s->bound ? id : 0];
+}
+
+/* Who has a result has its type in front of it. */
+static void take_result(const struct marks *s, size_t at)
+{
+    uint32_t type = word(s, at) >> 16 > 2 ? word(s, at + 1) : 0;
+    if (type && type < s->bound && s->types[type])
+        *type_at(s, at + 2) = type;
+}
+
 static void take(struct marks *s, size_t at)
 {
+    uint32_t opcode = word(s, at) & 0xffff;
+    if (word(s, at) == (4u << 16 | OP_TYPE_POINTER))
+        *type_at(s, at + 1) = 1 + word(s, at + 2);
+    else if (opcode >= OP_VARIABLE || opcode == OP_FUNCTION_PARAMETER)
+        take_result(s, at);
+    if (word(s, at) == (2u << 16 | OP_TYPE_BOOL)) {
+        s->boolean = word(s, at + 1);
+        s->has_boolean = true;
+    }
     if (word(s, at) == (3u << 16 | OP_MEMORY_MODEL))
         s->is_physical64 = word(s, at + 1) == PHYSICAL64;
     if (word(s, at) == (4u << 16 | OP_TYPE_INT) && word(s, at + 2) == 64) {
@@ -81,6 +117,10 @@ static void declare(struct marks *s)
         ZS_SPIRV_EMIT(s->out, OP_TYPE_INT, s->byte, 8, 0);
     ZS_SPIRV_EMIT(s->out, OP_TYPE_POINTER, s->pointer, STORAGE_CROSS_WORKGROUP, s->byte);
     ZS_SPIRV_EMIT(s->out, OP_CONSTANT, s->byte, s->constants[ZERO], 0);
+    if (!s->has_boolean)
+        ZS_SPIRV_EMIT(s->out, OP_TYPE_BOOL, s->boolean);
+    declare_number(s, s->constants[NONE], 0);
+    declare_number(s, s->constants[ONE], 1);
     declare_number(s, s->constants[FACTOR], UINT64_C(0x9e3779b97f4a7c15));
     declare_number(s, s->constants[UPPER], 40);
     declare_number(s, s->constants[HASHES], ZS_GPU_MARK_HASHES - 1);
@@ -123,6 +163,37 @@ static void put_mark(struct marks *s, size_t at, uint32_t number)
     ZS_SPIRV_EMIT(s->out, OP_STORE, s->next++, s->constants[ZERO], 3, 1); /* volatile, aligned */
 }
 
+/* Pointer + elements, in global memory times the copy's stride. 0: what it points to is unknown. */
+static uint32_t moved(struct marks *s, size_t at, uint32_t operand, uint32_t by)
+{
+    uint32_t type = *type_at(s, at + operand);
+    uint32_t storage = type && type < s->bound ? s->types[type] : 0;
+    if (storage != 1 + STORAGE_CROSS_WORKGROUP && storage != 1 + STORAGE_WORKGROUP)
+        return 0;
+    if (storage == 1 + STORAGE_CROSS_WORKGROUP)
+        by = emit(s, OP_I_MUL, by, word(s, at + 7));
+    uint32_t id = s->next++;
+    ZS_SPIRV_EMIT(s->out, OP_IN_BOUNDS_PTR_ACCESS_CHAIN, type, id, word(s, at + operand), by);
+    return id;
+}
+
+/* In place of a copy. false: it has to stay. */
+static bool put_turned(struct marks *s, size_t at)
+{
+    uint32_t count = word(s, at + 6), some = s->next++, first = s->next++;
+    ZS_SPIRV_EMIT(s->out, OP_U_GREATER_THAN, s->boolean, some, count, s->constants[NONE]);
+    ZS_SPIRV_EMIT(s->out, OP_SELECT, s->wide, first, some, s->constants[ONE], s->constants[NONE]);
+    uint32_t to = moved(s, at, 4, first), from = moved(s, at, 5, first);
+    if (!to || !from)
+        return false;
+    uint32_t rest = emit(s, OP_I_SUB, count, first), event = s->next++;
+    ZS_SPIRV_EMIT(s->out, OP_GROUP_ASYNC_COPY, word(s, at + 1), event, word(s, at + 3), to, from,
+                  rest, word(s, at + 7), word(s, at + 8));
+    ZS_SPIRV_EMIT(s->out, OP_GROUP_ASYNC_COPY, word(s, at + 1), word(s, at + 2), word(s, at + 3),
+                  word(s, at + 4), word(s, at + 5), first, word(s, at + 7), event);
+    return true;
+}
+
 static void rewrite(struct marks *s)
 {
     uint32_t number = 0;
@@ -134,33 +205,44 @@ static void rewrite(struct marks *s)
             declare(s);
             is_declared = true;
         }
-        if (is_declared && (is_copy(s, at) || is_wait(s, at)) && number < s->mark_count)
+        if (s->marks && is_declared && (is_copy(s, at) || is_wait(s, at)) && number < s->mark_count)
             put_mark(s, at, number++);
-        zs_buf_append(s->out, s->words + 4 * at, 4 * length);
+        if (!s->turns || !is_declared || !is_copy(s, at) || !put_turned(s, at))
+            zs_buf_append(s->out, s->words + 4 * at, 4 * length);
     }
     for (unsigned i = 0; i < 4 && !s->out->error; i++)
         s->out->data[12 + i] = (uint8_t)(s->next >> (8 * i));
 }
 
-int zs_spirv_mark_copies(struct zs_span spirv, struct zs_buf *ret_spirv)
+int zs_spirv_mark_copies(struct zs_span spirv, bool marks, bool turns, struct zs_buf *ret_spirv)
 {
     struct marks s = {.words = spirv.data,
                       .count = spirv.size_B / 4,
                       .next = zs_spirv_word(spirv.data, 3),
+                      .marks = marks,
+                      .turns = turns,
                       .out = ret_spirv};
     if (!s.next || s.next > SPIRV_IDS_MAX)
         return 0;
+    s.bound = s.next;
+    s.types = calloc(s.bound, sizeof(*s.types));
+    if (!s.types)
+        return -ENOMEM;
     for (size_t at = SPIRV_HEADER_WORDS; at < s.count; at += word(&s, at) >> 16)
         take(&s, at);
-    if (!s.mark_count || !s.is_physical64)
+    if (!s.mark_count || !s.is_physical64) {
+        free(s.types);
         return 0;
+    }
     for (uint32_t i = 0; i < CONSTANTS; i++)
         s.constants[i] = s.next++;
     s.pointer = s.next++;
     s.wide = s.has_wide ? s.wide : s.next++;
     s.byte = s.has_byte ? s.byte : s.next++;
+    s.boolean = s.has_boolean ? s.boolean : s.next++;
     s.numbers = s.next;
     s.next += s.mark_count;
     rewrite(&s);
+    free(s.types);
     return ret_spirv->error;
 }

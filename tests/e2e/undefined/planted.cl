@@ -76,3 +76,14 @@ kernel void left(ARGS)
         e = async_work_group_copy(out, l, 64, 0); // left
     wait_group_events(1, &e);
 }
+
+kernel void copied_over(ARGS)
+{
+    out[get_local_id(0)] = 0; // copied_over
+    local int l[64];
+    event_t e = async_work_group_copy(l, in, 64, 0);
+    wait_group_events(1, &e);
+    e = async_work_group_copy(out + 64, l, 64, 0);
+    out[64 + get_local_id(0)] = 1; // copied_over
+    wait_group_events(1, &e);
+}

@@ -69,6 +69,9 @@ class Checked(unittest.TestCase):
                 self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['sync']), r.stderr)
                 self.assertIn(words, found[0]['text'])
                 self.assertLessEqual(marked(kernel), {int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, r.stderr)
+        r, found = self.check(PLANTED, 'copied_over:1:64', kinds='race')
+        self.assertEqual((r.returncode, {f['kind'] for f in found}), (99, {'race'}), r.stderr)
+        self.assertIn(max(marked('copied_over')), {int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, r.stderr)
         r, found = self.check(PLANTED, 'copies:2:64', kinds='memory')  # not asked for
         self.assertEqual((r.returncode, found), (0, []), r.stderr)
 

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     if (!zs_spirv_specialize(zs_span_make(data, size_B), NULL, &whole, &log)) {
         (void)!zs_spirv_part_locals(zs_buf_span(&whole), &arrays, &apart);
         (void)!zs_spirv_compare_bounds(zs_buf_span(&whole), true, &arrays.sites, &compared);
-        (void)!zs_spirv_mark_copies(zs_buf_span(&whole), &marked);
+        (void)!zs_spirv_mark_copies(zs_buf_span(&whole), true, true, &marked);
     }
     zs_buf_append(&flags, data, size_B);
     zs_compile_flags(zs_buf_cstr(&flags), &options, &internal);
