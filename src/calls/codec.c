@@ -613,12 +613,3 @@ int zs_codec_decode(struct zs_codec *codec, const struct zs_api_shape *shape, bo
             get_param(&d, &shape->params[i]);
     return r->error;
 }
-
-const struct zs_api_value *zs_api_value_find(const struct zs_api_values *values, const char *name)
-{
-    /* the last one: what a call gave back replaces what it was given */
-    for (uint32_t i = values->count; i-- > 0;)
-        if (values->items[i].name && !strcmp(values->items[i].name, name))
-            return &values->items[i];
-    return NULL;
-}

@@ -81,7 +81,4 @@ int zs_codec_decode(struct zs_codec *codec, const struct zs_api_shape *shape, bo
 /* "name(a = 1, b = 0x7f.. -> {...})" of values; exit values replace what enter showed. */
 void zs_api_format_call(struct zs_buf *out, const char *name, const struct zs_api_values *values);
 
-/* The first value of that name at depth 0, or inside a structure when `depth` says so; NULL. */
-const struct zs_api_value *zs_api_value_find(const struct zs_api_values *values, const char *name);
-
 #endif

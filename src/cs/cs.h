@@ -26,7 +26,6 @@
 
 struct zs_cs_command;
 const struct zs_cs_command *zs_cs_find(uint32_t header); /* NULL: there is none */
-const char *zs_cs_name(const struct zs_cs_command *command);
 uint32_t zs_cs_length(const struct zs_cs_command *command, uint32_t header); /* dwords */
 /* Lines of a batch, one a command, with what it means for those that have it. base_va: where it
  * stood. Ends at its end, or at what is no command. 0, or -EINVAL: that was met. */

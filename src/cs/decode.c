@@ -22,11 +22,6 @@ const struct zs_cs_command *zs_cs_find(uint32_t header)
     return NULL;
 }
 
-const char *zs_cs_name(const struct zs_cs_command *command)
-{
-    return command->name;
-}
-
 uint32_t zs_cs_length(const struct zs_cs_command *command, uint32_t header)
 {
     if (!(command->length & ZS_CS_LONG_FLAG))

@@ -38,14 +38,6 @@ static const struct {
     {ZE_RESULT_ERROR_UNINITIALIZED, -ENODEV, "the driver is not initialised"},
 };
 
-const char *zs_dbg_result_text(ze_result_t result)
-{
-    for (size_t i = 0; i < ZS_ARRAY_LEN(results); i++)
-        if (results[i].result == result)
-            return results[i].text;
-    return NULL;
-}
-
 int zs_dbg_result(ze_result_t result, const char *what, struct zs_diag *diag)
 {
     if (result == ZE_RESULT_SUCCESS)

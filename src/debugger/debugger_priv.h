@@ -267,7 +267,6 @@ void zs_dbg_let_go(pid_t pid);
 /* ---- calls.c ---- */
 
 int zs_dbg_load_calls(struct zs_debugger *d, struct zs_diag *diag);
-const char *zs_dbg_result_text(ze_result_t result);
 /* -errno for a result, with a sentence that begins with `what`. */
 int zs_dbg_result(ze_result_t result, const char *what, struct zs_diag *diag);
 int zs_dbg_read_regs(struct zs_debugger *d, ze_device_thread_t thread, uint32_t set, uint32_t first,

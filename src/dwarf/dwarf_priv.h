@@ -100,7 +100,6 @@ int zs_dwarf_read_elf(struct zs_dwarf *debug, struct zs_diag *diag);
 /* The section that holds a kernel's code, or NULL. */
 const struct zs_text_section *zs_dwarf_find_text(const struct zs_dwarf *debug,
                                                  const char *kernel_name);
-const char *zs_dwarf_section_name(enum zs_dw_section section);
 
 /* ---- unit.c ---- */
 

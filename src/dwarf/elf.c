@@ -35,11 +35,6 @@ static const char *const section_names[ZS_DW_SECTION_COUNT] = {
     ".debug_rnglists", ".debug_loc",         ".debug_loclists",
 };
 
-const char *zs_dwarf_section_name(enum zs_dw_section section)
-{
-    return section_names[section];
-}
-
 struct elf_reader {
     struct zs_dwarf *debug;
     struct zs_diag *diag;

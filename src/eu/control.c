@@ -40,24 +40,6 @@ static const struct zs_eu_op *block_start(const struct zs_eu_thread *t, uint32_t
 
 /* ---- faults ---- */
 
-static const char *const fault_names[ZS_EU_FAULT_KIND_COUNT] = {
-    [ZS_EU_FAULT_NONE] = "none",
-    [ZS_EU_FAULT_ILLEGAL] = "illegal instruction",
-    [ZS_EU_FAULT_UNMODELLED] = "not modelled",
-    [ZS_EU_FAULT_OPERAND] = "bad operand",
-    [ZS_EU_FAULT_TARGET] = "bad jump target",
-    [ZS_EU_FAULT_RUNAWAY] = "execution past the end of the code",
-    [ZS_EU_FAULT_STACK] = "call depth",
-    [ZS_EU_FAULT_MEMORY] = "memory access",
-    [ZS_EU_FAULT_MESSAGE] = "malformed message",
-    [ZS_EU_FAULT_SCOREBOARD] = "register not waited for",
-};
-
-const char *zs_eu_fault_kind_name(enum zs_eu_fault_kind kind)
-{
-    return (unsigned)kind < ZS_EU_FAULT_KIND_COUNT ? fault_names[kind] : "?";
-}
-
 enum zs_eu_status zs_eu_fault_set(struct zs_eu_thread *t, enum zs_eu_fault_kind kind,
                                   const char *format, ...)
 {

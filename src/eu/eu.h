@@ -86,7 +86,6 @@ enum zs_eu_fault_kind {
     ZS_EU_FAULT_KIND_COUNT
 };
 
-const char *zs_eu_fault_kind_name(enum zs_eu_fault_kind kind);
 
 struct zs_eu_fault {
     enum zs_eu_fault_kind kind;

@@ -387,11 +387,9 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
                          struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag);
 /* No launch and no args of it may be left. */
 void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel);
-const char *zs_gpu_kernel_name(const struct zs_gpu_kernel *kernel);
 uint32_t zs_gpu_kernel_simd(const struct zs_gpu_kernel *kernel);
 uint32_t zs_gpu_kernel_arg_count(const struct zs_gpu_kernel *kernel);
 enum zs_gpu_arg_kind zs_gpu_kernel_arg_kind(const struct zs_gpu_kernel *kernel, uint32_t index);
-uint32_t zs_gpu_kernel_slm_B(const struct zs_gpu_kernel *kernel);     /* static part */
 uint32_t zs_gpu_kernel_scratch_B(const struct zs_gpu_kernel *kernel); /* per HW thread */
 uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW thread */
 /* Groups that may run at once because of what their threads need: numbers, where the kernel finds
@@ -406,7 +404,6 @@ void zs_gpu_kernel_extent(const struct zs_gpu_kernel *kernel, uint32_t *ret_befo
 uint32_t zs_gpu_kernel_ip(const struct zs_gpu_kernel *kernel, int64_t offset_B);
 bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel);
 bool zs_gpu_kernel_uses_barriers(const struct zs_gpu_kernel *kernel);
-size_t zs_gpu_kernel_instruction_count(const struct zs_gpu_kernel *kernel);
 
 /*
  * The group size that NEO suggests for a global size (items per dimension, >= 1): its product is

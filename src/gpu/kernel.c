@@ -354,11 +354,6 @@ void zs_gpu_kernel_destroy(struct zs_gpu_kernel *kernel)
 /* ---- queries -----------------------------------------------------------------------------------
  */
 
-const char *zs_gpu_kernel_name(const struct zs_gpu_kernel *kernel)
-{
-    return kernel->module->name;
-}
-
 uint32_t zs_gpu_kernel_simd(const struct zs_gpu_kernel *kernel)
 {
     return kernel->module->simd;
@@ -379,11 +374,6 @@ enum zs_gpu_arg_kind zs_gpu_kernel_arg_kind(const struct zs_gpu_kernel *kernel, 
     };
     return index < kernel->module->arg_count ? kinds[kernel->module->args[index].kind]
                                              : ZS_GPU_ARG_NONE;
-}
-
-uint32_t zs_gpu_kernel_slm_B(const struct zs_gpu_kernel *kernel)
-{
-    return kernel->module->slm_B;
 }
 
 uint32_t zs_gpu_kernel_scratch_B(const struct zs_gpu_kernel *kernel)
@@ -425,9 +415,4 @@ bool zs_gpu_kernel_uses_printf(const struct zs_gpu_kernel *kernel)
 bool zs_gpu_kernel_uses_barriers(const struct zs_gpu_kernel *kernel)
 {
     return kernel->module->barrier_count > 0;
-}
-
-size_t zs_gpu_kernel_instruction_count(const struct zs_gpu_kernel *kernel)
-{
-    return kernel->instruction_count;
 }
