@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a harness over files and folders: the corpus as a test, or one input that crashed. HARNESSES: one
-   HARNESS(name) each, whose LLVMFuzzerTestOneInput() is called fuzz_name() here. */
+/* Runs a harness over files and folders: the corpus as a test, or one input that crashed.
+   HARNESSES: one HARNESS(name) each, whose LLVMFuzzerTestOneInput() is called fuzz_name() here.
+   --mutate=N: also N variants of each input, the same ones in each run. REPLAY_KEEP=FILE: each is
+   written there first, so that one that crashes stays. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +25,67 @@ static const struct {
 
 static int (*run)(const uint8_t *data, size_t size_B);
 
+static unsigned long mutants;
+static uint64_t seed;
+
+static uint32_t any(uint32_t below)
+{
+    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+    return (uint32_t)((seed >> 32) % below);
+}
+
+/* A byte, a number that is near a limit, or one that stands elsewhere in the input. */
+static void mutate(uint8_t *data, size_t size_B)
+{
+    static const uint64_t limits[] = {
+        0,         1,          2,          64,         4095,      4096,       INT32_MAX,
+        1u << 31,  UINT32_MAX, 1ull << 32, 1ull << 47, INT64_MAX, 1ull << 63, UINT64_MAX - 4095,
+        UINT64_MAX};
+    uint32_t width = 1u << any(4), at = any((uint32_t)size_B);
+    if (any(2)) /* where structures have their fields */
+        at -= at % width;
+    width = width < size_B - at ? width : (uint32_t)(size_B - at);
+    uint64_t value = limits[any(sizeof(limits) / sizeof(limits[0]))];
+    switch (any(4)) {
+    case 0:
+        data[at] ^= (uint8_t)(1u << any(8));
+        break;
+    case 1:
+        data[at] = (uint8_t)any(256);
+        break;
+    case 2:
+        memcpy(data + at, &value, width);
+        break;
+    default:
+        memmove(data + at, data + any((uint32_t)size_B - width + 1), width);
+    }
+}
+
+static void run_input(const uint8_t *data, size_t size_B)
+{
+    const char *path = getenv("REPLAY_KEEP");
+    FILE *kept = path ? fopen(path, "wb") : NULL;
+    if (kept) {
+        fwrite(data, 1, size_B, kept);
+        fclose(kept);
+    }
+    run(data, size_B);
+}
+
+static int run_mutants(const uint8_t *data, size_t size_B)
+{
+    uint8_t *mutant = malloc(size_B);
+    seed = 0x9e3779b97f4a7c15ull + size_B;
+    for (unsigned long i = 0; mutant && i < mutants; i++) {
+        memcpy(mutant, data, size_B);
+        for (uint32_t left = 1 + any(6); left; left--)
+            mutate(mutant, size_B);
+        run_input(mutant, size_B);
+    }
+    free(mutant);
+    return mutant ? (int)mutants : -1;
+}
+
 static int run_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -35,14 +98,17 @@ static int run_file(const char *path)
     /* an exact allocation: the sanitizer sees every byte read behind the input */
     uint8_t *exact = data ? realloc(data, size_B ? (size_t)size_B : 1) : NULL;
     int ok = exact && fread(exact, 1, (size_t)size_B, file) == (size_t)size_B;
+    int count = 1;
     if (ok)
-        run(exact, (size_t)size_B);
+        run_input(exact, (size_t)size_B);
     else
         fprintf(stderr, "%s: cannot be read\n", path);
+    if (ok && size_B && mutants)
+        count += run_mutants(exact, (size_t)size_B);
     free(exact);
     if (file)
         fclose(file);
-    return ok ? 1 : -1;
+    return ok && count ? count : -1;
 }
 
 static int run_path(const char *path)
@@ -80,6 +146,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 2; i < argc; i++) {
+        if (sscanf(argv[i], "--mutate=%lu", &mutants) == 1)
+            continue;
         int n = run_path(argv[i]);
         if (n < 0)
             return 1;
