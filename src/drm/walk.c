@@ -380,7 +380,9 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
 /* Without local sizes groups are rows of work-items. */
 static int set_size(const struct zs_cs_walk *walk, struct zs_gpu_walk *to, struct zs_diag *diag)
 {
-    uint32_t last = (uint32_t)__builtin_popcount(walk->last_mask);
+    /* Intel's OpenCL driver says all 32 lanes of a last thread that has all of its 8 or 16 */
+    uint32_t lanes = walk->simd < 32 ? (1u << walk->simd) - 1 : UINT32_MAX;
+    uint32_t last = (uint32_t)__builtin_popcount(walk->last_mask & lanes);
     uint64_t items = (walk->threads - 1ull) * walk->simd + last;
     uint64_t local = (uint64_t)walk->local[0] * walk->local[1] * walk->local[2];
     to->group_size[0] = (uint32_t)items;

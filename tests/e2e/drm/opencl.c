@@ -28,6 +28,11 @@ static const char source[] =
     "    for (int k = 0; k < n; k++) s += own[(k * 7 + s) & 63];\n"
     "    a[get_global_id(0)] = s;\n"
     "}\n"
+    "__attribute__((intel_reqd_sub_group_size(16)))\n"
+    "kernel void each(global int *seen, global int *total) {\n"
+    "    atomic_inc(&seen[get_global_id(0) & 255]);\n"
+    "    atomic_inc(total);\n"
+    "}\n"
     "#ifndef NO_IMAGES\n"
     "constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE |\n"
     "                             CLK_FILTER_NEAREST;\n"
@@ -156,6 +161,24 @@ static void atomics_and_private(void)
     expect(!wrong, "private arrays");
 }
 
+/* Groups of whole threads of 16 lanes: each work-item runs once. */
+static void whole_threads(void)
+{
+    enum { N = 256 };
+    int seen[N] = {0}, total = 0, wrong = 0;
+    cl_mem mseen = buffer(sizeof(seen), seen), mtotal = buffer(sizeof(total), &total);
+    cl_kernel k = kernel("each");
+    size_t global = N, local = 64;
+    set(k, 0, sizeof(mseen), &mseen);
+    set(k, 1, sizeof(mtotal), &mtotal);
+    OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mseen, CL_TRUE, 0, sizeof(seen), seen, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mtotal, CL_TRUE, 0, sizeof(total), &total, 0, NULL, NULL));
+    for (int i = 0; i < N; i++)
+        wrong += seen[i] != 1;
+    expect(!wrong && total == N, "work-items of whole threads");
+}
+
 static cl_mem image(cl_mem_object_type type, cl_channel_type channels, size_t w, size_t h, size_t d)
 {
     cl_int error;
@@ -266,6 +289,7 @@ int main(int argc, char **argv)
     }
     local_memory();
     atomics_and_private();
+    whole_threads();
     if (has_images) {
         images();
         sampled();
