@@ -45,6 +45,8 @@ struct zs_eu_emit_segment {
     struct zs_eu_emit_set reads[2], writes[2];
     struct zs_eu_emit_set alive[2]; /* at its start: for lanes that run, for all */
     struct zs_eu_emit_set live;     /* either */
+    struct zs_eu_emit_set may;      /* some of it is written in it */
+    struct zs_eu_emit_set stale;    /* ... since threads came in, up to its start */
 };
 
 struct zs_eu_emit {
@@ -77,7 +79,7 @@ struct zs_eu_emit {
     uint8_t place_used[4];  /* sizes of elements */
     uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
     bool uses_lane_arrays;  /* somebody goes lane by lane */
-    uint8_t *exits;         /* by segment: somebody leaves to its start */
+    uint8_t *exits;         /* by segment: somebody leaves to its start, or from it */
     /* of the module */
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
@@ -178,6 +180,8 @@ void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out);
 /* ---- emit_live.c ---- */
 /* Segments of the program, and what is live at their starts. 0, -ENOMEM. */
 int zs_eu_emit_segments(struct zs_eu_emit *e);
+/* Of the function's segments what is stale. 0, -ENOMEM. */
+int zs_eu_emit_stale(struct zs_eu_emit *e);
 /* The segment that starts with an operation; UINT32_MAX: none. */
 uint32_t zs_eu_emit_segment_at(const struct zs_eu_emit *e, uint32_t op);
 /* Where a segment's lanes may go on, as segments of any lanes; false: anywhere. */

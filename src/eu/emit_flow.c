@@ -11,6 +11,7 @@
 #include "eu/control.h"
 #include "eu/emit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
 enum { LIKELY_NOT_KNOWN, LIKELY, UNLIKELY };
-enum { EXIT_GOES_ON = 1, EXIT_BUDGET = 2 };
+enum { EXIT_GOES_ON = 1, EXIT_BUDGET = 2, EXIT_LEAVES = 4, EXIT_AGAIN = 8 };
 
 static uint32_t half(const struct zs_eu_emit *e)
 {
@@ -80,9 +81,40 @@ static void give_up(struct zs_eu_emit *e, const struct zs_eu_emit_set *live)
     zs_eu_emit_store_budget(e);
 }
 
+/* Code that keeps all registers stores at an exit what may have been written since threads came
+ * in: nothing else needs a value there, and LLVM does not load it. Without a place of its own an
+ * exit stores all. */
+static bool has_own_exits(const struct zs_eu_emit *e)
+{
+    enum { SHORT = 80 };
+
+    return e->options.keeps_state && e->segment_count <= SHORT;
+}
+
+/* give_up() at a segment's start, or in it. */
+static void give_up_at(struct zs_eu_emit *e, uint32_t segment, bool in_it,
+                       const struct zs_eu_emit_set *live)
+{
+    const struct zs_eu_emit_segment *s = &e->segments[segment];
+    struct zs_eu_emit_set stale = s->stale;
+
+    if (!e->options.keeps_state) {
+        give_up(e, live);
+        return;
+    }
+    for (unsigned i = 0; i < ZS_EU_EMIT_SET; i++)
+        stale.bits[i] |= in_it ? s->may.bits[i] : 0;
+    for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {
+        bool second = e->kind[unit] == ZS_EU_EMIT_LOW && zs_eu_emit_has(&stale, unit + 1);
+        if (e->kind[unit] != ZS_EU_EMIT_HIGH && (second || zs_eu_emit_has(&stale, unit)))
+            zs_eu_emit_spill(e, unit);
+    }
+    zs_eu_emit_store_budget(e);
+}
+
 static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emit_set *live)
 {
-    give_up(e, live);
+    give_up_at(e, e->segment, true, live);
     unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
                         (unsigned long long)op * sizeof(struct zs_eu_op));
     if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) { /* its handler may be this function */
@@ -90,6 +122,16 @@ static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emi
         at = VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", fn, at);
     }
     LINE("ret i8* %%v%u", at);
+}
+
+static void go_out(struct zs_eu_emit *e, bool again)
+{
+    if (!has_own_exits(e)) {
+        LINE("br label %%%s", again ? "again" : "leave");
+        return;
+    }
+    LINE("br label %%%s%u", again ? "again" : "leave", e->segment);
+    e->exits[e->segment] |= e->dry ? 0 : again ? EXIT_AGAIN : EXIT_LEAVES;
 }
 
 /* By one way for all: what was written is stored, whoever wants it. */
@@ -100,7 +142,7 @@ void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op)
                         (unsigned long long)op * sizeof(struct zs_eu_op));
 
     LINE("store i8* %%v%u, i8** %%next", at);
-    LINE("br label %%%s", again ? "again" : "leave");
+    go_out(e, again);
 }
 
 void zs_eu_emit_stop(struct zs_eu_emit *e)
@@ -271,7 +313,7 @@ static void pass(struct zs_eu_emit *e, uint32_t block)
     LINE("]");
     zs_eu_emit_put_label(e, none);
     LINE("store i8* %%v%u, i8** %%next", op);
-    LINE("br label %%leave");
+    go_out(e, false);
 }
 
 static void go_unless_passed(struct zs_eu_emit *e, uint32_t block)
@@ -456,7 +498,7 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_put_label(e, waits);
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
-        give_up(e, live);
+        give_up_at(e, e->segment, true, live);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);
     }
@@ -662,6 +704,13 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
         LINE("unreachable");
 }
 
+static void emit_out(struct zs_eu_emit *e, uint32_t segment, const char *how)
+{
+    zs_buf_printf(&e->body, "%s%u:\n", how, segment);
+    give_up_at(e, segment, true, NULL);
+    LINE("br label %%%s", *how == 'l' ? "return" : "handler");
+}
+
 static void emit_exits(struct zs_eu_emit *e)
 {
     for (uint32_t i = 0; i < e->segment_count; i++) {
@@ -676,9 +725,13 @@ static void emit_exits(struct zs_eu_emit *e)
         if (e->exits[i] & EXIT_BUDGET) {
             zs_buf_printf(&e->body, "z%u:\n", i);
             zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
-            give_up(e, &s->live);
+            give_up_at(e, i, false, &s->live);
             LINE("ret i8* null");
         }
+        if (e->exits[i] & EXIT_LEAVES)
+            emit_out(e, i, "leave");
+        if (e->exits[i] & EXIT_AGAIN)
+            emit_out(e, i, "again");
     }
     zs_buf_puts(&e->body, "stop:\n"); /* nobody looks at registers of a thread that ended */
     if (e->options.keeps_end)
@@ -691,9 +744,13 @@ static void emit_exits(struct zs_eu_emit *e)
     LINE("ret i8* null");
     zs_buf_puts(&e->body, "leave:\n");
     give_up(e, NULL);
+    LINE("br label %%return");
+    zs_buf_puts(&e->body, "return:\n");
     LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
     zs_buf_puts(&e->body, "again:\n");
     give_up(e, NULL);
+    LINE("br label %%handler");
+    zs_buf_puts(&e->body, "handler:\n");
     unsigned original = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     unsigned op = VALUE("load i8*, i8** %%next");
     LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", original, op));
@@ -840,6 +897,8 @@ static void emit_head(struct zs_eu_emit *e)
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
 {
     memset(e->exits, 0, e->segment_count);
+    if (e->options.keeps_state && zs_eu_emit_stale(e))
+        e->body.error = -ENOMEM;
     zs_eu_emit_reset_units(e);
     e->dry = true;
     emit_body(e);

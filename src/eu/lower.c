@@ -8,6 +8,7 @@
  */
 #include "eu/lower.h"
 #include "base/vec.h"
+#include "eu/tier.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -142,8 +143,8 @@ static bool find_start(struct zs_eu_lowering *l)
     struct zs_eu_program *p = l->program;
     uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
     uint64_t read[4] = {0}, exposed[4] = {0};
-    bool known = !zs_eu_stands_anywhere(l) && !zs_eu_is_watched(l) &&
-                 zs_eu_exposed_registers(l, entry, exposed);
+    bool anywhere = zs_eu_stands_anywhere(l) && !(l->params->flags & ZS_EU_TIER_LOWER);
+    bool known = !anywhere && !zs_eu_is_watched(l) && zs_eu_exposed_registers(l, entry, exposed);
 
     if (zs_eu_is_watched(l))
         p->read_acc_slots = (1u << ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN) - 1;

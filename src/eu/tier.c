@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc5";
+static const char magic[8] = "zsEUhc6";
 
 /* ---- helpers ---- */
 

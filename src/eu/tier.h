@@ -23,8 +23,9 @@ enum {
     ZS_EU_TIER_READ_WORDS = ZS_EU_TIER_READ_ACC + 1,
 };
 
-/* How a program is lowered that is to be compiled: each instruction by itself, nothing left out. */
-enum { ZS_EU_TIER_LOWER = 0 };
+/* A flag, behind ZS_EU_LOWER_*, of a program that is to be compiled: registers that are written
+ * before they are read may hold anything where threads start, though they may stand anywhere. */
+enum { ZS_EU_TIER_LOWER = 1 << 13 };
 
 struct zs_eu_tier_options {
     bool keeps_state;   /* all registers are as the interpreter's at every exit: for debuggers */
