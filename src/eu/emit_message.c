@@ -98,6 +98,13 @@ static void find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
         m->base = load_field(e, "%port", offsetof(struct zs_port, payload), "i8*");
         m->size = load_field(e, "%port", offsetof(struct zs_port, payload_B), "i64");
         zs_eu_emit_need(e, m, VALUE("icmp ne i8* %%v%u, null", m->base));
+    } else if (m->port->space == ZS_PORT_SPACE_SCRATCH) {
+        unsigned all = load_field(e, "%port", offsetof(struct zs_port, scratch), "i8*");
+        unsigned end = load_field(e, "%port", offsetof(struct zs_port, scratch_end), "i64");
+        zs_eu_emit_need(e, m, VALUE("icmp ne i8* %%v%u, null", all));
+        m->start = load_field(e, "%port", offsetof(struct zs_port, scratch_start), "i64");
+        m->size = VALUE("sub i64 %%v%u, %%v%u", end, m->start);
+        m->base = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", all, m->start);
     } else {
         find_surface(e, m, m->port->bti);
     }
@@ -471,6 +478,13 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_messa
         unsigned at = zs_eu_emit_read_one(e, m->address_at, 8);
         return VALUE("sub i64 %%v%u, %%v%u", at, m->start);
     }
+    if (m->port->space == ZS_PORT_SPACE_SCRATCH) {
+        unsigned own = zs_eu_emit_read_one(e, m->address_at + 20, 4);
+        own = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", own, ~0x3ff));
+        own = VALUE("add i64 %%v%u, %u", own, m->port->block_offset_B);
+        unsigned bias = load_field(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
+        return VALUE("sub i64 %%v%u, %%v%u", own, bias);
+    }
     bool lsc = m->port->shape == ZS_PORT_SHAPE_LSC;
     unsigned at = zs_eu_emit_read_one(e, m->address_at + (lsc ? 0 : 8), 4);
     if (zs_eu_emit_is_slm(m))
@@ -524,6 +538,8 @@ static bool describe_area(struct zs_eu_emit_message *ret)
         return m->space == ZS_PORT_SPACE_GLOBAL;
     if (m->space == ZS_PORT_SPACE_SLM)
         return m->bti == BTI_SLM;
+    if (m->space == ZS_PORT_SPACE_SCRATCH)
+        return m->shape == ZS_PORT_SHAPE_SCRATCH;
     if (m->space == ZS_PORT_SPACE_PAYLOAD)
         return (m->bti == BTI_STATELESS || m->bti == BTI_NON_COHERENT) && !ret->writes;
     return m->space == ZS_PORT_SPACE_GLOBAL && m->bti < ZS_PORT_SURFACES_MAX;
@@ -534,10 +550,13 @@ static bool describe_block(const struct zs_eu_send_desc *d, struct zs_eu_emit_me
     const struct zs_port_message *m = ret->port;
     uint32_t grf = ZS_EU_OFFSET(grf);
 
-    if (m->block_B % 4 || !m->block_B || m->block_upper || m->masked)
+    bool all = ret->active.known &&
+               (ret->active.bits == 0xffff || (ret->active.bits == 0xff && m->block_B == 32));
+    if (m->block_B % 4 || !m->block_B || m->block_upper || (m->masked && !all))
         return false;
     switch (m->shape) {
     case ZS_PORT_SHAPE_BLOCK:
+    case ZS_PORT_SHAPE_SCRATCH:
     case ZS_PORT_SHAPE_A64_BLOCK:
         ret->wide = m->shape == ZS_PORT_SHAPE_A64_BLOCK;
         ret->data_at = grf + (!ret->writes      ? d->dst_B
@@ -706,13 +725,12 @@ static bool emit_barrier(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
 bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
                         struct zs_eu_emit_mask active, unsigned active_value)
 {
-    struct zs_eu_emit_message m = {0};
+    struct zs_eu_emit_message m = {.active = active};
 
     if (emit_barrier(e, op, index, active_value))
         return true;
     if (!describe(op, &m))
         return false;
-    m.active = active;
     m.active_value = active_value;
     m.slow = zs_eu_emit_label(e);
     m.done = zs_eu_emit_label(e);
