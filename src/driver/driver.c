@@ -370,7 +370,9 @@ ze_result_t ZE_APICALL zeDriverGetApiVersion(ze_driver_handle_t hDriver, ze_api_
 {
     ZS_OBJECT(driver, driver, hDriver);
     ZS_CHECK_POINTER(version);
-    *version = ZE_API_VERSION_CURRENT;
+    /* from 1.17 on, loaders may take handles for pointers to tables of functions, which ours are
+     * not */
+    *version = ZS_MIN(ZE_API_VERSION_CURRENT, ZE_MAKE_VERSION(1, 16));
     return ZE_RESULT_SUCCESS;
 }
 

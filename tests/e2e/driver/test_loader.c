@@ -11,12 +11,13 @@
 #include <dlfcn.h>
 
 typedef ze_result_t (*init_drivers_fn)(uint32_t *, ze_driver_handle_t *, void *);
-struct init_desc { /* ze_init_driver_type_desc_t, which old headers lack */
+/* ze_init_driver_type_desc_t, ze_driver_ddi_handles_ext_properties_t, which old headers lack */
+struct init_desc {
     uint32_t stype;
     const void *pNext;
     uint32_t flags;
 };
-enum { STYPE_INIT_DESC = 0x00020021, GPU = 1, NPU = 2 };
+enum { STYPE_INIT_DESC = 0x00020021, STYPE_DDI_HANDLES = 0x00020027, GPU = 1, NPU = 2 };
 
 static uint32_t driver_count = 1;
 static bool by_loader;
@@ -53,6 +54,12 @@ static void use(ze_driver_handle_t driver)
     ze_api_version_t version = 0;
     OK(zeDriverGetApiVersion(driver, &version));
     assert_true(version >= ZE_API_VERSION_1_3);
+    /* 1.17 says that handles point to tables of functions, as an extension may say before */
+    struct init_desc handles = {.stype = STYPE_DDI_HANDLES};
+    ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES,
+                                         .pNext = &handles};
+    OK(zeDriverGetProperties(driver, &properties));
+    assert_true(handles.flags & 1 || version < ZE_MAKE_VERSION(1, 17));
     OK(zeDeviceGet(driver, &one, &device));
     OK(zeContextCreate(driver, &context_desc, &context));
     OK(zeMemAllocHost(context, &host, 64, 64, (void **)&a));
