@@ -414,7 +414,8 @@ ZS_API void zs_debug_forget(struct zs_debugger *debug);
 
 enum zs_debug_space { ZS_DEBUG_SPACE_GLOBAL, ZS_DEBUG_SPACE_LOCAL };
 
-/* thread 0: memory that belongs to no launch alone. All or nothing; -EFAULT. */
+/* thread 0: memory that belongs to no launch alone. Else global addresses may be pointers of the
+ * thread's, whose upper bits say that they mean local memory. All or nothing; -EFAULT. */
 ZS_API int zs_debug_memory_read(struct zs_debugger *debug, uint32_t thread,
                                 enum zs_debug_space space, uint64_t gpu_va, void *ret_bytes,
                                 size_t size_B, struct zs_diag *diag);

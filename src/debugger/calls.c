@@ -123,6 +123,8 @@ static int access_public(struct zs_debugger *d, uint32_t id, enum zs_debug_space
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "local memory is a thread's");
     if (error)
         return error;
+    if (t && space == ZS_DEBUG_SPACE_GLOBAL) /* a pointer says which memory it means */
+        space = zs_dbg_space_of(d, t, va, &va);
     error = write ? zs_dbg_write(d, t, space, va, bytes, size_B)
                   : zs_dbg_read(d, t, space, va, bytes, size_B);
     if (!error)

@@ -13,6 +13,7 @@ enum {
     TAG_SHIFT = 56,
     GENERIC_SHIFT = 61, /* pointers of the generic address space: 1 private, 2 local */
     LOCAL_B_LOG2 = 18,  /* IGC from 1.0.17791 on has local memory so large, untagged, behind 2^28 */
+    LOCAL_OFFSET = (1 << 28) - 1,
     SBA_GENERAL = 0,
     SBA_SCRATCH = 8,
 };
@@ -31,7 +32,7 @@ enum zs_debug_space zs_dbg_space_of(struct zs_debugger *d, const struct zs_dbg_t
     *ret_va = address;
     if (address >> TAG_SHIFT == LOCAL_TAG || address >> GENERIC_SHIFT == 2 ||
         address >> LOCAL_B_LOG2 == UINT64_C(1) << (28 - LOCAL_B_LOG2)) {
-        *ret_va = address & UINT32_MAX;
+        *ret_va = address & LOCAL_OFFSET; /* as messages have it, whose surface is local memory */
         return ZS_DEBUG_SPACE_LOCAL;
     }
     if (address >> TAG_SHIFT == SCRATCH_TAG && t && read_base(d, t, SBA_SCRATCH, &base))

@@ -17,7 +17,6 @@ enum {
     EXAMINED = 8,
     CHILDREN_SHOWN = 64,
     STRING_MAX_B = 200,
-    LOCAL_TAG = 0x0a,
     PRETTY_DEPTH = 8
 };
 
@@ -412,10 +411,8 @@ void zs_shell_do_undisplay(struct zs_shell *s, const char *args)
 static bool read_memory(struct zs_shell *s, uint64_t va, void *ret, size_t size_B,
                         struct zs_diag *diag)
 {
-    bool local = va >> 56 == LOCAL_TAG;
-    enum zs_debug_space space = local ? ZS_DEBUG_SPACE_LOCAL : ZS_DEBUG_SPACE_GLOBAL;
-    return zs_debug_memory_read(s->debug, zs_shell_focus(s).thread, space,
-                                local ? va & UINT32_MAX : va, ret, size_B, diag) == 0;
+    return zs_debug_memory_read(s->debug, zs_shell_focus(s).thread, ZS_DEBUG_SPACE_GLOBAL, va, ret,
+                                size_B, diag) == 0;
 }
 
 static uint64_t examine_text(struct zs_shell *s, uint64_t va)

@@ -142,7 +142,8 @@ class Back(unittest.TestCase):
     def test_nbody_session(self):
         """The session of docs/debugging.md."""
         r = debug('tbreak nbody.cl:24', 'run', 'print acceleration @lanes', 'next', 'print tile[11]', 'reverse-next',
-                  'who-wrote tile[3]', 'next', 'who-wrote tile[11]', 'who-wrote acceleration')
+                  'who-wrote tile[3]', 'next', 'who-wrote tile[11]', 'who-wrote acceleration', 'who-wrote *0x10000000',
+                  'x/4f 0x10000000')
         self.assertEqual(table(r.stdout)[:8], [[0, 0, 0]] * 8, r.stdout + r.stderr)
         stops = re.findall(r'^#0 .*nbody.cl:(\d+)$', r.stdout, re.M)
         self.assertEqual(stops, ['24', '25', '24', '25'], r.stdout + r.stderr)
@@ -154,6 +155,9 @@ class Back(unittest.TestCase):
             self.assertTrue(near(numbers(after), body(int(element))), after)
             self.assertEqual((item, lane), (element, str(int(element) % common.SIMD)))
         self.assertRegex(r.stdout, r'acceleration: .* -> \{0, 0, 0\}, by item 0,0,0 of group 0,0,0')
+        # the tile by the address that later compilers give it
+        self.assertRegex(r.stdout, r'\*0x10000000: 0 -> \d+, by item 0,0,0 of group 0,0,0')
+        self.assertRegex(r.stdout, r'(?m)^0x10000000: 0\.05 0 0 0\.0039')
 
     def test_watch(self):
         r = debug('tbreak nbody.cl:21', 'run', 'watch acceleration', 'info breakpoints', 'continue', 'continue', 'continue',
