@@ -88,6 +88,33 @@ FRESH = {
     'clean_triad': ('memory-bound', (84, 256, 0)),
 }
 
+# Judged before they were tried, too: for large devices, and for skl.
+UNSEEN_LARGE = {
+    'matvec': ('uncoalesced', (42, 256, 0)),
+    'multiply': ('redundant-loads', (42, 256, 0)),
+    'energies': ('atomic-contention', (42, 256, 0)),
+    'gelu': ('slow-math', (42, 256, 0)),
+    'refined': ('barrier-imbalance', (42, 256, 1024)),
+    'walked': ('private-arrays', (42, 64, 0)),
+    'tile_columns': ('bank-conflicts', (42, 256, 16384)),
+    'pixels': ('integer-division', (42, 256, 0)),
+    'probed': ('message-latency', (42, 64, 0)),
+    'persistent': ('low-occupancy', (8, 256, 0), (128, 256, 0)),
+    'clean_steps': (None, (42, 256, 0)),
+}
+UNSEEN_SKL = {
+    'red_black': ('divergence', (42, 256, 0)),
+    'norms': ('extended-math', (42, 256, 0)),
+    'fixed_point': ('wide-integers', (42, 256, 0)),
+    'fading': ('doubles', (42, 256, 0)),
+    'planes': ('uncoalesced', (42, 256, 0)),
+    'edges': ('scattered', (42, 256, 0)),
+    'tickets': ('atomic-contention', (42, 64, 256)),
+    'delayed': ('private-arrays', (42, 64, 0)),
+    'butterflies': ('bank-conflicts', (42, 64, 8192)),
+    'cleared': ('dispatch', (1344, 64, 0), (84, 64, 0)),
+}
+
 SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
 ROUNDS = {'skl': 4, 'acm-g10': 4, 'pvc': 8}
@@ -107,8 +134,9 @@ LACKING = {('acm-g10', 'double_sums'), ('acm-g10', 'spilling')} | {('pvc', name)
     'strided_store', 'structures', 'columns', 'bytewise', 'chased', 'conflicts_eight', 'transposed', 'triangle', 'local_contended',
     'histogram', 'counter', 'ways', 'odd_groups', 'private_table', 'spilling', 'divisions', 'precise_sines', 'powers',
     'wide_modulos', 'short_threads', 'one_chain', 'clean_tile')}
-SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH}
-FEW_GROUPS = ('few_groups', 'two_groups')  # as many on all devices
+LACKING |= {(device, name) for device in ('acm-g10', 'pvc') for name in UNSEEN_SKL} | {('skl', name) for name in UNSEEN_LARGE}
+SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL}}
+FEW_GROUPS = ('few_groups', 'two_groups', 'persistent')  # as many on all devices
 
 
 def tried(source, device):
