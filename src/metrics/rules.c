@@ -161,8 +161,8 @@ static struct lines_touched count_touched(const struct zs_profile *p,
     return t;
 }
 
-/* By sectors that moved beyond those that the bytes need. */
-static bool lines_wasted(const struct rule_context *c, struct zs_found *f)
+/* Sectors that moved beyond those that the bytes need, by instruction; NULL: none. */
+static double *wasted_sectors(const struct rule_context *c)
 {
     const struct zs_profile *p = c->profile;
     double *sectors = analysis_sampled(c->analysis, p, "Sectors"), all = 0;
@@ -172,17 +172,27 @@ static bool lines_wasted(const struct rule_context *c, struct zs_found *f)
         sectors[i] = counts ? sectors[i] - needed : 0;
         all += sectors[i];
     }
-    if (all > 0)
-        rule_lines(c, f, sampled, sectors);
-    return all > 0;
+    return all > 0 ? sectors : NULL;
 }
 
-/* Whether the addresses of most of what moves are data: lanes have loaded them. */
+/* By these, or by messages whose addresses the code does not tell. */
+static void lines_of_wasted(const struct rule_context *c, struct zs_found *f)
+{
+    double *wasted = wasted_sectors(c);
+    if (wasted)
+        rule_lines(c, f, sampled, wasted);
+    else
+        rule_lines(c, f, not_followed, (void *)(uintptr_t)c->accesses);
+}
+
+/* Whether the addresses of most of what moves in vain are data: lanes have loaded them. */
 static bool is_data(const struct rule_context *c)
 {
+    const double *wasted = wasted_sectors(c);
     double data = 0, other = 0;
     for (uint32_t i = 0; i < c->profile->inst_count; i++) {
         double n = not_followed(c->profile, i, (void *)(uintptr_t)c->accesses);
+        n = wasted && n > 0 ? wasted[i] : n;
         *(c->accesses[i].from_load ? &data : &other) += n;
     }
     return data > other;
@@ -244,8 +254,8 @@ static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
     put_touched(c, f, &t);
     if (in_code)
         rule_lines(c, f, wasted_lines, (void *)(uintptr_t)c->accesses);
-    else if (!lines_wasted(c, f))
-        rule_lines(c, f, not_followed, (void *)(uintptr_t)c->accesses);
+    else
+        lines_of_wasted(c, f);
     return true;
 }
 
@@ -269,8 +279,7 @@ static bool rule_scattered(struct rule_context *c, struct zs_found *f)
         rule_say(
             f, "where lanes read or write is what they have loaded: a message touches many lines");
     put_touched(c, f, &t);
-    if (!lines_wasted(c, f))
-        rule_lines(c, f, not_followed, (void *)(uintptr_t)c->accesses);
+    lines_of_wasted(c, f);
     return true;
 }
 
@@ -505,8 +514,11 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
     if (!(used < 50))
         return false;
     f->severity = 1 - used / 100;
-    f->gain =
-        fmax(analysis_gain(c->analysis, "IdleGain"), analysis_gain(c->analysis, "LatencyGain"));
+    /* with more groups each of them has less to do, but what follows from each other does so still:
+     * where it is the latency, that is told first */
+    double latency = analysis_gain(c->analysis, "LatencyGain");
+    f->gain = fmax(analysis_gain(c->analysis, "IdleGain"),
+                   v[ZS_Q_OCCUPANCY] < 50 ? latency : latency / 3);
     if (v[ZS_Q_OCCUPANCY] < 50)
         rule_say(f, "%.3g %% of the device's threads fit at the same time: %s limits them",
                  v[ZS_Q_OCCUPANCY], zs_limiter_text(c->profile->limiter));

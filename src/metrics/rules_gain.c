@@ -293,8 +293,11 @@ bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
     if (!(asked > AGAIN * missed) || !(fmax(port, busy(c, "ZscopeGains.L3Busy")) >= BUSY))
         return false;
     f->severity = 1 - missed / asked;
-    rule_say(f, "each byte is asked for %.3g times, and data ports do %.0f %% of what they can",
-             missed > 0 ? asked / missed : asked, port);
+    rule_say(
+        f,
+        "each byte is asked for %.3g times, and data ports do %.0f %% of what they can; the gain "
+        "is that of half as many loads",
+        missed > 0 ? asked / missed : asked, port);
     rule_number(f, "global_read", asked, "B");
     rule_number(f, "read_into_L3", missed, "B");
     rule_lines(c, f, share_of, &read);

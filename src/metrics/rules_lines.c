@@ -254,6 +254,16 @@ static double gain_of_units(const struct rule_context *c)
     return most;
 }
 
+/* For what part of a launch a thread is there, where all are at once: what its instructions take is
+ * no more than that of the time. */
+static double presence(const struct rule_context *c)
+{
+    const double *v = c->profile->values;
+    double there = v[ZS_Q_OCCUPANCY] * fmin(v[ZS_Q_FILL], 100) / 100;
+    double part = analysis_metric(c->analysis, "EuThreadOccupancy") / there;
+    return part < 1 ? part : 1; /* not known: 1 */
+}
+
 /* kept: of that time, what the quicker way takes. */
 static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kind, bool conversions,
                   double kept)
@@ -267,7 +277,7 @@ static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kin
     if (!(part >= LINES_LEAST))
         return false;
     f->severity = part / 100;
-    f->gain = l.cycles ? part * (1 - kept) : (double)NAN;
+    f->gain = l.cycles ? part * (1 - kept) * presence(c) : (double)NAN;
     /* a unit that is full holds up others, too: what it does was replayed */
     if (!conversions)
         f->gain = fmax(f->gain, gain_of_units(c));

@@ -186,6 +186,8 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
         return counts(t->thread_sbid, all);
     case ZS_TIMING_GAIN_lines:
         return waits && (t->global_sectors || t->typed_sectors || t->sampler_sectors);
+    case ZS_TIMING_GAIN_reuse:
+        return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 2;
     case ZS_TIMING_GAIN_conflicts:
         return waits && t->slm_conflicts;
     case ZS_TIMING_GAIN_atomics:

@@ -416,6 +416,15 @@ static void pass_barrier(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
+/* Where every second load is saved: one of these. Which they are has no period that a loop could
+ * have, too. */
+static bool is_saved(const struct zs_timing_machine *m, struct zs_timing_thread *th, uint32_t event)
+{
+    bool load =
+        (event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL && !zs_timing_stores(event);
+    return m->without == ZS_TIMING_GAIN_reuse && load && __builtin_popcount(th->loads++) & 1;
+}
+
 /* From when on the thread may go on; *ret_done: the response is there. */
 static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                         struct zs_timing_thread *th, const uint32_t *words, uint64_t at,
@@ -435,7 +444,8 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     *ret_done = front;
     bool tied = words[1] & (ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE);
     if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
-        (!zs_timing_change_message(m->without, m->grf_B, &r) || (is_without(m, th) && !tied)))
+        (!zs_timing_change_message(m->without, m->grf_B, &r) || (is_without(m, th) && !tied) ||
+         is_saved(m, th, words[1])))
         return front;
     m->stores[th->inst] = zs_timing_stores(words[1]);
     uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);

@@ -39,6 +39,7 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint32_t length, lead;    /* of the bursts that it is at, alone; of these, before the first */
     uint32_t arrived, passed; /* barriers */
     uint32_t group, member, eu, place; /* eu: its number; place: of it */
+    uint32_t loads;                    /* of buffers: where some are saved */
     uint8_t step, after, uses;         /* uses: pipes, a bit each */
     uint32_t parts[ZS_TIMING_PARTS];   /* numbers of the bursts that it is at */
     uint32_t rate[ZS_TIMING_WORKS];    /* of the pipes' time that it wants, in 1/65536 */
