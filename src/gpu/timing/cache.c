@@ -15,21 +15,26 @@ enum { STEP = 16, WAYS_MOST = 48, HOST_LINE_B = 64 };
 /* ---- a set's parts -----------------------------------------------------------------------------
  */
 
-static inline uint16_t *marks_of(struct zs_timing_set *set)
+/* Of the ways that stand elsewhere: marks, then fours. */
+static inline uint8_t *rest_of(const struct zs_timing_cache *c, const struct zs_timing_set *set)
 {
-    return (uint16_t *)(void *)(set + 1);
+    return c->rests + (size_t)(set - c->sets) * c->rest_B;
 }
 
-/* Four ways: the first ones of a set are in one line of the host's cache. */
-enum { FOUR = 4 };
-struct four {
-    uint32_t times[FOUR];
-    uint64_t lines[FOUR];
-};
-
-static inline struct four *ways_of(const struct zs_timing_cache *c, struct zs_timing_set *set)
+static inline uint16_t *mark_at(const struct zs_timing_cache *c, struct zs_timing_set *set,
+                                uint32_t way)
 {
-    return (struct four *)(void *)((uint8_t *)set + c->ways_B);
+    return way < ZS_TIMING_MARKS ? &set->marks[way]
+                                 : (uint16_t *)(void *)rest_of(c, set) + (way - ZS_TIMING_MARKS);
+}
+
+enum { FOUR = ZS_TIMING_FOUR };
+static inline struct zs_timing_four *four_of(const struct zs_timing_cache *c,
+                                             struct zs_timing_set *set, uint32_t way)
+{
+    return way < FOUR
+               ? &set->first
+               : (struct zs_timing_four *)(void *)(rest_of(c, set) + c->marks_B) + way / FOUR - 1;
 }
 
 static inline uint16_t mark_of(uint64_t line)
@@ -46,33 +51,37 @@ static inline __m128i load(const void *at)
 }
 
 /* Ways with the mark, a bit each. */
-static inline uint64_t marked(const uint16_t *marks, uint32_t ways, uint16_t mark)
+static inline uint64_t marked(const struct zs_timing_cache *c, struct zs_timing_set *set,
+                              uint16_t mark)
 {
     const __m128i wanted = _mm_set1_epi16((short)mark);
     uint64_t found = 0;
-    for (uint32_t i = 0; i < ways; i += STEP) {
-        __m128i low = _mm_cmpeq_epi16(load(marks + i), wanted);
-        __m128i high = _mm_cmpeq_epi16(load(marks + i + STEP / 2), wanted);
+    for (uint32_t i = 0; i < set->count; i += STEP) {
+        const uint16_t *marks = mark_at(c, set, i);
+        __m128i low = _mm_cmpeq_epi16(load(marks), wanted);
+        __m128i high = _mm_cmpeq_epi16(load(marks + STEP / 2), wanted);
         found |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) << i;
     }
-    return found;
+    return found & ((UINT64_C(1) << set->count) - 1);
 }
 
 /* The way that was used first; times differ. */
-static inline uint32_t oldest(const struct four *of, uint32_t ways)
+static inline uint32_t oldest(const struct zs_timing_cache *c, struct zs_timing_set *set)
 {
-    __m128i least = load(of->times);
-    for (uint32_t i = 1; i < ways / FOUR; i++)
-        least = _mm_min_epu32(least, load(of[i].times));
+    const struct zs_timing_four *rest = four_of(c, set, FOUR);
+    __m128i least = load(set->first.times);
+    for (uint32_t i = 1; i < c->ways / FOUR; i++)
+        least = _mm_min_epu32(least, load(rest[i - 1].times));
     least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
     least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
     uint64_t found = 0;
-    for (uint32_t i = 0; i < ways; i += STEP) {
-        const struct four *at = of + i / FOUR;
-        __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(load(at[0].times), least),
-                                    _mm_cmpeq_epi32(load(at[1].times), least));
-        __m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(load(at[2].times), least),
-                                    _mm_cmpeq_epi32(load(at[3].times), least));
+    for (uint32_t i = 0; i < c->ways; i += STEP) {
+        const struct zs_timing_four *at = rest + i / FOUR; /* behind the first of these ways */
+        __m128i first = load(i ? at[-1].times : set->first.times);
+        __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(first, least),
+                                    _mm_cmpeq_epi32(load(at[0].times), least));
+        __m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(load(at[1].times), least),
+                                    _mm_cmpeq_epi32(load(at[2].times), least));
         found |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(a, b)) << i;
     }
     return (uint32_t)__builtin_ctzll(found);
@@ -82,12 +91,13 @@ static inline uint32_t oldest(const struct four *of, uint32_t ways)
 static uint32_t take_way(struct zs_timing_cache *c, struct zs_timing_set *set,
                          uint64_t *ret_written)
 {
-    if (set->count < c->ways)
+    if (set->count < c->ways) {
+        c->grown += set->count == FOUR;
         return set->count++;
-    const struct four *of = ways_of(c, set);
-    uint32_t way = oldest(of, c->ways);
+    }
+    uint32_t way = oldest(c, set);
     if (set->written >> way & 1)
-        *ret_written = of[way / FOUR].lines[way % FOUR] + 1;
+        *ret_written = four_of(c, set, way)->lines[way % FOUR] + 1;
     set->written &= ~(UINT64_C(1) << way);
     return way;
 }
@@ -98,23 +108,24 @@ bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, 
     uint16_t mark = mark_of(line);
     if (set->launch != c->launch) {
         c->touched += !set->launch;
-        *set = (struct zs_timing_set){.launch = c->launch};
-        c->used[c->used_count++] = (uint32_t)(((uint8_t *)set - c->sets) / c->set_B);
+        set->newest_line = set->written = 0;
+        set->newest = set->count = 0;
+        set->launch = c->launch;
+        c->used[c->used_count++] = (uint32_t)(set - c->sets);
     }
-    struct four *of = ways_of(c, set);
-    uint64_t left = marked(marks_of(set), c->ways, mark) & ((UINT64_C(1) << set->count) - 1);
+    uint64_t left = marked(c, set, mark);
     uint32_t way = 0;
     bool found = false;
     for (; left && !found; left &= left - 1) {
         way = (uint32_t)__builtin_ctzll(left);
-        found = of[way / FOUR].lines[way % FOUR] == line;
+        found = four_of(c, set, way)->lines[way % FOUR] == line;
     }
     if (!found) {
         way = take_way(c, set, ret_written);
-        marks_of(set)[way] = mark;
-        of[way / FOUR].lines[way % FOUR] = line;
+        *mark_at(c, set, way) = mark;
+        four_of(c, set, way)->lines[way % FOUR] = line;
     }
-    of[way / FOUR].times[way % FOUR] = ++c->now;
+    four_of(c, set, way)->times[way % FOUR] = ++c->now;
     set->written |= (uint64_t)write << way;
     set->newest = (uint16_t)way;
     set->newest_line = line;
@@ -125,12 +136,11 @@ bool zs_timing_cache_next(const struct zs_timing_cache *c, struct zs_timing_walk
 {
     for (; walk->used < c->used_count; walk->used++, walk->way = 0) {
         walk->set = c->used[walk->used];
-        struct zs_timing_set *set =
-            (struct zs_timing_set *)(void *)(c->sets + (size_t)walk->set * c->set_B);
+        struct zs_timing_set *set = &c->sets[walk->set];
         if (walk->way == set->count)
             continue;
         uint32_t way = walk->way++;
-        walk->line = ways_of(c, set)[way / FOUR].lines[way % FOUR];
+        walk->line = four_of(c, set, way)->lines[way % FOUR];
         walk->written = set->written >> way & 1;
         return true;
     }
@@ -161,7 +171,7 @@ static void give_back(void *data, size_t size_B)
 
 static size_t sets_B(const struct zs_timing_cache *c)
 {
-    return (size_t)c->set_count * c->set_B + HOST_LINE_B;
+    return (size_t)c->set_count * (sizeof(*c->sets) + c->rest_B) + HOST_LINE_B;
 }
 
 static size_t used_B(const struct zs_timing_cache *c)
@@ -179,14 +189,15 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
     c->set_count = 1;
     while (c->set_count * 2ull <= sets)
         c->set_count *= 2;
-    size_t marks_B = sizeof(struct zs_timing_set) + ways * sizeof(uint16_t);
-    c->ways_B = (uint32_t)zs_align_up(marks_B, HOST_LINE_B);
-    c->set_B = (uint32_t)zs_align_up(c->ways_B + ways / FOUR * sizeof(struct four), HOST_LINE_B);
+    c->marks_B = (ways - ZS_TIMING_MARKS) * (uint32_t)sizeof(uint16_t);
+    size_t fours_B = (ways / FOUR - 1) * sizeof(struct zs_timing_four);
+    c->rest_B = (uint32_t)zs_align_up(c->marks_B + fours_B, HOST_LINE_B);
     c->memory = get_zeros(sets_B(c));
     c->used = get_zeros(used_B(c));
     if (!c->memory || !c->used)
         return -ENOMEM;
-    c->sets = (uint8_t *)(uintptr_t)zs_align_up((uintptr_t)c->memory, HOST_LINE_B);
+    c->sets = (struct zs_timing_set *)(uintptr_t)zs_align_up((uintptr_t)c->memory, HOST_LINE_B);
+    c->rests = (uint8_t *)(c->sets + c->set_count);
     c->launch = 1;
     return 0;
 }
@@ -199,7 +210,7 @@ void zs_timing_cache_fini(struct zs_timing_cache *c)
 
 size_t zs_timing_cache_touched_B(const struct zs_timing_cache *c)
 {
-    return (size_t)c->touched * c->set_B;
+    return c->touched * sizeof(*c->sets) + (size_t)ZS_MIN(c->touched, c->grown) * c->rest_B;
 }
 
 void zs_timing_cache_clear(struct zs_timing_cache *c)

@@ -2,10 +2,11 @@
 /*
  * Caches of the modelled device: set-associative, the least recently used line is replaced.
  *
- * A set stands in one piece of the host's memory: what it is; then of each way 16 bits of a hash of
- * the line's name, by which ways are found all at once; then when each was used, and its line.
- * Nothing is cleared between launches: a set says of which launch its lines are. So time follows
- * what a launch touches, not the size of the cache.
+ * A set has, of each way, 16 bits of a hash of the line's name, by which ways are found all at
+ * once; when each was used, and its line. What most launches need of it stands together with that
+ * of its neighbours: of large caches they touch many sets, and few lines of each. The other ways
+ * stand elsewhere. Nothing is cleared between launches: a set says of which launch its lines are.
+ * So time follows what a launch touches, not the size of the cache.
  */
 #ifndef ZS_GPU_TIMING_CACHE_H
 #define ZS_GPU_TIMING_CACHE_H
@@ -16,23 +17,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct zs_timing_set {
+enum { ZS_TIMING_MARKS = 16, ZS_TIMING_FOUR = 4 };
+struct zs_timing_four {
+    uint32_t times[ZS_TIMING_FOUR];
+    uint64_t lines[ZS_TIMING_FOUR];
+};
+
+struct __attribute__((aligned(64))) zs_timing_set {
     uint64_t newest_line; /* that was used last */
     uint64_t written;     /* a bit each way */
     uint32_t launch;      /* of which its lines are; of another one: it is empty */
     uint16_t newest;      /* way of newest_line */
     uint16_t count;       /* ways that hold a line: the first ones */
     uint64_t unused;
+    uint16_t marks[ZS_TIMING_MARKS]; /* of the first ways */
+    struct zs_timing_four first;     /* the first ways */
 };
+_Static_assert(sizeof(struct zs_timing_set) == 128, "two lines of the host's cache");
 
 struct zs_timing_cache {
     uint32_t set_count, ways; /* set_count: a power of two; 0: there is no cache */
-    uint32_t ways_B, set_B;   /* from a set's begin to its ways, to the next one */
-    uint8_t *sets;
+    uint32_t marks_B, rest_B; /* of what stands elsewhere: marks, all of it */
+    struct zs_timing_set *sets;
+    uint8_t *rests;
     uint32_t launch, now; /* now: uses so far */
     uint32_t *used;       /* numbers of the sets that have lines of this launch */
     uint32_t used_count;
     uint32_t touched; /* sets that any launch has used: the others take no memory */
+    uint32_t grown;   /* how often one had more than its first ways */
     void *memory;     /* of the sets */
 };
 
@@ -61,7 +73,7 @@ static inline struct zs_timing_set *zs_timing_cache_set(const struct zs_timing_c
 {
     uint64_t page = (line >> 6) * UINT64_C(0x9e3779b97f4a7c15);
     size_t number = (uint32_t)(line ^ page >> 40) & (c->set_count - 1);
-    return (struct zs_timing_set *)(void *)(c->sets + number * c->set_B);
+    return &c->sets[number];
 }
 
 /* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */
