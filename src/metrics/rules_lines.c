@@ -277,7 +277,8 @@ static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kin
     if (!(part >= LINES_LEAST))
         return false;
     f->severity = part / 100;
-    f->gain = l.cycles ? part * (1 - kept) * presence(c) : (double)NAN;
+    /* who waits for what a conversion makes is not counted as its time: that makes up for it */
+    f->gain = l.cycles ? part * (1 - kept) * (conversions ? 1 : presence(c)) : (double)NAN;
     /* a unit that is full holds up others, too: what it does was replayed */
     if (!conversions)
         f->gain = fmax(f->gain, gain_of_units(c));
