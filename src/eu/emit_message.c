@@ -635,7 +635,7 @@ static bool describe(const struct zs_eu_op *op, struct zs_eu_emit_message *ret)
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
     if (!m || op->arg || send->d.eot || row->is_fence || zs_eu_send_joins(send, m) || m->strided ||
-        m->offset64)
+        m->offset64 || (send->d.checks_local && m->space == ZS_PORT_SPACE_SLM))
         return false;
     ret->op = op;
     ret->port = m;

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc7";
+static const char magic[8] = "zsEUhc8";
 
 /* ---- helpers ---- */
 

@@ -211,7 +211,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     if (!error && desc->ret_lowered)
         zs_eu_program_show(kernel->program, params.platform, desc->ret_lowered);
     if (!error && desc->compile &&
-        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_LOCAL | ZS_GPU_KERNEL_X86_64_V2 |
+        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2 |
                          ZS_GPU_KERNEL_MESSAGES | ZS_GPU_KERNEL_DEFINED)))
         error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
