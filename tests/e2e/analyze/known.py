@@ -133,7 +133,7 @@ FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'im
 # may take longer there than half a wrap of the device's clock, and then have no time. On pvc these were never tried (multiply:
 # not since redundant loads have a gain).
 LACKING = {('acm-g10', 'double_sums'), ('acm-g10', 'spilling')} | {
-    ('pvc', name) for name in ('columns', 'spilling', 'multiply')}
+    ('pvc', name) for name in ('spilling', 'multiply')}
 LACKING |= {(device, name) for device in ('acm-g10', 'pvc') for name in UNSEEN_SKL} | {('skl', name) for name in UNSEEN_LARGE}
 SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL}}
 FEW_GROUPS = ('few_groups', 'two_groups', 'persistent')  # as many on all devices
@@ -168,7 +168,7 @@ OFF = {
         'strided': ['gain'],
         'chased': ['first'],  # a thread's own instructions take longer than the loads
         'one_chain': ['first'], 'ways': ['first'], 'private_table': ['first'], 'short_threads': ['first'],
-        'odd_groups': ['gain'],
+        'odd_groups': ['gain'], 'columns': ['gain'],
         'bytewise': ['first'],  # redundant loads, which it has, too, are said to gain as much
     },
 }
