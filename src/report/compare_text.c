@@ -16,6 +16,7 @@
 
 /* From so many columns on halves stand beside each other. */
 enum { WIDE = 100, NUMBER_WIDTH = 7, LINE_WIDTH = 5, TAB_WIDTH = 4, UNIT_MOST = 7 };
+enum { TIMES_FROM = 10 }; /* what grows more is said as a factor, not in per cent */
 
 struct writer {
     const struct zs_compared *compared;
@@ -90,7 +91,9 @@ static void put_value(struct writer *w, const struct zs_compared_value *v)
     put_number(w, v, ZS_SIDE_A);
     put_number(w, v, ZS_SIDE_B);
     begin(w, style);
-    if (fabs(change) > 0 && v->of[0] != 0)
+    if (fabs(change) > 0 && v->of[0] > 0 && v->of[1] >= TIMES_FROM * v->of[0])
+        zs_buf_printf(&w->out, "  %8.3g times", v->of[1] / v->of[0]);
+    else if (fabs(change) > 0 && v->of[0] != 0)
         zs_buf_printf(&w->out, "  %+8.1f %%", 100 * change / fabs(v->of[0]));
     else if (fabs(change) > 0)
         zs_buf_puts(&w->out, "  from 0");

@@ -144,6 +144,17 @@ class Text(unittest.TestCase):
         self.assertEqual(run('compare', '-d', 'skl', '--build-options', '-g', 'a.cl', 'b.bin').splitlines()[1:6],
                          run('compare', 'a.bin', 'b.bin').splitlines()[1:6])
 
+    def test_much_more(self):
+        """From ten times on a factor is said, which a reader can hold."""
+        with open(os.path.join(folder.name, 'long.cl'), 'w', encoding='utf-8') as f:
+            f.write(SOURCE.replace('    a[get_global_id(0)] += 1;\n', '    int x = a[get_global_id(0)];\n' +
+                                   '    x = x * (x ^ 0x1234567) + 77;\n' * 100 + '    a[get_global_id(0)] = x;\n'))
+        text = run('compare', '-d', 'skl', '-k', 'alike', 'a.bin', 'long.cl')
+        before, after, times = re.search(r'code_instructions +(\d+) +(\d+) +(\S+) times\n', text).groups()
+        self.assertGreater(int(after), 10 * int(before))
+        self.assertEqual(times, f'{int(after) / int(before):.3g}')
+        self.assertRegex(run('compare', '-d', 'skl', '-k', 'alike', 'long.cl', 'a.bin'), r'code_instructions +\d+ +\d+ +-9\d\.\d %')
+
     def test_alike(self):
         self.assertEqual(run('diff', 'a.bin', 'a.bin'), '2 kernels alike\n')  # by its older name
         self.assertIn('scale  \u2192  alike', run('compare', '-k', 'scale', '--with', 'alike', 'a.bin', 'b.bin'))
