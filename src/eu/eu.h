@@ -86,7 +86,6 @@ enum zs_eu_fault_kind {
     ZS_EU_FAULT_KIND_COUNT
 };
 
-
 struct zs_eu_fault {
     enum zs_eu_fault_kind kind;
     uint32_t inst;     /* index of the instruction in the program */
