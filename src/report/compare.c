@@ -104,14 +104,28 @@ static bool has_value(const struct zs_compared_kernel *k, const char *name)
 
 static struct zs_compared_value value_of(const struct zs_named_value *from)
 {
-    struct zs_compared_value value = {from->name, from->unit, {NAN, NAN}, ZS_BETTER_NEITHER, false};
+    struct zs_compared_value value = {.name = from->name, .unit = from->unit, .of = {NAN, NAN}};
     for (int q = 0; q < ZS_QUANTITIES && from->kind == ZS_VALUE_QUANTITY; q++) {
         if (strcmp(zs_quantity_rows[q].name, from->name))
             continue;
         value.better = zs_quantity_rows[q].better;
         value.is_exact = zs_quantity_rows[q].exact;
+        value.adds = zs_quantity_rows[q].adds && q != ZS_Q_LAUNCHES && q != ZS_Q_TIME_TOTAL;
     }
     return value;
+}
+
+/* Sums over different launches say nothing of the kernel. */
+static void divide_by_launches(struct zs_compared_kernel *k)
+{
+    double launches[ZS_SIDES] = {NAN, NAN};
+    for (uint32_t i = 0; i < k->value_count; i++)
+        if (!strcmp(k->values[i].name, zs_quantity_rows[ZS_Q_LAUNCHES].name))
+            memcpy(launches, k->values[i].of, sizeof(launches));
+    k->is_per_launch = launches[0] > 0 && launches[1] > 0 && fabs(launches[0] - launches[1]) > 0;
+    for (uint32_t i = 0; k->is_per_launch && i < k->value_count; i++)
+        for (int s = 0; s < ZS_SIDES && k->values[i].adds; s++)
+            k->values[i].of[s] /= launches[s];
 }
 
 static int measured_values(const struct zs_compared *c, struct zs_compared_kernel *k)
@@ -130,6 +144,8 @@ static int measured_values(const struct zs_compared *c, struct zs_compared_kerne
             error = add_value(k, value);
         }
     }
+    if (!error)
+        divide_by_launches(k);
     return error;
 }
 
@@ -153,7 +169,8 @@ static int module_values(const struct zs_compared *c, struct zs_compared_kernel 
                                                         zs_quantity_rows[q].unit,
                                                         {values[0][q], values[1][q]},
                                                         zs_quantity_rows[q].better,
-                                                        true});
+                                                        true,
+                                                        false});
     return error;
 }
 

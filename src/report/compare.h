@@ -24,6 +24,7 @@ struct zs_compared_value {
     double of[ZS_SIDES]; /* NaN: not known */
     enum zs_better better;
     bool is_exact;
+    bool adds; /* over launches; not the launches themselves, nor their time, which has a mean */
 };
 
 struct zs_compared_finding {
@@ -38,7 +39,8 @@ struct zs_compared_kernel {
     const struct zs_kernel_ref *of[ZS_SIDES]; /* NULL: not there */
     const struct zs_analyzed *ran[ZS_SIDES];  /* NULL: did not run */
     bool has_same_code;
-    uint32_t order; /* as they stand in A, then in B */
+    bool is_per_launch; /* launches differ: values that add up over them are divided by them */
+    uint32_t order;     /* as they stand in A, then in B */
     struct zs_compared_value *values;
     struct zs_compared_finding *findings; /* of A in its order, then new ones of B */
     uint32_t value_count, finding_count;

@@ -244,6 +244,7 @@ int zs_compare_json(const struct zs_compared *c, const struct zs_compare_options
         put_values(j, k, o->threshold);
         put_findings(j, k);
         zs_json_bool(j, "same_code", k->has_same_code);
+        zs_json_bool(j, "per_launch", k->is_per_launch);
         error = put_code(&w, k);
         zs_json_end(j);
         if (!error)

@@ -413,6 +413,10 @@ static int put_kernel(struct writer *w, const struct zs_compared_kernel *k)
     if (!k->of[0] || !k->of[1])
         return w->out.error;
     put_limit(w, k);
+    if (k->is_per_launch) {
+        put_styled(w, dim, "  launches differ: what adds up over them is that of a launch");
+        zs_buf_putc(&w->out, '\n');
+    }
     for (uint32_t i = 0; i < k->value_count; i++)
         if (w->o->all || (zs_compared_value_changed(&k->values[i], w->o->threshold) &&
                           strncmp(k->values[i].name, "ZscopeGains.", 12))) /* findings tell it */

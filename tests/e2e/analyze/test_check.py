@@ -181,6 +181,22 @@ class Check(unittest.TestCase):
         status, _, _ = self.check('--junit', path, '--max', 'clean:spills=0')
         self.assertEqual((status, ET.parse(path).getroot().get('failures')), (0, '0'))
 
+    def test_launches_differ(self):
+        """Sums of more launches are no difference of the kernel: those of a launch are compared."""
+        once = self.kinds.record('once', '--counts', kernels=('clean',))
+        thrice = self.kinds.record('thrice', '--counts', kernels=('clean',) * 3)
+        status, out, err = self.kinds.run('compare', '--all', '--json', once, thrice)
+        self.assertEqual(status, 0, err)
+        kernel = next(k for k in json.loads(out)['kernels'] if k['name'] == 'clean')
+        values = {v['name']: v for v in kernel['values']}
+        self.assertIs(kernel['per_launch'], True)
+        self.assertEqual(values['launches']['b'], 3 * values['launches']['a'])
+        for name in ('instructions', 'groups', 'items', 'global_read', 'messages'):
+            self.assertGreater(values[name]['a'], 0)
+            self.assertEqual(values[name]['a'], values[name]['b'], name)
+            self.assertFalse(values[name]['changed'])
+        self.assertIn('launches differ: ', self.kinds.run('compare', once, thrice)[1])
+
     def test_clocks(self):
         """Estimated and replayed times are not held against each other, in whatever view; the same kinds are."""
         plain, again = self.kinds.record('estimated', kernels=('clean',)), self.kinds.record('replayed', '--counts', kernels=('clean',))
