@@ -249,16 +249,20 @@ static uint32_t scratch_base(const struct zs_gpu_run *run, uint32_t number)
                                              : (number + 1) * run->scratch_B;
 }
 
-/* Few registers: a call costs more than the copy. */
+/* Few registers: a call costs more than the copy. By halves: wider ones go through the stack where
+ * the host's code may not have AVX. */
 static inline void copy_registers(uint8_t *to, const uint8_t *from, uint32_t size_B)
 {
-    typedef uint32_t part __attribute__((vector_size(32)));
-    for (; size_B >= sizeof(part); size_B -= (uint32_t)sizeof(part)) {
-        part registers;
-        memcpy(&registers, from, sizeof(part));
-        memcpy(to, &registers, sizeof(part));
-        from += sizeof(part);
-        to += sizeof(part);
+    typedef uint32_t quad __attribute__((vector_size(16)));
+    enum { STEP_B = 2 * sizeof(quad) };
+    for (; size_B >= STEP_B; size_B -= STEP_B) {
+        quad low, high;
+        memcpy(&low, from, sizeof(quad));
+        memcpy(&high, from + sizeof(quad), sizeof(quad));
+        memcpy(to, &low, sizeof(quad));
+        memcpy(to + sizeof(quad), &high, sizeof(quad));
+        from += STEP_B;
+        to += STEP_B;
     }
     if (size_B)
         memcpy(to, from, size_B);
