@@ -844,33 +844,10 @@ bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *pro
     t->sr0[0] = SR0_START;
     t->msg0 = 0;
     t->passed_barriers = 0;
+    t->ce = t->alive = dispatch_mask;
+    t->executed = 0;
     t->resume = NULL;
     return true;
-}
-
-enum zs_eu_status zs_eu_run_repeated(struct zs_eu_thread *t, uint64_t budget, uint32_t *host_csr)
-{
-    const struct zs_eu_op *op = t->program->tier->start;
-
-    if (ZS_UNLIKELY(t->host_csr != *host_csr))
-        _mm_setcsr(t->host_csr);
-    *host_csr = t->host_csr;
-    t->status = ZS_EU_OK;
-    t->budget = (int64_t)budget;
-    t->budget_start = budget;
-    op = op->fn(t, op);
-    if (ZS_UNLIKELY(op != NULL))
-        zs_eu_strayed(t);
-    while (op)
-        op = op->fn(t, op);
-    t->executed = budget - (uint64_t)t->budget;
-    t->budget_start = (uint64_t)t->budget;
-    if (t->counters) {
-        t->counters[0] += t->executed + 1;
-        if (ZS_UNLIKELY(t->counters[0] > ZS_EU_SETTLE_AFTER))
-            zs_eu_program_counters_settle(t->program, t->counters);
-    }
-    return (enum zs_eu_status)t->status;
 }
 
 enum zs_eu_status zs_eu_run(struct zs_eu_thread *t, const struct zs_eu_program *program,

@@ -77,12 +77,9 @@ int zs_eu_tier_install(struct zs_eu_program *program, struct zs_span blob, struc
 /*
  * zs_eu_thread_restart() of a thread in whose registers all is still there that it began with, what
  * the environment gave it, too: compiled code ran from its start to its end. false: it is not so.
- * zs_eu_run_repeated() then is zs_eu_run_among(), with a budget of at most ZS_EU_REPEAT_MAX.
  */
-enum { ZS_EU_REPEAT_MAX = 1 << 16 };
 bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *program,
                          uint32_t dispatch_mask);
-enum zs_eu_status zs_eu_run_repeated(struct zs_eu_thread *t, uint64_t budget, uint32_t *host_csr);
 
 /* Whether this host may have compiled code at all; else ret_why says why not. */
 bool zs_eu_tier_possible(const char **ret_why);

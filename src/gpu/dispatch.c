@@ -539,7 +539,6 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
 {
     const struct zs_eu_program *program = zs_gpu_tier_program(run->kernel);
     uint32_t count = run->threads_per_group - (run->last_mask != run->mask), thread = 0;
-    uint64_t budget = ZS_MIN(run->slice, (uint64_t)ZS_EU_REPEAT_MAX);
     if (!program || !w->free_slot_count || group->live != run->threads_per_group ||
         group->threads[0].phase != ZS_GPU_THREAD_NEW || run->trace || run->checks ||
         run->undefined || (debug && (w->debug || run->history)))
@@ -554,7 +553,7 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
             enter_own(run, &w->port, number, thread);
         number_thread(run->device->model, number, t);
         fill_own(run, group, thread, number, t->grf);
-        enum zs_eu_status status = zs_eu_run_repeated(t, budget, &w->host_csr);
+        enum zs_eu_status status = zs_eu_run_among(t, program, run->slice, &w->host_csr);
         group->spent += t->executed;
         struct zs_gpu_thread_state *state = &group->threads[thread++];
         state->slot = slot;

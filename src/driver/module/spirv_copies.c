@@ -18,8 +18,7 @@
  *     %e = OpGroupAsyncCopy            %f = OpGroupAsyncCopy %to + %r, %from + %r, %count - %r, %d
  *              %to %from %count %d     %e = OpGroupAsyncCopy %to, %from, %r, %f
  *
- * The module was checked by zs_spirv_specialize(): lengths
- * are right.
+ * The module was checked by zs_spirv_specialize(): lengths are right.
  */
 #include "driver/module/compile.h"
 

@@ -464,15 +464,15 @@ static void test_repeated(void **state)
         uint64_t five = begun_anew(t, p, 5), nine = begun_anew(t, p, 9);
         assert_true(nine > five);
         assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
-        assert_int_equal(zs_eu_run_repeated(t, 1000, &csr), ZS_EU_EOT);
+        assert_int_equal(zs_eu_run_among(t, p, 1000, &csr), ZS_EU_EOT);
         assert_int_equal(t->executed, nine);
         assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
         set_limit(t, 5);
-        assert_int_equal(zs_eu_run_repeated(t, 1000, &csr), ZS_EU_EOT);
+        assert_int_equal(zs_eu_run_among(t, p, 1000, &csr), ZS_EU_EOT);
         assert_int_equal(t->executed, five);
         assert_false(zs_eu_thread_repeat(t, p, 0xff)); /* other lanes */
         assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
-        assert_int_equal(zs_eu_run_repeated(t, 4, &csr), ZS_EU_BUDGET);
+        assert_int_equal(zs_eu_run_among(t, p, 4, &csr), ZS_EU_BUDGET);
         assert_false(zs_eu_thread_repeat(t, p, UINT16_MAX)); /* it has not ended */
         assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
         assert_int_equal(t->executed, five);
