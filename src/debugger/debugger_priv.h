@@ -90,6 +90,7 @@ struct zs_dbg_kernel {
     struct zs_join *join;
     bool keeps_r0;                       /* nothing in it writes r0, where the thread's group is */
     uint32_t lanes;                      /* that its instructions can have */
+    uint32_t frame_register;             /* r125 or r127: of calls and returns; 0: it has none */
     bool optimised;                      /* variables move about */
     bool written;                        /* code of it, by the debugger */
     struct zs_dbg_address_maker *makers; /* [info->variable_count] or NULL: addresses.c */

@@ -109,6 +109,18 @@ static uint32_t lanes_of(const struct zs_isa_kernel *isa)
     return most == 0 || most >= 32 ? UINT32_MAX : (1u << most) - 1;
 }
 
+static uint32_t frame_register_of(const struct zs_isa_kernel *isa)
+{
+    for (uint32_t i = 0; i < zs_isa_kernel_count(isa); i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        if (inst->op == ZS_OP_CALL || inst->op == ZS_OP_CALLA)
+            return inst->dst.reg;
+        if (inst->op == ZS_OP_RET)
+            return inst->src[0].reg;
+    }
+    return 0;
+}
+
 static void decode(struct zs_debugger *d, struct zs_dbg_kernel *k)
 {
     struct zs_span code = {k->code, k->size_B};
@@ -124,6 +136,7 @@ static void decode(struct zs_debugger *d, struct zs_dbg_kernel *k)
     }
     k->keeps_r0 = !writes_r0(k->isa);
     k->lanes = lanes_of(k->isa);
+    k->frame_register = frame_register_of(k->isa);
     uint32_t count = zs_isa_kernel_count(k->isa);
     uint32_t *offsets = malloc(((size_t)count + 1) * sizeof(*offsets));
     for (uint32_t i = 0; offsets && i < count; i++)
@@ -361,14 +374,32 @@ uint32_t zs_dbg_inst_at(const struct zs_dbg_kernel *kernel, uint64_t va)
     return zs_isa_inst_find(kernel->isa, (uint32_t)(va - kernel->va));
 }
 
+enum { BEHIND_MAX = 4 }; /* from that question to sync.bar: the loop, and a flag is restored */
+
+/* A loop of two instructions around a question to n0: IGC 2's code for debuggers waits so, and
+ * comes to sync.bar when it is over. */
+static bool asks_again(const struct zs_isa_kernel *isa, uint32_t index)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(isa, index);
+    const struct zs_isa_inst *next =
+        index + 1 < zs_isa_kernel_count(isa) ? zs_isa_inst(isa, index + 1) : NULL;
+    return next && next->op == ZS_OP_WHILE && next->jip_B == inst->offset_B && inst->source_count &&
+           inst->src[0].kind == ZS_OPERAND_REG && inst->src[0].file == ZS_FILE_N &&
+           inst->src[0].reg == 0;
+}
+
 bool zs_dbg_inst_waits(const struct zs_dbg_kernel *kernel, uint32_t index)
 {
     char text[ZS_ISA_LINE_MAX];
     const struct zs_isa_inst *inst = zs_isa_inst(kernel->isa, index);
-    if (inst->op == ZS_OP_WAIT)
+    if (inst->op == ZS_OP_WAIT || asks_again(kernel->isa, index))
         return true;
     if (inst->op != ZS_OP_SYNC)
         return false;
+    for (uint32_t back = 2; back <= BEHIND_MAX && back <= index; back++) {
+        if (asks_again(kernel->isa, index - back))
+            return false; /* it has waited there */
+    }
     zs_isa_inst_text(kernel->isa, index, text);
     return strstr(text, "sync.bar") != NULL;
 }

@@ -421,6 +421,22 @@ static void of_this_lane(const struct zs_dbg_context *c, const struct zs_variabl
     *ret = place;
 }
 
+/* IGC 1.0.17791 lets private variables of kernels without calls be 8 bytes from lane to lane, as
+ * pointers are ("lane x lit8 +" ends the expression, which reads its base as IGC 2 has it); its
+ * code has them as far apart as their type is large. */
+static void step_by_size(const struct zs_dbg_context *c, const struct zs_variable *v,
+                         struct zs_span expr, struct zs_eval_result *place)
+{
+    static const uint8_t by_eight[] = {0xed, 0x38, 0x1e, 0x22}; /* push_simd_lane lit8 mul plus */
+    const size_t tail_B = sizeof(by_eight);
+    struct zs_type type;
+    bool is_so = expr.size_B > tail_B && place->pieces[0].kind == ZS_PIECE_MEMORY &&
+                 memcmp(expr.data + expr.size_B - tail_B, by_eight, tail_B) == 0 &&
+                 memchr(expr.data, 0xfe, expr.size_B) != NULL; /* regval_bits */
+    if (is_so && stripped_type(c, v->type, &type) && type.size_B)
+        place->pieces[0].gpu_va += c->lane * (type.size_B - 8);
+}
+
 int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
                   struct zs_eval_result *ret, struct zs_eval_result *ret_perhaps)
 {
@@ -451,6 +467,7 @@ int zs_dbg_locate(const struct zs_dbg_context *c, const struct zs_variable *v,
         zs_diag_clear(&diag);
         int error = evaluate(&e, location.expr, v, c->lane, ret, &diag);
         if (!error && ret->count) {
+            step_by_size(c, v, location.expr, ret);
             of_this_lane(c, v, location.expr, &e, ret);
             const struct zs_eval_result place = *ret;
             error = check_place(c, v, &e, ret);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a function has returned, behind its call. IGC's stack calls (return address in r125) give
- * numbers and vectors of them from r26 on: the first elements of all lanes, then the second ones.
+ * What a function has returned, behind its call. IGC's stack calls give numbers and vectors of them
+ * from r26 on: the first elements of all lanes, then the second ones.
  */
 #include "debugger/debugger_priv.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { RETURN_REGISTER = 125, VALUE_REGISTER = 26, DWARF_GRF = 16 };
+enum { VALUE_REGISTER = 26, DWARF_GRF = 16 };
 
 struct zs_dbg_returned zs_dbg_returns(struct zs_debugger *d, const struct zs_dbg_thread *t)
 {
@@ -24,7 +24,7 @@ struct zs_dbg_returned zs_dbg_returns(struct zs_debugger *d, const struct zs_dbg
         return none;
     const struct zs_isa_inst *inst = zs_isa_inst(frames[1].kernel->isa, call);
     const struct zs_frame *f = &t->kernel->info->frames[function];
-    if (inst->dst.reg != RETURN_REGISTER)
+    if (!inst->dst.reg || inst->dst.reg != t->kernel->frame_register)
         return none;
     return (struct zs_dbg_returned){t->kernel->info->dwarf, f->return_type, inst->exec_size, 0};
 }

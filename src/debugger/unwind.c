@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callers. IGC describes in .debug_frame where a function keeps what it saves: expressions over the
- * frame pointer in r125, which give addresses in scratch memory. The return address is the first
- * dword of r125 at the call. Everything read is bounded by the section.
+ * Callers. IGC describes in .debug_frame where a function keeps what it saves: addresses in scratch
+ * memory, by expressions over the frame's register, r125 or r127. The return address is the first
+ * dword of that at the call. IGC 2 and the last IGC 1 say the places in bytes from the frame's
+ * address (CFA), as DWARF has it, and take the instruction pointer for the column of the return
+ * address. Everything read is bounded by the section.
  */
 #include "debugger/debugger_priv.h"
 
@@ -29,6 +31,7 @@ enum {
     CFA_expression,
     CFA_nop = 0,
     RETURN_REG_MAX = ZS_DBG_REGS,
+    EXPRESSION_MAX_B = 64,
     STEPS_MAX = 100000,
 };
 
@@ -43,9 +46,17 @@ struct rule {
 struct table {
     struct rule rules[ZS_DBG_REGS];
     uint64_t return_register;
+    uint64_t frame_register; /* where the return address is at the call, as the section has it */
     uint64_t code_align;
-    uint64_t at; /* address that the rules have reached */
+    uint64_t at;        /* address that the rules have reached */
+    struct zs_span cfa; /* expression of the frame's address */
 };
+
+/* Whether expressions start from the frame's address, not from its register. */
+static bool from_cfa(const struct table *t)
+{
+    return zs_dwarf_register(t->return_register).file == ZS_DWREG_IP;
+}
 
 static void set_rule(struct table *t, uint64_t reg, struct rule rule)
 {
@@ -86,7 +97,7 @@ static bool run_rules(struct table *t, struct zs_reader *r, uint64_t pc)
             reg = zs_read_uleb128(r, "register");
             set_rule(t, reg, (struct rule){.kind = RULE_EXPRESSION, .expr = read_block(r)});
         } else if (op == CFA_def_cfa_expression) {
-            (void)read_block(r);
+            t->cfa = read_block(r);
         } else if (op != CFA_nop) {
             return false;
         }
@@ -140,7 +151,11 @@ static bool read_cie(struct zs_span section, uint64_t offset_B, struct table *t)
     if (e.body.error || *augmentation || t->return_register >= RETURN_REG_MAX)
         return false;
     t->at = 0;
-    return run_rules(t, &e.body, UINT64_MAX);
+    if (!run_rules(t, &e.body, UINT64_MAX))
+        return false;
+    const struct rule *back = &t->rules[t->return_register];
+    t->frame_register = back->kind == RULE_REGISTER ? back->reg : 0;
+    return true;
 }
 
 /* The rules at an address of the ELF. */
@@ -167,13 +182,40 @@ struct asked {
     struct zs_debugger *d;
     const struct zs_dbg_thread *t;
     const struct zs_dbg_call_frame *frame;
+    const struct table *table;
 };
+
+enum { GRF_FIRST = 16, FRAME_DWORD = 3, TAG_SHIFT = 56, SCRATCH_TAG = 9 };
+
+static uint64_t frame_register(const struct asked *a)
+{
+    return GRF_FIRST + a->frame->kernel->frame_register;
+}
+
+/* IGC 1.0.17791 says r125 where its code has r127: one stands for the other. */
+static uint64_t really(const struct asked *a, uint64_t number)
+{
+    uint64_t said = a->table->frame_register;
+    if (!said || !a->frame->kernel->frame_register)
+        return number;
+    if (number == said)
+        return frame_register(a);
+    return number == frame_register(a) ? said : number;
+}
 
 static int ask_register(void *user, uint64_t number, uint64_t bit_offset, uint32_t bits,
                         uint64_t *ret)
 {
     const struct asked *a = user;
-    return zs_dbg_read_register(a->d, a->t, a->frame, number, bit_offset, bits, ret);
+    return zs_dbg_read_register(a->d, a->t, a->frame, really(a, number), bit_offset, bits, ret);
+}
+
+static bool eval_address(struct asked *a, struct zs_span expr, uint64_t *ret_va);
+
+static int ask_cfa(void *user, uint64_t *ret_va)
+{
+    struct asked *a = user;
+    return eval_address(a, a->table->cfa, ret_va) ? 0 : -ENODATA;
 }
 
 static bool eval_address(struct asked *a, struct zs_span expr, uint64_t *ret_va)
@@ -181,6 +223,7 @@ static bool eval_address(struct asked *a, struct zs_span expr, uint64_t *ret_va)
     const struct zs_eval_context context = {.size_B = sizeof(context),
                                             .user = a,
                                             .read_register = ask_register,
+                                            .read_cfa = ask_cfa,
                                             .grf_B = a->d->grf_B,
                                             .kernel = a->frame->kernel->info};
     struct zs_eval_result result;
@@ -195,19 +238,28 @@ static bool eval_address(struct asked *a, struct zs_span expr, uint64_t *ret_va)
     return true;
 }
 
-enum { GRF_FIRST = 16, FRAME_REGISTER = 125, FRAME_DWORD = 3, TAG_SHIFT = 56, SCRATCH_TAG = 9 };
+/* What DW_CFA_expression has: it starts with the frame's address. */
+static bool eval_from_cfa(struct asked *a, struct zs_span expr, uint64_t *ret_va)
+{
+    uint8_t bytes[1 + EXPRESSION_MAX_B] = {0x9c}; /* DW_OP_call_frame_cfa */
+    if (expr.size_B > EXPRESSION_MAX_B)
+        return false;
+    memcpy(bytes + 1, expr.data, expr.size_B);
+    return eval_address(a, (struct zs_span){bytes, expr.size_B + 1}, ret_va);
+}
 
 /* "add rA.0:ud r125.3:ud imm": what is in front of it in the same function. */
-static bool frame_offset(const struct zs_isa_kernel *isa, uint32_t first, uint32_t store,
+static bool frame_offset(const struct zs_dbg_kernel *k, uint32_t first, uint32_t store,
                          uint32_t reg, uint32_t *ret_B)
 {
+    const struct zs_isa_kernel *isa = k->isa;
     for (uint32_t i = store; i-- > first;) {
         const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
         if (inst->dst.kind != ZS_OPERAND_REG || inst->dst.file != ZS_FILE_GRF ||
             inst->dst.reg != reg || inst->dst.subreg_B)
             continue;
         if (inst->op != ZS_OP_ADD || inst->src[0].kind != ZS_OPERAND_REG ||
-            inst->src[0].reg != FRAME_REGISTER || inst->src[0].subreg_B != FRAME_DWORD * 4 ||
+            inst->src[0].reg != k->frame_register || inst->src[0].subreg_B != FRAME_DWORD * 4 ||
             inst->src[1].kind != ZS_OPERAND_IMM)
             return false;
         *ret_B = (uint32_t)inst->src[1].imm;
@@ -236,10 +288,10 @@ static bool find_save(const struct asked *a, uint32_t grf, uint64_t *ret_va)
         if (!m || m->kind != ZS_MSG_STORE || inst->sfid != ZS_SFID_UGM || inst->source_count < 2 ||
             inst->src[0].kind != ZS_OPERAND_REG || data->kind != ZS_OPERAND_REG ||
             grf < data->reg || grf - data->reg >= data->grf_count ||
-            !frame_offset(k->isa, first, i, inst->src[0].reg, &offset_B))
+            !frame_offset(k, first, i, inst->src[0].reg, &offset_B))
             continue;
-        if (zs_dbg_read_register(a->d, a->t, a->frame, GRF_FIRST + FRAME_REGISTER, FRAME_DWORD * 32,
-                                 32, &frame_B))
+        if (zs_dbg_read_register(a->d, a->t, a->frame, frame_register(a), FRAME_DWORD * 32, 32,
+                                 &frame_B))
             return false;
         *ret_va = ((uint64_t)SCRATCH_TAG << TAG_SHIFT) | (uint32_t)(frame_B + offset_B);
         *ret_va += (uint64_t)(grf - data->reg) * a->d->grf_B;
@@ -253,16 +305,26 @@ static bool has_scratch_surface(const struct zs_debugger *d)
     return d->platform >= ZS_ISA_XE_HPG;
 }
 
-/* The caller's registers from those of the frame, and its address. */
-static bool find_caller(struct asked *a, struct table *t, struct zs_arena *arena,
-                        struct zs_dbg_call_frame *ret)
+/* Where a register is, of which there is an expression. */
+static bool find_place(struct asked *a, uint32_t number, struct zs_span expr, uint64_t *ret_va)
 {
+    if (from_cfa(a->table))
+        return eval_from_cfa(a, expr, ret_va);
+    bool is_saved = number >= GRF_FIRST && number != frame_register(a) &&
+                    number != a->table->return_register && has_scratch_surface(a->d);
+    return is_saved ? find_save(a, number - GRF_FIRST, ret_va) : eval_address(a, expr, ret_va);
+}
+
+/* The caller's registers from those of the frame, and its address. */
+static bool find_caller(struct asked *a, struct zs_arena *arena, struct zs_dbg_call_frame *ret)
+{
+    const struct table *t = a->table;
     uint64_t ip;
     ret->saved = ZS_ARENA_ARRAY(arena, ZS_DBG_REGS, struct zs_dbg_saved);
     if (!ret->saved)
         return false;
     for (uint32_t i = 0; i < ZS_DBG_REGS; i++) {
-        const struct rule *rule = &t->rules[i];
+        const struct rule *rule = &t->rules[really(a, i)];
         struct zs_dbg_saved *out = &ret->saved[i];
         if (a->frame->saved)
             *out = a->frame->saved[i];
@@ -270,16 +332,13 @@ static bool find_caller(struct asked *a, struct table *t, struct zs_arena *arena
             *out = (struct zs_dbg_saved){.lost = true};
         else if (rule->kind == RULE_EXPRESSION) {
             *out = (struct zs_dbg_saved){.in_memory = true};
-            bool is_saved = i >= GRF_FIRST && i != GRF_FIRST + FRAME_REGISTER &&
-                            i != t->return_register && has_scratch_surface(a->d);
-            if (is_saved ? !find_save(a, i - GRF_FIRST, &out->va)
-                         : !eval_address(a, rule->expr, &out->va))
+            if (!find_place(a, i, rule->expr, &out->va))
                 *out = (struct zs_dbg_saved){.lost = true};
         }
     }
     const struct rule *back = &t->rules[t->return_register];
     if (back->kind == RULE_REGISTER) {
-        if (zs_dbg_read_register(a->d, a->t, a->frame, back->reg, 0, 32, &ip))
+        if (zs_dbg_read_register(a->d, a->t, a->frame, really(a, back->reg), 0, 32, &ip))
             return false;
     } else if (back->kind == RULE_EXPRESSION && ret->saved[t->return_register].in_memory) {
         uint32_t word;
@@ -325,9 +384,9 @@ uint32_t zs_dbg_unwind(struct zs_debugger *d, const struct zs_dbg_thread *t, str
         if (!m || !m->frame_section.size_B || !frame->kernel->isa)
             break;
         uint64_t pc = frame->va - m->shown.load_va + m->text_va;
-        struct asked a = {d, t, frame};
+        struct asked a = {d, t, frame, table};
         if (in_entry(frame) || !find_rules(m->frame_section, pc, table) ||
-            !find_caller(&a, table, arena, &next))
+            !find_caller(&a, arena, &next))
             break;
         next.kernel = zs_dbg_kernel_at(d, next.va - 1);
         uint32_t index = next.va ? zs_dbg_inst_at(next.kernel, next.va - 1) : ZS_NO_INDEX;

@@ -16,7 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES_MAX = 32, INPUTS_MAX = 6, TAG_SHIFT = 56, LOCAL_TAG = 0x0a };
+enum {
+    LANES_MAX = 32,
+    INPUTS_MAX = 6,
+    TAG_SHIFT = 56,
+    LOCAL_TAG = 0x0a,
+    LOCAL_B_LOG2 = 18, /* IGC from 1.0.17791 on has local memory so large, untagged, behind 2^28 */
+    LOCAL_BIT = 28 - LOCAL_B_LOG2,
+    LOCAL_OFFSET = (1 << 28) - 1,
+};
 
 struct register_row {
     uint32_t first, count, index;
@@ -210,8 +218,9 @@ static void put_uniform(struct describe *d, const struct zs_sym_piece *p)
     } else if (piece->kind == ZS_PIECE_VALUE) {
         zs_buf_puts(&d->out, p->sym.terms ? "value " : "constant ");
         put_sum(d, &p->sym);
-    } else if (!p->sym.terms && p->sym.value >> TAG_SHIFT == LOCAL_TAG) {
-        zs_buf_printf(&d->out, "local memory at 0x%" PRIx64, p->sym.value & UINT32_MAX);
+    } else if (!p->sym.terms && (p->sym.value >> TAG_SHIFT == LOCAL_TAG ||
+                                 p->sym.value >> LOCAL_B_LOG2 == UINT64_C(1) << LOCAL_BIT)) {
+        zs_buf_printf(&d->out, "local memory at 0x%" PRIx64, p->sym.value & LOCAL_OFFSET);
     } else {
         zs_buf_puts(&d->out, "memory at ");
         put_sum(d, &p->sym);

@@ -224,7 +224,7 @@ class Back(unittest.TestCase):
         wide = 1000 << 16 | 1000  # a word, twice
         r = debug('tbreak kernels.cl:4', 'set record on', 'run', 'stepi', 'x/i $ip', f'set *($ip + 12) = {wide}', 'x/i $ip',
                   'print *($ip + 12)', 'tbreak kernels.cl:5', 'continue', 'print p[here]', 'who-wrote p[here]', 'reverse-stepi 3',
-                  'tbreak kernels.cl:5', 'continue', 'print p[here]', 'reverse-continue', 'x/80i $ip', 'tbreak kernels.cl:5',
+                  'tbreak kernels.cl:5', 'continue', 'print p[here]', 'reverse-continue', 'x/200i $ip', 'tbreak kernels.cl:5',
                   'continue', 'print p[here]', **self.build(source))
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
         self.assertRegex(r.stdout, r'\badd .* 100:w\b.*\n(?:.*\n)?.*\badd .* 1000:w\b.*\n', r.stdout)

@@ -234,7 +234,7 @@ class Debug(Debugging):
         # the 64th item writes behind the 64 elements
         r = debug('run', 'echo ITEM', 'print here', 'print n', 'continue', app=[MISBEHAVE, 'bounds'], kernels=WORK.name)
         self.assertRegex(r.stdout, r'Fault, thread \d+, group 0,0,0, lane ' + str(SIMD - 1) +
-                         r': access out of bounds: a write of 4 bytes: address 0x\w+, at \+ 4 bytes; '
+                         r': access out of bounds: a (?:write|read) of 4 bytes: address 0x\w+, at \+ 4 bytes; '  # IGC 2.40 reads first
                          r'0 bytes behind the end of the allocation of 256 bytes at 0x')
         self.assertRegex(r.stdout, r'in out_of_bounds at .*kernels.cl:6\n6\t    at\[n\] = 1;')
         self.assertEqual(r.stdout.split('ITEM\n')[1].split()[:2], ['63', '1'])
@@ -654,7 +654,8 @@ kernel void out_of_bounds(global int *p, int n)
                               r.stdout, (device, how, r.stderr))
                 self.assertRegex(r.stdout, rf'(?m)^{LOCAL}: 7 8 9$')
                 self.assertRegex(r.stdout, r'(?m)^tile = \{7, 8, 9, ')
-                text = subprocess.run([os.path.abspath(ZESCOPE), 'annotate', '--json', 'kernels.bin', '--debug', 'kernels.bin.dbg'], cwd=folder, check=True,
+                beside = ['--debug', 'kernels.bin.dbg'] if os.path.exists(os.path.join(folder, 'kernels.bin.dbg')) else []  # a zebin has it
+                text = subprocess.run([os.path.abspath(ZESCOPE), 'annotate', '--json', 'kernels.bin', *beside], cwd=folder, check=True,
                                       stdout=subprocess.PIPE, text=True, timeout=120).stdout
                 words = re.findall(r'"name":"tile".*?"text":"([^"]*)"', text)
                 self.assertEqual(set(words), {'local memory at 0x0'})
@@ -790,7 +791,7 @@ int main(void)
         r = debug(f'tbreak nbody.cl:{head}', f'break nbody.cl:{len(source)}', 'run', 'continue', 'print velocity', 'delete', 'continue',
                   options=['-d', 'dg2'])
         stops = re.findall(r'^#0 .* in nbody_step at .*nbody.cl:(\d+)$', r.stdout, re.M)
-        self.assertGreater(int(stops[0]), head, r.stdout)
+        self.assertGreaterEqual(int(stops[0]), head, r.stdout)  # of IGC 2 threads begin with the head
         self.assertEqual(stops[1], str(len(source)), r.stdout)
         self.assertIn('ended with status 0', r.stdout)
 
