@@ -277,26 +277,23 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
 /* ---- never-written memory ----------------------------------------------------------------------
  */
 
-static const struct zs_port_range *tracked_range(const struct zs_port *port, uint64_t gpu_va)
-{
-    const struct zs_port_range *range = zs_port_map_find(&port->map, gpu_va, 1);
-    return range && range->written ? range : NULL;
-}
-
 bool zs_port_track(struct zs_port *port, const struct zs_port_message *message,
                    const uint8_t *pointer, uint64_t size_B, int lane, bool is_write)
 {
     uint64_t gpu_va = (uint64_t)(uintptr_t)pointer;
-    const struct zs_port_range *range = tracked_range(port, gpu_va);
-    if (!range)
+    const struct zs_port_range **last = &port->tracked[message->cache_slot], *range = *last;
+    if (!range || gpu_va < range->start || gpu_va >= range->end)
+        *last = range = zs_port_map_find(&port->map, gpu_va, 1);
+    if (!range || !range->written)
         return true;
-    for (uint64_t i = 0; i < size_B && gpu_va + i < range->end; i++) {
-        uint64_t byte = gpu_va + i - range->start, bit = 1ull << (byte % 64);
-        uint64_t *word = &range->written[byte / 64];
-        if (is_write)
-            __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-        else if ((port->flags & ZS_PORT_CHECK_UNWRITTEN) &&
-                 !(__atomic_load_n(word, __ATOMIC_RELAXED) & bit)) {
+    uint64_t at = gpu_va - range->start, end = at + ZS_MIN(size_B, range->end - gpu_va);
+    for (uint64_t count; at < end; at += count) {
+        count = ZS_MIN(64 - at % 64, end - at);
+        uint64_t *word = &range->written[at / 64], bits = UINT64_MAX >> (64 - count) << at % 64;
+        uint64_t missing = bits & ~__atomic_load_n(word, __ATOMIC_RELAXED);
+        if (missing && is_write) {
+            __atomic_fetch_or(word, missing, __ATOMIC_RELAXED);
+        } else if (missing && (port->flags & ZS_PORT_CHECK_UNWRITTEN)) {
             zs_port_fail(port, message, ZS_PORT_FAULT_UNWRITTEN, lane, gpu_va, (uint32_t)size_B,
                          false);
             port->fault.bti = BTI_STATELESS;

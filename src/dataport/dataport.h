@@ -144,6 +144,7 @@ struct zs_port {
     uint8_t mark; /* what is stored to addresses of ZS_PORT_MARK_TAG << 48: nobody reads it */
     /* the ranges hit last, by message->cache_slot: one compare in place of a search */
     struct zs_port_range cache[ZS_PORT_CACHE];
+    const struct zs_port_range *tracked[ZS_PORT_CACHE]; /* ... of zs_port_track(), in `map` */
 };
 
 enum { ZS_PORT_MARK_TAG = 0x5a5d };
@@ -297,7 +298,7 @@ void zs_port_footprint(const struct zs_port *port, const struct zs_port_message 
 
 enum { ZS_PORT_ACCESSES_MAX = 128, ZS_PORT_NO_LANE = 255 };
 struct zs_port_access {
-    uint64_t address; /* in memory, or the offset in local memory */
+    uint64_t address; /* in memory, the host's; or the offset in local memory */
     uint32_t size_B;
     uint8_t lane; /* element of the message; ZS_PORT_NO_LANE: it is no lane's own */
     bool is_slm;

@@ -101,7 +101,7 @@ static inline uint64_t zs_port_surface_B(const struct zs_port *port,
 static inline bool zs_port_quick(const struct zs_port *port, const struct zs_port_message *message,
                                  bool is_write, struct zs_port_quick *ret)
 {
-    if (ZS_UNLIKELY(port->flags & (ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN)))
+    if (ZS_UNLIKELY(port->flags & ZS_PORT_TRACK_WRITES))
         return false;
     if (message->bti < port->surface_count) {
         const struct zs_port_surface *surface = &port->surfaces[message->bti];
@@ -171,7 +171,7 @@ bool zs_port_track(struct zs_port *port, const struct zs_port_message *message,
                    const uint8_t *pointer, uint64_t size_B, int lane, bool is_write);
 static inline bool zs_port_tracks(const struct zs_port *port)
 {
-    return ZS_UNLIKELY(port->flags & (ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN));
+    return ZS_UNLIKELY(port->flags & ZS_PORT_TRACK_WRITES);
 }
 
 typedef bool zs_port_run_fn(struct zs_port *port, const struct zs_port_message *message,

@@ -85,9 +85,10 @@ static void find_range(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
 static void find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     unsigned flags = load_field(e, "%port", offsetof(struct zs_port, flags), "i32");
-    const unsigned looks = ZS_PORT_TRACK_WRITES | ZS_PORT_CHECK_UNWRITTEN;
 
-    zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, looks)));
+    zs_eu_emit_need(
+        e, m,
+        VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, ZS_PORT_TRACK_WRITES)));
     if (m->wide) {
         find_range(e, m, m->port->cache_slot);
     } else if (zs_eu_emit_is_slm(m)) {

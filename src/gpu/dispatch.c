@@ -78,6 +78,7 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     port->flags &= ~(uint32_t)ZS_PORT_TRACK_WRITES;
     port->flags |= w->view.tracked ? ZS_PORT_TRACK_WRITES : 0u;
     memset(port->cache, 0, sizeof(port->cache));
+    memset(port->tracked, 0, sizeof(port->tracked));
     return true;
 }
 
