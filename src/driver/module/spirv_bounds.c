@@ -14,8 +14,10 @@
  * one, a byte at an address that no memory has: the number of the site and the offset. Everything
  * else is as for other accesses out of bounds; gpu/fault.c knows such addresses.
  *
- * A parameter points to what all calls of its function pass, where they agree. Pointers whose
- * variable is not seen (loaded ones, of two branches) are not compared. The module was checked by
+ * A parameter points to what all calls of its function pass, where they agree. A pointer that is
+ * one of several (OpPhi, OpSelect: also `*p++` in a loop) has three values beside it that are
+ * chosen as it is: its offset, the size of what it points into, and which variable that is.
+ * Pointers whose variable is not seen (loaded ones) are not compared. The module was checked by
  * zs_spirv_specialize(): lengths are right.
  */
 #include "driver/module/compile.h"
@@ -38,8 +40,13 @@ enum {
     FUNCTION_INLINE = 1,
     OBJECT_MAX_B = INT32_MAX,
     CAPABILITY_FUNCTION_POINTERS = 5603,
-    CALLS_DEEP = 3, /* so far pointers are followed into functions */
+    CALLS_DEEP = 3,  /* so far pointers are followed into functions */
+    SEVERAL_MAX = 8, /* variables of a function that pointers choose from, and 0: another */
+    WAYS_MAX = 32,   /* ... and kinds of accesses through them */
+    LOOKS_MAX = 8,
 };
+/* Of a pointer into what is not known: far from both ends. */
+static const uint64_t UNKNOWN_AT = UINT64_C(1) << 62, UNKNOWN_B = UINT64_C(1) << 63;
 
 struct id {
     uint32_t type;    /* of a result */
@@ -51,6 +58,17 @@ struct id {
     /* An array in a struct that it points into: where it begins and ends; 0 bytes: not known. */
     int64_t part;
     uint64_t part_B;
+    /* One of several: values of 64 bits, the size of what it points into, and the number of that
+     * variable in bits 32 and up; 0: it is not. */
+    uint32_t size, which;
+};
+
+/* What a pointer that is chosen, or chosen from, has beside it: ids of values. */
+struct chosen {
+    bool reaches;  /* a variable that is seen */
+    bool is_fixed; /* it is one, or a parameter */
+    bool is_wanted, is_written;
+    uint32_t offset; /* and size, and which: the ids behind it */
 };
 
 /* A function's parameter: where all calls let it point to. */
@@ -68,10 +86,18 @@ struct bounds {
     struct zs_spirv_defs defs;
     size_t count;
     struct id *ids;
-    struct passed *passed; /* by id: what the calls say that were seen */
-    uint32_t next;         /* id */
-    uint32_t std, debug;   /* sets */
-    uint32_t type[65];     /* OpTypeInt by width */
+    struct passed *passed;                        /* by id: what the calls say that were seen */
+    struct chosen *chosen;                        /* by id */
+    uint32_t several[SEVERAL_MAX], several_count; /* variables of this function */
+    struct {
+        uint64_t access_B;
+        bool is_write;
+        uint32_t site; /* of several[1]; the others' are behind it */
+    } ways[WAYS_MAX];
+    uint32_t way_count;
+    uint32_t next;       /* id */
+    uint32_t std, debug; /* sets */
+    uint32_t type[65];   /* OpTypeInt by width */
     uint32_t type_void, type_bool;
     uint32_t check;                   /* function */
     bool is_physical64, has_pointers; /* to functions, or other callers */
@@ -283,7 +309,7 @@ static void follow_chain(struct bounds *s, size_t at, uint32_t length)
     bool has_element = (word(s, at) & 0xffff) >= OP_PTR_ACCESS_CHAIN;
     struct id *from = id_at(s, at + 3), to = *from;
     uint32_t type = pointee(s, from->type);
-    bool known = from->base != 0 && length > 4;
+    bool known = (from->base || from->size) && length > 4;
     int64_t element;
     if (known && has_element &&
         (!zs_spirv_constant(&s->defs, number_at(s, at + 4), &element) || element))
@@ -298,7 +324,8 @@ static void follow_chain(struct bounds *s, size_t at, uint32_t length)
     to.type = result->type;
     to.name = result->name;
     to.debug = result->debug;
-    to.base = known ? to.base : 0;
+    if (!known)
+        to.base = to.size = 0;
     *result = to;
 }
 
@@ -307,6 +334,8 @@ static void follow_copy(struct bounds *s, size_t at)
     const struct id *from = id_at(s, at + 3);
     struct id *to = id_at(s, at + 2);
     to->base = pointee(s, to->type) ? from->base : 0;
+    to->size = pointee(s, to->type) ? from->size : 0;
+    to->which = from->which;
     to->dynamic = from->dynamic;
     to->constant = from->constant;
     to->part = from->part;
@@ -351,6 +380,177 @@ static void follow_parameter(struct bounds *s, uint32_t parameter, const struct 
     *id = to;
 }
 
+/* ---- One of several ----------------------------------------------------------------------------
+ */
+
+/* Where operands of a choice begin; 0: it is none. */
+static uint32_t choice(const struct bounds *s, size_t at, uint32_t length, uint32_t *ret_step)
+{
+    uint32_t opcode = word(s, at) & 0xffff;
+    *ret_step = opcode == OP_PHI ? 2 : 1;
+    if (opcode == OP_PHI && length > 4 && length % 2)
+        return 3;
+    return opcode == OP_SELECT && length == 6 ? 4 : 0;
+}
+
+static bool follows(const struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t opcode = word(s, at) & 0xffff;
+    return (opcode >= OP_ACCESS_CHAIN && opcode <= OP_IN_BOUNDS_PTR_ACCESS_CHAIN &&
+            opcode != OP_PTR_ACCESS_CHAIN + 1 && opcode != OP_PTR_ACCESS_CHAIN + 2 && length > 3) ||
+           (length == 4 && (opcode == OP_BITCAST || opcode == OP_COPY_OBJECT ||
+                            opcode == OP_PTR_CAST_TO_GENERIC || opcode == OP_GENERIC_CAST_TO_PTR));
+}
+
+static bool reaches(const struct bounds *s, uint32_t id)
+{
+    return s->chosen[id].reaches || (s->defs.ids[id].at && s->ids[id].base);
+}
+
+static void want(struct bounds *s, uint32_t id)
+{
+    struct chosen *c = &s->chosen[id];
+    if (c->is_wanted)
+        return;
+    c->is_wanted = true;
+    c->offset = s->next;
+    s->next += 3;
+}
+
+/* A pointer that leads to a variable that is seen: whether this is news. */
+static bool look_at(struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t step, first = choice(s, at, length, &step), result = number_at(s, at + 2);
+    bool found = false;
+    if (!(first || follows(s, at, length)) || !pointee(s, number_at(s, at + 1)) ||
+        s->chosen[result].reaches)
+        return false;
+    for (uint32_t i = first ? first : 3; i < (first ? length : 4) && !found; i += step)
+        found = reaches(s, number_at(s, at + i));
+    s->chosen[result].reaches = found;
+    return found;
+}
+
+/* A function begins: which of its pointers lead to a variable, and are chosen. */
+static void find_choices(struct bounds *s, size_t at, const struct passed *passed)
+{
+    bool news = true;
+    size_t end = at;
+    s->several_count = s->way_count = 0;
+    for (int looks = 0; looks < LOOKS_MAX && news; looks++) {
+        news = false;
+        for (end = at; end < s->count && (word(s, end) & 0xffff) != OP_FUNCTION_END;
+             end += word(s, end) >> 16) {
+            uint32_t length = word(s, end) >> 16, opcode = word(s, end) & 0xffff;
+            uint32_t result = length > 2 ? number_at(s, end + 2) : 0;
+            if (opcode == OP_VARIABLE || opcode == OP_FUNCTION_PARAMETER) {
+                s->chosen[result].is_fixed = true;
+                s->chosen[result].reaches = opcode == OP_VARIABLE || passed[result].is_known;
+            } else {
+                news |= look_at(s, end, length);
+            }
+        }
+    }
+    for (; at < end; at += word(s, at) >> 16) {
+        uint32_t length = word(s, at) >> 16, step, first = choice(s, at, length, &step);
+        if (!first || !s->chosen[number_at(s, at + 2)].reaches)
+            continue;
+        want(s, number_at(s, at + 2));
+        for (uint32_t i = first; i < length; i += step) {
+            uint32_t from = number_at(s, at + i);
+            if (s->chosen[from].reaches && !s->chosen[from].is_fixed)
+                want(s, from);
+        }
+    }
+}
+
+/* Its number among those that pointers choose from; 0: there is no room, or none is known. */
+static uint32_t number_of(struct bounds *s, uint32_t variable)
+{
+    for (uint32_t i = 1; i < s->several_count; i++)
+        if (s->several[i] == variable)
+            return i;
+    if (!variable || s->several_count >= SEVERAL_MAX)
+        return 0;
+    s->several_count += !s->several_count;
+    s->several[s->several_count] = variable;
+    return s->several_count++;
+}
+
+/* Offset, size and which of a pointer that is defined: ids of literals or values. */
+static void values_of(struct bounds *s, const struct id *id, uint32_t ret_values[3])
+{
+    uint32_t number = id->size ? 0 : number_of(s, id->base);
+    ret_values[0] = literal(s, id->size || number ? (uint64_t)id->constant : UNKNOWN_AT);
+    ret_values[1] = id->size ? id->size : literal(s, number ? object_B(s, id->base) : UNKNOWN_B);
+    ret_values[2] = id->size ? id->which : literal(s, (uint64_t)number << 32);
+    if (!id->dynamic || !(id->size || number))
+        return;
+    uint32_t offset = id->dynamic;
+    if (id->constant) {
+        offset = s->next++;
+        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, id->dynamic, ret_values[0]);
+    }
+    ret_values[0] = offset;
+}
+
+/* Behind a pointer that is chosen from before, in the order of the code, it was seen. */
+static void write_values(struct bounds *s, uint32_t pointer)
+{
+    struct chosen *c = &s->chosen[pointer];
+    uint32_t values[3];
+    if (!c->is_wanted || c->is_written)
+        return;
+    c->is_written = true;
+    values_of(s, &s->ids[pointer], values);
+    for (uint32_t i = 0; i < 3; i++)
+        EMIT(s, OP_COPY_OBJECT, type_of_width(s, 64), c->offset + i, values[i]);
+}
+
+static void operand_values(struct bounds *s, uint32_t from, uint32_t ret_values[3])
+{
+    const struct chosen *c = &s->chosen[from];
+    for (uint32_t i = 0; i < 3; i++)
+        ret_values[i] = c->offset + i;
+    if (!c->is_wanted) {
+        struct id known = s->ids[from];
+        if (known.dynamic || !reaches(s, from))
+            known.base = 0;
+        known.dynamic = known.size = 0;
+        values_of(s, &known, ret_values);
+    }
+}
+
+static void follow_choice(struct bounds *s, size_t at, uint32_t length)
+{
+    uint32_t step, first = choice(s, at, length, &step), result = number_at(s, at + 2);
+    struct chosen *c = &s->chosen[result];
+    struct id *id = &s->ids[result];
+    id->base = id->size = 0;
+    if (!first || !c->is_wanted || c->is_written || !pointee(s, id->type))
+        return;
+    c->is_written = true;
+    for (uint32_t i = 0; i < 3; i++) {
+        zs_spirv_put(&s->functions, word(s, at));
+        zs_spirv_put(&s->functions, type_of_width(s, 64));
+        zs_spirv_put(&s->functions, c->offset + i);
+        if (first == 4)
+            zs_spirv_put(&s->functions, word(s, at + 3));
+        for (uint32_t k = first; k < length; k += step) {
+            uint32_t values[3];
+            operand_values(s, number_at(s, at + k), values);
+            zs_spirv_put(&s->functions, values[i]);
+            if (step == 2)
+                zs_spirv_put(&s->functions, word(s, at + k + 1));
+        }
+    }
+    id->dynamic = c->offset;
+    id->size = c->offset + 1;
+    id->which = c->offset + 2;
+    id->constant = 0;
+    id->part_B = 0;
+}
+
 /* ---- Comparisons -------------------------------------------------------------------------------
  */
 
@@ -393,6 +593,39 @@ static uint32_t site_of(struct bounds *s, uint32_t variable, uint64_t size_B, ui
     return (uint32_t)s->sites->count - 1;
 }
 
+/* The site of the first of several variables; those of the others, as far as they are known when
+ * the function ends, are behind it. UINT32_MAX: there is no room. */
+static uint32_t way_of(struct bounds *s, uint64_t access_B, bool is_write)
+{
+    for (uint32_t i = 0; i < s->way_count; i++)
+        if (s->ways[i].access_B == access_B && s->ways[i].is_write == is_write)
+            return s->ways[i].site;
+    size_t first = s->sites->count;
+    if (s->way_count == WAYS_MAX || first + SEVERAL_MAX > ZS_GPU_BOUNDS_SITES_MAX)
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < SEVERAL_MAX; i++) {
+        struct zs_gpu_bounds_site site;
+        memset(&site, 0, sizeof(site));
+        site.access_B = (uint32_t)access_B;
+        site.is_write = is_write;
+        if (!ZS_VEC_PUSH(s->sites, site))
+            return UINT32_MAX;
+    }
+    s->ways[s->way_count].access_B = access_B;
+    s->ways[s->way_count].is_write = is_write;
+    return s->ways[s->way_count++].site = (uint32_t)first;
+}
+
+static void describe_several(struct bounds *s)
+{
+    for (uint32_t i = 0; i < s->way_count; i++)
+        for (uint32_t k = 1; k < s->several_count; k++) {
+            struct zs_gpu_bounds_site *site = &s->sites->items[s->ways[i].site + k];
+            site->size_B = (uint32_t)object_B(s, s->several[k]);
+            describe(s, s->several[k], site);
+        }
+}
+
 /* What an access may reach: the variable, or an array in it. */
 static uint64_t reachable_B(const struct bounds *s, struct id *at)
 {
@@ -403,11 +636,51 @@ static uint64_t reachable_B(const struct bounds *s, struct id *at)
     return at->part_B;
 }
 
+static void call_check(struct bounds *s, uint32_t offset, uint32_t last, uint32_t where)
+{
+    if (!s->check)
+        s->check = s->next++;
+    EMIT(s, OP_FUNCTION_CALL, s->type_void, s->next, s->check, offset, last, where);
+    s->next++;
+}
+
+/* Its offset as a value. */
+static uint32_t offset_of(struct bounds *s, const struct id *at)
+{
+    uint32_t constant = literal(s, (uint64_t)at->constant), offset = at->dynamic;
+    if (!offset)
+        return constant;
+    if (at->constant) {
+        offset = s->next++;
+        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, at->dynamic, constant);
+    }
+    return offset;
+}
+
+/* An access through one of several pointers. */
+static void compare_several(struct bounds *s, const struct id *at, uint64_t access_B, bool is_write)
+{
+    uint32_t way = way_of(s, access_B, is_write), wide = type_of_width(s, 64);
+    if (way == UINT32_MAX)
+        return;
+    uint32_t offset = offset_of(s, at), last = s->next++, where = s->next++;
+    uint32_t access = literal(s, access_B);
+    uint32_t first = literal(s, (uint64_t)ZS_GPU_BOUNDS_TAG << 48 | (uint64_t)way << 32);
+    EMIT(s, OP_I_SUB, wide, last, at->size, access);
+    EMIT(s, OP_I_ADD, wide, where, first, at->which);
+    call_check(s, offset, last, where);
+}
+
 /* In front of an access. extra: an index of pieces of access_B bytes beside the pointer; 0: none */
 static void compare(struct bounds *s, uint32_t pointer, uint64_t access_B, bool is_write,
                     uint32_t extra)
 {
     struct id at = s->ids[pointer];
+    if (at.size && access_B) {
+        if (!extra || add_index(s, &at, extra, access_B))
+            compare_several(s, &at, access_B, is_write);
+        return;
+    }
     uint64_t size_B = reachable_B(s, &at);
     if (!at.base || !access_B || access_B > size_B ||
         (extra && !add_index(s, &at, extra, access_B)))
@@ -415,22 +688,12 @@ static void compare(struct bounds *s, uint32_t pointer, uint64_t access_B, bool 
     uint64_t last = size_B - access_B;
     if (!at.dynamic && at.constant >= 0 && (uint64_t)at.constant <= last)
         return;
-    uint32_t site = site_of(s, at.base, size_B, access_B, is_write), offset = at.dynamic;
+    uint32_t site = site_of(s, at.base, size_B, access_B, is_write);
     if (site == UINT32_MAX)
         return;
-    if (!offset) {
-        offset = literal(s, (uint64_t)at.constant);
-    } else if (at.constant) {
-        offset = s->next++;
-        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, at.dynamic,
-             literal(s, (uint64_t)at.constant));
-    }
-    if (!s->check)
-        s->check = s->next++;
-    uint32_t last_id = literal(s, last);
+    uint32_t offset = offset_of(s, &at), last_id = literal(s, last);
     uint32_t where = literal(s, (uint64_t)ZS_GPU_BOUNDS_TAG << 48 | (uint64_t)site << 32);
-    EMIT(s, OP_FUNCTION_CALL, s->type_void, s->next, s->check, offset, last_id, where);
-    s->next++;
+    call_check(s, offset, last_id, where);
 }
 
 static uint64_t size_of_value(const struct bounds *s, uint32_t id)
@@ -495,6 +758,12 @@ static void after(struct bounds *s, size_t at, uint32_t length)
         follow_call(s, at, length);
     else if (opcode == OP_VARIABLE)
         take_variable(s, number_at(s, at + 2));
+    else if (opcode == OP_PHI || opcode == OP_SELECT)
+        follow_choice(s, at, length);
+    else if (opcode == OP_FUNCTION_END)
+        describe_several(s);
+    if (length > 2 && pointee(s, number_at(s, at + 1)))
+        write_values(s, number_at(s, at + 2));
 }
 
 /* ---- Writing -----------------------------------------------------------------------------------
@@ -557,6 +826,8 @@ static void write_functions(struct bounds *s, size_t at, const struct passed *pa
         /* a result has the type that stands in front of it */
         if (length > 2 && is_type(s, number_at(s, at + 1)))
             id_at(s, at + 2)->type = number_at(s, at + 1);
+        if ((word(s, at) & 0xffff) == OP_FUNCTION)
+            find_choices(s, at, passed);
         if ((word(s, at) & 0xffff) == OP_FUNCTION_PARAMETER && length == 3)
             follow_parameter(s, number_at(s, at + 2), passed);
         before(s, at, length);
@@ -581,7 +852,8 @@ static void write_often(struct bounds *s, size_t functions)
     uint32_t types[65], next = s->next;
     memcpy(types, s->type, sizeof(types));
     s->passed = calloc(1, size_B);
-    if (!known || !s->passed)
+    s->chosen = calloc(s->defs.bound, sizeof(*s->chosen));
+    if (!known || !s->passed || !s->chosen)
         s->error = -ENOMEM;
     for (int i = 0; i <= (s->has_pointers ? 0 : CALLS_DEEP) && !s->error; i++) {
         memcpy(s->type, types, sizeof(types));
@@ -592,6 +864,7 @@ static void write_often(struct bounds *s, size_t functions)
         zs_buf_fini(&s->functions);
         s->functions = (struct zs_buf){0};
         memset(s->passed, 0, size_B);
+        memset(s->chosen, 0, s->defs.bound * sizeof(*s->chosen));
         write_functions(s, functions, known);
         struct passed *swapped = known;
         known = s->passed;
@@ -599,6 +872,7 @@ static void write_often(struct bounds *s, size_t functions)
     }
     free(known);
     free(s->passed);
+    free(s->chosen);
 }
 
 static void rewrite(struct bounds *s, struct zs_buf *out)

@@ -64,7 +64,7 @@ class Memory(unittest.TestCase):
                 self.silent(case, spirv)
             self.found('arrays-behind', 'access outside a variable: read of 4 bytes',
                        r'64 bytes from the start of local_arrays\.first, which has 64', r'local \(14, 0, 0\)', binary=spirv)
-            self.found('local-own-behind', 'access between arrays in local memory: read of 4 bytes',
+            self.found('local-own-behind', 'access outside a variable: read of 4 bytes',
                        r'64 bytes from the start of local_and_argument\.own, which has 64', r'local \(12, 0, 0\)', binary=spirv)
             self.found('local-unwritten', 'read of local memory that was never written', binary=spirv)
         self.silent('arrays-inside', BINARY)

@@ -44,7 +44,7 @@ class Checked(unittest.TestCase):
 
     def test_variables(self):
         """In registers, scratch memory, local memory and at program scope."""
-        inside = {'registers': 8, 'scratch': 50, 'before': 63, 'constants': 5, 'member': 2, 'passed': 8, 'inner': 4, 'vectors': 4, 'pointers': 48}
+        inside = {'registers': 8, 'scratch': 50, 'before': 63, 'constants': 5, 'member': 2, 'passed': 8, 'inner': 4, 'vectors': 4, 'pointers': 48, 'walked': 22, 'either': 19}
         r, found = self.check(VARIABLES_SPIRV, *(f'{kernel}:1:{items}' for kernel, items in inside.items()))
         self.assertEqual((r.returncode, found), (0, []), r.stderr)
         for kernel in inside:

@@ -110,3 +110,25 @@ kernel void pointers(ARGS)
     int sum = p + 48 == a + 64;
     out[i] = p[i] + b[i & 63] + sum; // pointers
 }
+
+kernel void walked(ARGS)
+{
+    int a[64]; // walked
+    int i = get_local_id(0), sum = 0, *p = a;
+    for (int k = 0; k < 64; k++)
+        *p++ = in[k] + k;
+    for (p = a + i; p < a + 3 * i; p++)
+        sum += *p; // walked
+    out[i] = sum;
+}
+
+kernel void either(ARGS)
+{
+    int a[64], i = get_local_id(0);
+    int b[24]; // either
+    for (int k = 0; k < 64; k++)
+        a[k] = b[k % 24] = in[k] + k;
+    int *p = in[i] & 1 ? a : b, *q = i > 1000 ? p + 1 : in;
+    p += in[i] & 1 ? i : i / 4;
+    out[i] = (in[i] > 1000 ? in : p)[i] + *q; // either
+}
