@@ -25,6 +25,18 @@ static void add(struct zs_port_accesses *r, const uint8_t *host, uint64_t size_B
                                                     .is_slm = is_slm};
 }
 
+/* Where an address is for the host; what nobody has stays as it is, and marks do. */
+static const uint8_t *host_of(const struct zs_port *port, const struct zs_port_message *m,
+                              uint64_t gpu_va)
+{
+    const struct zs_port_range *range = &port->cache[m->cache_slot];
+    if (gpu_va >> 48 == ZS_PORT_MARK_TAG)
+        range = NULL;
+    else if (gpu_va - range->start >= range->end - range->start)
+        range = zs_port_map_find(&port->map, gpu_va, 1);
+    return (const uint8_t *)(uintptr_t)(gpu_va + (range ? range->bias : 0));
+}
+
 /* ---- by surface, scratch or local memory -------------------------------------------------------
  */
 
@@ -127,8 +139,8 @@ static void reach_lanes(const struct zs_port *port, const struct zs_port_message
                                : ((zs_port_load32(from) * a->scale) & area.mask) - area.bias;
         for (uint32_t i = 0; i < runs.count; i++) {
             if (a->bytes == 8)
-                add(r, (const uint8_t *)(uintptr_t)(address + runs.run[i].at_B), runs.run[i].size_B,
-                    lane, port);
+                add(r, host_of(port, m, address + runs.run[i].at_B), runs.run[i].size_B, lane,
+                    port);
             else
                 add_in_area(r, port, &area, address + runs.run[i].at_B, runs.run[i].size_B, lane);
         }
@@ -174,7 +186,7 @@ static void reach_block2d(const struct zs_port *port, const struct zs_port_messa
     uint32_t size_B;
     for (uint32_t i = 0; m->block_B && zs_port_block2d_row(m, src0, i, &gpu_va, &size_B); i++) {
         if (size_B)
-            add(r, (const uint8_t *)(uintptr_t)gpu_va, size_B, ZS_PORT_NO_LANE, port);
+            add(r, host_of(port, m, gpu_va), size_B, ZS_PORT_NO_LANE, port);
     }
 }
 
@@ -274,7 +286,7 @@ static void reach_lsc(const struct zs_port *port, const struct zs_port_message *
         const struct addressing a = {src0, m->address_B, 1};
         reach_lanes(port, m, &a, mask, r);
     } else if (m->address_B == 8) {
-        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_NO_LANE, port);
+        add(r, host_of(port, m, zs_port_load64(src0)), m->block_B, ZS_PORT_NO_LANE, port);
     } else {
         reach_block(port, m, src0, r);
     }
@@ -314,7 +326,7 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
         reach_scratch(port, m, src0, mask, r);
         break;
     case ZS_PORT_SHAPE_A64_BLOCK:
-        add(r, (const uint8_t *)(uintptr_t)zs_port_load64(src0), m->block_B, ZS_PORT_NO_LANE, port);
+        add(r, host_of(port, m, zs_port_load64(src0)), m->block_B, ZS_PORT_NO_LANE, port);
         break;
     case ZS_PORT_SHAPE_TYPED:
         reach_typed(port, m, src0, mask, r);

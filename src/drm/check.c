@@ -195,6 +195,16 @@ static void on_found(void *context, const struct zs_gpu_finding *finding)
     zs_buf_fini(&text);
 }
 
+/* Where hardware threads have memory of their own. */
+static uint64_t private_va(const struct zs_drm_checked *c)
+{
+    const struct zs_kernel *k = c->kernel;
+    for (uint32_t i = 0; k && i < k->payload_count; i++)
+        if (k->payload[i].kind == ZS_PAYLOAD_PRIVATE_BASE)
+            return payload_at(c, &k->payload[i]);
+    return 0;
+}
+
 void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
 {
     unsigned kinds = zs_drm_checks();
@@ -207,6 +217,7 @@ void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
         (kinds & ZS_CHECK_INIT ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
         (kinds & ZS_CHECK_RACE ? ZS_GPU_LAUNCH_CHECK_RACES : 0u) |
         (kinds & ZS_CHECK_SYNC ? ZS_GPU_LAUNCH_CHECK_SYNC : 0u);
+    walk->private_va = private_va(c);
     walk->found = on_found;
     walk->found_context = c;
 }

@@ -58,15 +58,13 @@ void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread
 
 void zs_check_print(const struct zs_gpu_run *run, struct zs_gpu_finding *f)
 {
-    struct zs_gpu_allocation nearest[2];
     if (!run->launch->found)
         return;
     snprintf(f->kernel, sizeof(f->kernel), "%s", run->kernel->module->name);
     if (f->gpu_va && !f->is_local &&
-        zs_gpu_memory_nearest(run->launch->memory, f->gpu_va, nearest) &&
-        f->gpu_va - nearest[0].gpu_va < nearest[0].size_B) {
+        zs_gpu_memory_of_host(run->launch->memory, f->gpu_va, &f->allocation)) {
         f->allocation_count = 1;
-        f->allocation = nearest[0];
+        f->gpu_va -= f->allocation.bias;
     }
     run->launch->found(run->launch->found_context, f);
 }
@@ -249,6 +247,15 @@ int zs_gpu_checks_begin(struct zs_gpu_run *run)
     const uint32_t *required = run->kernel->module->required_group_size;
     c->has_local_fences = zs_isa_generation(run->kernel->device->model->platform)->has_lsc;
     c->in_step = required[0] && run->threads_per_group == 1;
+    struct zs_gpu_allocation own;
+    const uint8_t *host =
+        run->launch->private_va
+            ? zs_gpu_memory_host(run->launch->memory, run->launch->private_va, 1, false)
+            : NULL;
+    if (host && zs_gpu_memory_of_host(run->launch->memory, (uint64_t)(uintptr_t)host, &own)) {
+        c->own.start = own.gpu_va + own.bias;
+        c->own.end = c->own.start + own.size_B;
+    }
     zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
     c->threads =
         calloc((size_t)run->groups_per_worker * run->threads_per_group, sizeof(*c->threads));

@@ -115,8 +115,9 @@ struct zs_gpu_checks {
     struct zs_check_order order;
     struct zs_check_item *items; /* 32 of each; NULL: no marks yet */
     bool races, sync, logs;
-    bool has_local_fences; /* barriers alone do not order local memory */
-    bool in_step;          /* groups are threads, as compilers know: they leave barriers out */
+    bool has_local_fences;    /* barriers alone do not order local memory */
+    struct zs_port_range own; /* memory that threads have for themselves, beside the launch's */
+    bool in_step;             /* groups are threads, as compilers know: they leave barriers out */
     struct {
         struct zs_check_record *items;
         size_t count, capacity;

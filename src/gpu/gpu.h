@@ -233,6 +233,9 @@ bool zs_gpu_file_is_lost(const struct zs_gpu_file *file);
 /* The live and the recently freed allocation nearest to an address: for fault texts. */
 uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
                                struct zs_gpu_allocation ret_nearest[2]);
+/* The live allocation whose byte the host has there. */
+bool zs_gpu_memory_of_host(struct zs_gpu_memory *memory, uint64_t host,
+                           struct zs_gpu_allocation *ret_allocation);
 
 /* ---- Images and samplers -----------------------------------------------------------------------
  */
@@ -635,6 +638,7 @@ struct zs_gpu_launch {
     uint32_t sampler_handle_count, sampler_handle_base;
     uint32_t global_offset[3];
     uint32_t flags;
+    uint64_t private_va; /* of walk.h: in what threads have for themselves; 0: nothing */
     /* Printf buffer, when the kernel uses printf: initialise and drain it with zs_gpu_printf_*. */
     void *printf_buffer;
     size_t printf_size_B;

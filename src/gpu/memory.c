@@ -564,3 +564,18 @@ uint32_t zs_gpu_memory_nearest(struct zs_gpu_memory *memory, uint64_t gpu_va,
     pthread_mutex_unlock(&memory->lock);
     return count;
 }
+
+bool zs_gpu_memory_of_host(struct zs_gpu_memory *memory, uint64_t host,
+                           struct zs_gpu_allocation *ret_allocation)
+{
+    pthread_mutex_lock(&memory->lock);
+    const struct zs_port_range *range = zs_port_map_floor(&memory->live, host);
+    if (!range || host >= range->end || range->bias) /* under drivers that are not ours */
+        range = zs_port_map_above(&memory->live, 0);
+    while (range && host - (range->start + range->bias) >= range->end - range->start)
+        range = zs_port_map_above(&memory->live, range->start);
+    if (range)
+        *ret_allocation = entry_of(range)->allocation;
+    pthread_mutex_unlock(&memory->lock);
+    return range != NULL;
+}

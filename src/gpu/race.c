@@ -528,8 +528,10 @@ static void touch_bytes(struct access *a)
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-static bool is_of_launch(const struct zs_port *port, uint64_t gpu_va)
+static bool is_of_launch(const struct zs_gpu_checks *c, const struct zs_port *port, uint64_t gpu_va)
 {
+    if (gpu_va - c->own.start < c->own.end - c->own.start)
+        return true;
     for (uint32_t i = 0; i < port->launch_range_count; i++) {
         if (gpu_va >= port->launch_ranges[i].start && gpu_va < port->launch_ranges[i].end)
             return true;
@@ -632,7 +634,7 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
             continue; /* the lane before stands for it */
         uint32_t run =
             can_run && p->size_B == 4 && !(p->address & 3) ? run_length(p, pieces->count - i) : 1;
-        if (!p->is_slm && is_of_launch(port, p->address))
+        if (!p->is_slm && is_of_launch(a->at->c, port, p->address))
             continue;
         if (p->lane != lane_before)
             a->element = 0;
@@ -671,8 +673,9 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     struct zs_port_accesses pieces;
     const uint8_t *payload = zs_eu_send_payload(t, send, m, joined);
     zs_port_accesses(&at->w->port, m, payload, lane_mask, &pieces);
-    if (!pieces.count)
-        return;
+    if (!pieces.count ||
+        (!pieces.pieces[0].is_slm && is_of_launch(at->c, &at->w->port, pieces.pieces[0].address)))
+        return; /* the others are, too */
     uint32_t one_B = pieces.pieces[0].size_B;
     bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
     bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));

@@ -691,9 +691,9 @@ static void tell_page(struct zs_gpu_undefined *d, uint64_t host, const struct pa
 
 static bool is_allocated(const struct zs_gpu_run *run, uint64_t host)
 {
-    struct zs_gpu_allocation nearest[2];
-    return zs_gpu_memory_nearest(run->launch->memory, host, nearest) &&
-           host - nearest[0].gpu_va < nearest[0].size_B;
+    struct zs_gpu_allocation a;
+    return zs_gpu_memory_of_host(run->launch->memory, host, &a) &&
+           !(run->launch->private_va - a.gpu_va < a.size_B);
 }
 
 void zs_gpu_undefined_end(struct zs_gpu_run *run)

@@ -296,6 +296,7 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .sampler_handle_count = walk->sampler_handle_count,
         .sampler_handle_base = SAMPLERS,
         .flags = ZS_GPU_LAUNCH_PIN_ALL | walk->flags,
+        .private_va = walk->private_va,
         .cancel = walk->cancel,
         .time_limit_ns = walk->time_limit_ns,
         .counters = walk->counters,

@@ -6,6 +6,7 @@
 #define CL_TARGET_OPENCL_VERSION 210
 #include <CL/cl.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,16 @@ static const char source[] = "#define L ((int)get_local_id(0))\n"
                              "    t[L] = in[G];\n"
                              "    barrier(CLK_LOCAL_MEM_FENCE);\n"
                              "    out[G] = t[63 - L];\n"
+                             "}\n"
+                             "kernel void same(global int *in, global int *out) {\n"
+                             "    out[in[G]] = 7;\n" /* line 31 */
+                             "}\n"
+                             "kernel void own(global int *in, global int *out) {\n"
+                             "    int t[64];\n"
+                             "    for (int i = 0; i < 64; i++)\n"
+                             "        t[i ^ L] = in[i];\n"
+                             "    if (G < 64)\n"
+                             "        out[G] = t[in[L]];\n"
                              "}\n";
 
 static void ok(cl_int error, const char *what)
@@ -52,10 +63,10 @@ static void ok(cl_int error, const char *what)
     }
 }
 
-static cl_int launch(cl_command_queue queue, cl_kernel kernel)
+static cl_int launch(cl_command_queue queue, cl_kernel kernel, size_t groups)
 {
-    size_t items = ITEMS;
-    cl_int error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL);
+    size_t group = ITEMS, items = groups * group;
+    cl_int error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
     cl_int finished = clFinish(queue);
     return error ? error : finished;
 }
@@ -76,7 +87,10 @@ int main(int argc, char **argv)
     cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
     ok(error, "clCreateCommandQueue");
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
-    ok(clBuildProgram(program, 1, &device, "-cl-std=CL2.0", NULL, NULL), "clBuildProgram");
+    /* without optimisation arrays are in memory, and threads that follow each other share it */
+    bool own = !strcmp(argv[1], "own");
+    const char *options = own ? "-cl-std=CL2.0 -cl-opt-disable" : "-cl-std=CL2.0";
+    ok(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
     cl_kernel kernel = clCreateKernel(program, argv[1], &error);
     ok(error, "clCreateKernel");
     for (cl_uint i = 0; i < 2; i++) {
@@ -84,17 +98,17 @@ int main(int argc, char **argv)
         ok(error, "clCreateBuffer");
         ok(clSetKernelArg(kernel, i, sizeof(memory), &memory), "clSetKernelArg");
     }
-    if (launch(queue, kernel))
+    if (launch(queue, kernel, own ? 64 : 1))
         return 7;
     if (argc == 2)
         return 0;
     pid_t child = fork();
     if (!child) {
         alarm(20);
-        _exit(launch(queue, kernel) ? 3 : 4);
+        _exit(launch(queue, kernel, 1) ? 3 : 4);
     }
     int status = 0;
     waitpid(child, &status, 0);
     printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
-    return launch(queue, kernel) ? 8 : 0;
+    return launch(queue, kernel, 1) ? 8 : 0;
 }

@@ -37,8 +37,13 @@ for kernel, kinds, kind, lines in (('over', 'memory', 'memory', {4}), ('races', 
     assert lines & {line_of(s) for f in found for s in f['sites']}, found
     if kernel == 'over':
         assert '256 bytes' in found[0]['text'] and 'argument 1' in found[0]['text'], found
-status, found, err = run('memory,init,swsb,race,sync,undefined', PLANTED, 'fine')
-assert (status, found) == (0, []), f'{status} {found} {err}'
+for kernel in 'fine', 'own':
+    status, found, err = run('memory,init,swsb,race,sync,undefined', PLANTED, kernel)
+    assert (status, found) == (0, []), f'{kernel}: {status} {found} {err}'
+# wherever memory is for the host: what is there already is compared, and the buffer is named
+status, found, err = run('memory,race', PLANTED, 'same')
+assert (status, {f['level'] for f in found}) == (0, {'note'}), f'{status} {found} {err}'
+assert 'write the same value' in found[0]['text'] and 'clCreateBuffer of 256 bytes' in found[0]['text'], found
 
 with open(SOURCE) as f:
     source = f.read().splitlines()

@@ -545,7 +545,8 @@ static void check_reach_2d(const struct fixture *f, const uint8_t *src0, const b
     for (uint32_t i = 0; i < touch.line_count; i++)
         lines[touch.lines[i] - base / ZS_PORT_LINE_B] = true;
     for (uint32_t i = 0; i < reach.count; i++)
-        memset(bytes + (reach.pieces[i].address - base), true, reach.pieces[i].size_B);
+        memset(bytes + (reach.pieces[i].address - (uint64_t)(uintptr_t)f->memory), true,
+               reach.pieces[i].size_B);
     assert_memory_equal(bytes, moved, sizeof(bytes));
     for (uint32_t i = 0; i < MEMORY_B; i += ZS_PORT_LINE_B)
         assert_true(lines[i / ZS_PORT_LINE_B] || !memchr(moved + i, true, ZS_PORT_LINE_B));
