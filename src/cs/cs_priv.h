@@ -27,6 +27,7 @@ struct zs_cs_command {
 #include "cs/commands.def"
 #undef ZS_CS_COMMAND
 
+enum { ZS_CS_L3 = 0xb100, ZS_CS_L3_END = 0xb200 };
 struct zs_cs {
     const struct zs_cs_ops *ops;
     void *ctx;
@@ -42,6 +43,7 @@ struct zs_cs {
     uint64_t moved_B; /* by copies, since it looked around */
     /* registers of an engine, from its base on; general ones from 0x600 */
     uint32_t registers[REGISTER_PAGE_B / 4];
+    uint32_t l3[(ZS_CS_L3_END - ZS_CS_L3) / 4]; /* kept for who reads them again */
     /* state */
     uint64_t general_va, surface_va, dynamic_va, indirect_va, instruction_va, table_pool_va,
         bindless_va, bindless_sampler_va;

@@ -114,8 +114,18 @@ static bool is_engines(uint32_t offset)
            page == 0x1e || page == 0x26;
 }
 
+/* Those of the L3 cache: drivers change bits of L3SQCREG4 around kernels with images' fences. */
+static bool is_l3(uint32_t offset)
+{
+    return offset >= ZS_CS_L3 && offset < ZS_CS_L3_END;
+}
+
 static int read_register(struct zs_cs *cs, uint32_t offset, uint32_t *ret, struct zs_diag *diag)
 {
+    if (is_l3(offset)) {
+        *ret = cs->l3[(offset - ZS_CS_L3) / 4];
+        return 0;
+    }
     if (!is_engines(offset))
         return zs_cs_fail(cs, diag, -ENOTSUP, "register 0x%" PRIx32 " is not modelled", offset);
     uint32_t at = offset % REGISTER_PAGE_B & ~3u, masked = at & ~4u;
@@ -130,6 +140,8 @@ static void write_register(struct zs_cs *cs, uint32_t offset, uint32_t value)
 {
     if (is_engines(offset))
         cs->registers[offset % REGISTER_PAGE_B / 4] = value;
+    if (is_l3(offset))
+        cs->l3[(offset - ZS_CS_L3) / 4] = value;
 }
 
 static uint32_t register_of(uint32_t dword)

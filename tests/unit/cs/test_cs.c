@@ -154,6 +154,11 @@ static void stores_and_registers(void **state)
         0,
         0,
         0, /* PIPE_CONTROL: the time */
+        LRI(0xb118, 0x40400000),
+        MI(0x24u, 2),
+        0xb118,
+        DATA + 56,
+        0, /* of the L3 cache */
         END,
     };
     assert_int_equal(RUN(m, batch, &diag), 0);
@@ -167,6 +172,7 @@ static void stores_and_registers(void **state)
     assert_int_equal(data(m, 32), 0x11223345);
     assert_int_equal(data(m, 40), 0xabcd);
     assert_int_equal(data(m, 48), 1000);
+    assert_int_equal(data(m, 56), 0x40400000);
     machine_free(m);
 }
 
