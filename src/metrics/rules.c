@@ -99,9 +99,15 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
     double use = analysis_metric(c->analysis, "SectorUse");
     if (use < 100)
         f->gain *= use / 100;
-    rule_say(f, "%.3g %s for each byte of %s: at most %.3g of %.4g G%s/s can be reached",
-             slowest->intensity, r->operations, slowest->name, slowest->attainable, r->peak,
-             r->operations);
+    char unit[32];
+    snprintf(unit, sizeof(unit), "G%s/s", r->operations);
+    struct zs_buf reached = {0};
+    zs_unit_put_value(&reached, slowest->attainable, unit);
+    zs_buf_puts(&reached, " of ");
+    zs_unit_put_value(&reached, r->peak, unit);
+    rule_say(f, "%.3g %s for each byte of %s: at most %s can be reached", slowest->intensity,
+             r->operations, slowest->name, zs_buf_cstr(&reached));
+    zs_buf_fini(&reached);
     rule_number(f, "intensity", slowest->intensity, "flop/B");
     rule_number(f, "bytes", slowest->bytes, "B");
     rule_number(f, "least_time_memory", r->memory_ns, "ns");

@@ -161,7 +161,9 @@ void zs_unit_put_value(struct zs_buf *out, double value, const char *unit_text)
     static const struct prefix times[] = {
         {0, "ns", 1}, {1e3, "us", 1e3}, {1e6, "ms", 1e6}, {1e9, "s", 1e9}};
     static const struct prefix bytes[] = {
-        {0, "B", 1}, {1e5, "kB", 1e3}, {1e7, "MB", 1e6}, {1e10, "GB", 1e9}};
+        {0, "B", 1}, {1e5, "kB", 1e3}, {1e6, "MB", 1e6}, {1e9, "GB", 1e9}};
+    static const struct prefix rates[] = {
+        {0, "", 1}, {1e3, "k", 1e3}, {1e6, "M", 1e6}, {1e9, "G", 1e9}, {1e12, "T", 1e12}};
     static const struct prefix counts[] = {
         {0, "", 1}, {1e7, "M ", 1e6}, {1e10, "G ", 1e9}, {1e13, "T ", 1e12}};
     if (isnan(value)) {
@@ -174,6 +176,9 @@ void zs_unit_put_value(struct zs_buf *out, double value, const char *unit_text)
         put_scaled(out, value, times, ZS_ARRAY_LEN(times), "");
     } else if (unit.scale == 1 && zs_unit_same_kind(&unit, &byte)) {
         put_scaled(out, value, bytes, ZS_ARRAY_LEN(bytes), "");
+    } else if (*unit_text == 'G' && strlen(unit_text) > 2 &&
+               !strcmp(unit_text + strlen(unit_text) - 2, "/s")) {
+        put_scaled(out, value * 1e9, rates, ZS_ARRAY_LEN(rates), unit_text + 1);
     } else if (unit.scale == 1 && zs_unit_same_kind(&unit, &zs_unit_one) && fabs(value) >= 1e7) {
         put_scaled(out, value, counts, ZS_ARRAY_LEN(counts), unit_text);
     } else {

@@ -40,7 +40,7 @@ void zs_unit_kind(const struct zs_unit *unit, char ret_text[ZS_UNIT_TEXT_B]);
 void zs_unit_base_text(const struct zs_unit *unit, char ret_text[ZS_UNIT_TEXT_B]);
 
 /* A value that is given in `unit_text`, readably: "12.5 us" for 12500 in "ns", "63 %", "320 B",
- * "1.2 M" for counts; "n/a" for NaN. */
+ * "1.2 M" for counts, "1.4 Tflop/s" for 1400 in "Gflop/s"; "n/a" for NaN. */
 void zs_unit_put_value(struct zs_buf *out, double value, const char *unit_text);
 
 #endif

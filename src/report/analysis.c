@@ -86,13 +86,19 @@ static void put_roofline(const struct zs_analyzed *k, const struct colors *c, st
     zs_buf_puts(out, "  roofline    ");
     if (!isnan(r->rate) && !isnan(r->attainable)) {
         put_bar(out, r->rate / r->attainable);
-        zs_buf_printf(out, " %.3g of %.4g G%s/s", r->rate, r->attainable, r->operations);
-        zs_buf_printf(out, " that %s allow%s (peak %.4g%s%s)\n",
+        char rate_unit[32];
+        snprintf(rate_unit, sizeof(rate_unit), "G%s/s", r->operations);
+        zs_buf_putc(out, ' ');
+        zs_unit_put_value(out, r->rate, rate_unit);
+        zs_buf_puts(out, " of ");
+        zs_unit_put_value(out, r->attainable, rate_unit);
+        zs_buf_printf(out, " that %s allow%s (peak ",
                       strcmp(r->bound, "compute") ? r->bound : "its operations",
-                      strcmp(r->bound, "compute") ? "s" : "", r->peak, *r->precision ? ", " : "",
-                      r->precision);
+                      strcmp(r->bound, "compute") ? "s" : "");
+        zs_unit_put_value(out, r->peak, rate_unit);
+        zs_buf_printf(out, "%s%s)\n", *r->precision ? ", " : "", r->precision);
     } else {
-        zs_buf_printf(out, "%.4g %s", r->count, r->operations);
+        zs_unit_put_value(out, r->count, r->operations);
         zs_buf_puts(out, isnan(r->rate) ? "; no times were recorded\n"
                                         : "; the peak of the device is not known\n");
     }
@@ -100,10 +106,14 @@ static void put_roofline(const struct zs_analyzed *k, const struct colors *c, st
         const struct zs_roof *roof = &r->roofs[i];
         zs_buf_printf(out, "    %-12s  %.3g %s/B, ", roof->name, roof->intensity, r->operations);
         zs_unit_put_value(out, roof->bytes, "B");
-        if (!isnan(roof->asked_rate))
-            zs_buf_printf(out, ", %.3g GB/s", roof->asked_rate);
-        if (!isnan(roof->rate))
-            zs_buf_printf(out, " of %.4g", roof->rate);
+        if (!isnan(roof->asked_rate)) {
+            zs_buf_puts(out, ", ");
+            zs_unit_put_value(out, roof->asked_rate, "GB/s");
+        }
+        if (!isnan(roof->rate)) {
+            zs_buf_puts(out, " of ");
+            zs_unit_put_value(out, roof->rate, "GB/s");
+        }
         zs_buf_putc(out, '\n');
     }
     if (r->rate > 1.02 * r->attainable && !strcmp(r->bound, "memory"))

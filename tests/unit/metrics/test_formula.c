@@ -293,7 +293,8 @@ static void shown(void **state)
         {0, "ns", "0 ns"},
         {3e9, "ns", "3 s"},
         {320, "B", "320 B"},
-        {1.5e6, "bytes", "1500 kB"},
+        {1.5e5, "bytes", "150 kB"},
+        {1.5e6, "bytes", "1.50 MB"},
         {2.5e10, "B", "25 GB"},
         {63.25, "percent", "63.2 %"},
         {63, "%", "63 %"},
@@ -301,6 +302,8 @@ static void shown(void **state)
         {NAN, "B", "n/a"},
         {0.25, "", "0.250"},
         {34.1, "GB/s", "34.1 GB/s"},
+        {0.0341, "GB/s", "34.1 MB/s"},
+        {26214, "Gflop/s", "26.2 Tflop/s"},
         {2.5e7, "instructions", "25 M instructions"},
         {1e-9, "", "1e-09"},
     };
