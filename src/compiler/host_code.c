@@ -48,7 +48,8 @@ typedef struct opaque *ref;
     X(int, LLVMTargetMachineEmitToMemoryBuffer, (ref, ref, int, char **, ref *))                   \
     X(const char *, LLVMGetBufferStart, (ref))                                                     \
     X(size_t, LLVMGetBufferSize, (ref))                                                            \
-    X(void, LLVMDisposeMemoryBuffer, (ref))
+    X(void, LLVMDisposeMemoryBuffer, (ref))                                                        \
+    X(void, LLVMParseCommandLineOptions, (int, const char *const *, const char *))
 
 struct zs_host_llvm {
 #define X(type, name, args) type(*name) args;
@@ -82,6 +83,9 @@ static void load(void)
     }
     FUNCTIONS(X)
 #undef X
+    /* it takes seconds where many masks are in registers */
+    static const char *const arguments[] = {"zescope", "-disable-x86-domain-reassignment"};
+    the.llvm.LLVMParseCommandLineOptions(ZS_ARRAY_LEN(arguments), arguments, NULL);
     the.llvm.LLVMInitializeX86TargetInfo();
     the.llvm.LLVMInitializeX86Target();
     the.llvm.LLVMInitializeX86TargetMC();
