@@ -171,6 +171,13 @@ static const struct zs_eu_op *split(struct zs_eu_thread *t, uint32_t taken, uint
 static const struct zs_eu_op *__attribute__((noinline))
 merge(struct zs_eu_thread *t, uint32_t block)
 {
+    if (lanes_with(t, t->waiting, t->depth_key | block) == t->waiting) {
+        t->ce |= t->waiting;
+        t->waiting = 0;
+        t->merge_block = NO_BLOCK;
+        count_lanes(t);
+        return block_start(t, block);
+    }
     place(t, t->ce, t->depth_key | block);
     return run_least(t);
 }
@@ -178,6 +185,13 @@ merge(struct zs_eu_thread *t, uint32_t block)
 const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
                                          uint32_t next_block)
 {
+    if (!t->waiting && taken != t->ce && next_block < block) { /* forwards, over those that stay */
+        place(t, taken, t->depth_key | block);
+        t->ce &= ~taken;
+        t->merge_block = block;
+        count_lanes(t);
+        return block_start(t, next_block);
+    }
     return split(t, taken, t->depth_key | block, next_block);
 }
 
@@ -788,7 +802,8 @@ static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
     while (op)
         op = op->fn(t, op);
     uint64_t executed = budget - (uint64_t)t->budget;
-    t->executed += executed;
+    t->executed += t->budget_start - (uint64_t)t->budget; /* a series has moved the start */
+    t->spent += executed;
     t->budget_start = (uint64_t)t->budget;
     return executed;
 }
@@ -844,9 +859,15 @@ bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *pro
     t->sr0[0] = SR0_START;
     t->msg0 = 0;
     t->passed_barriers = 0;
-    t->ce = t->alive = dispatch_mask;
     t->executed = 0;
     t->resume = NULL;
+    t->waiting = 0;
+    t->merge_block = NO_BLOCK;
+    t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;
+    if (t->ce != dispatch_mask) { /* it ended where lanes had parted */
+        t->ce = dispatch_mask;
+        count_lanes(t);
+    }
     return true;
 }
 

@@ -627,6 +627,8 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
     unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ONE, "i32 (i8*, i32)");
     unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u)", fn, index);
     each_of(e, head, zs_eu_emit_fill);
+    if (e->p->ops[index].kind == ZS_EU_KIND_SEND)
+        zs_eu_emit_look_again(e, &e->p->ops[index].send->send);
     if (!e->dry)
         each_of(e, part[3], zs_eu_emit_fill);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, 2);

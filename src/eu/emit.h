@@ -12,6 +12,7 @@ enum {
     ZS_EU_EMIT_HEAD_B = offsetof(struct zs_eu_thread, acc),
     ZS_EU_EMIT_UNITS = sizeof(struct zs_eu_thread) / 32 + 1,
     ZS_EU_EMIT_SET = (ZS_EU_EMIT_UNITS + 63) / 64,
+    ZS_EU_EMIT_AREAS = 1024, /* that messages reach */
 };
 
 /* What a unit's variable is: a vector of eight dwords, half of one of sixteen, or eight dwords. */
@@ -79,7 +80,10 @@ struct zs_eu_emit {
     uint8_t place_used[4];  /* sizes of elements */
     uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
     bool uses_lane_arrays;  /* somebody goes lane by lane */
-    uint8_t *exits;         /* by segment: somebody leaves to its start, or from it */
+    bool area_used[ZS_EU_EMIT_AREAS];
+    bool waits;     /* threads leave it at barriers */
+    bool follows;   /* threads of a series follow in it */
+    uint8_t *exits; /* by segment: somebody leaves to its start, or from it */
     /* of the module */
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
@@ -134,6 +138,10 @@ void zs_eu_emit_spill(struct zs_eu_emit *e, uint32_t unit);
 void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit);
 /* What is used of a unit's variable becomes zero. */
 void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit);
+/* ... or anything: nobody reads it any more. */
+void zs_eu_emit_forget(struct zs_eu_emit *e, uint32_t unit);
+/* Eight dwords to a unit's variable, where it has one. */
+void zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value);
 void zs_eu_emit_variables(struct zs_eu_emit *e);
 /* Before anything is known of them. */
 void zs_eu_emit_reset_units(struct zs_eu_emit *e);
@@ -169,6 +177,11 @@ void zs_eu_emit_branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, u
 void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume);
 void zs_eu_emit_store_current(struct zs_eu_emit *e, uint32_t op);
 void zs_eu_emit_store_budget(struct zs_eu_emit *e);
+/* Variables of units among a set; of all without one. */
+void zs_eu_emit_each_unit(struct zs_eu_emit *e, const struct zs_eu_emit_set *set,
+                          void (*what)(struct zs_eu_emit *, uint32_t));
+/* What lanes that run add to a block's counters. */
+uint64_t zs_eu_emit_counted(uint32_t ce, unsigned i);
 /* Where lanes and operations go wrong: what is live is stored, and the function ends. */
 void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op);
 void zs_eu_emit_stop(struct zs_eu_emit *e);
@@ -177,9 +190,23 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index);
 /* Append the function of the segments that are `in`. */
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out);
 
+/* ---- emit_start.c ---- */
+/* From where threads come in to where they begin. */
+void zs_eu_emit_entries(struct zs_eu_emit *e);
+/* Whether threads of a series may follow in the function. */
+bool zs_eu_emit_can_follow(const struct zs_eu_emit *e);
+/* A thread ends here: on to the next of its series, if there is one; and what that begins with. */
+void zs_eu_emit_follow(struct zs_eu_emit *e);
+void zs_eu_emit_next(struct zs_eu_emit *e);
+
 /* ---- emit_live.c ---- */
 /* Segments of the program, and what is live at their starts. 0, -ENOMEM. */
 int zs_eu_emit_segments(struct zs_eu_emit *e);
+/* Whether the function has a barrier in it. */
+bool zs_eu_emit_can_wait(const struct zs_eu_emit *e);
+/* What is live behind a segment, for lanes that run and for those that wait. */
+void zs_eu_emit_live_behind(const struct zs_eu_emit *e, uint32_t segment,
+                            struct zs_eu_emit_set *ret);
 /* Of the function's segments what is stale. 0, -ENOMEM. */
 int zs_eu_emit_stale(struct zs_eu_emit *e);
 /* The segment that starts with an operation; UINT32_MAX: none. */
@@ -188,6 +215,14 @@ uint32_t zs_eu_emit_segment_at(const struct zs_eu_emit *e, uint32_t op);
 enum { ZS_EU_EMIT_SUCCESSORS = 64 };
 bool zs_eu_emit_successors(const struct zs_eu_emit *e, uint32_t segment,
                            uint32_t ret[ZS_EU_EMIT_SUCCESSORS], unsigned *ret_count);
+
+/* ---- emit_area.c ---- */
+/* What a function begins with, once it has been tried out: whether there are all surfaces that it
+ * reaches (UINT32_MAX: it reaches none); behind that, what is known of areas. */
+unsigned zs_eu_emit_areas_known(struct zs_eu_emit *e);
+void zs_eu_emit_areas(struct zs_eu_emit *e);
+/* After the data port has had a message, whose range may be another then. */
+void zs_eu_emit_look_again(struct zs_eu_emit *e, const struct zs_eu_send *send);
 
 /* ---- emit_message.c ---- */
 /* false: nothing was written, the data port runs it. */

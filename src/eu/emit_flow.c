@@ -19,7 +19,7 @@
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
 enum { LIKELY_NOT_KNOWN, LIKELY, UNLIKELY };
-enum { EXIT_GOES_ON = 1, EXIT_BUDGET = 2, EXIT_LEAVES = 4, EXIT_AGAIN = 8 };
+enum { EXIT_GOES_ON = 1, EXIT_BUDGET = 2, EXIT_LEAVES = 4, EXIT_AGAIN = 8, EXIT_ENDS = 16 };
 
 static uint32_t half(const struct zs_eu_emit *e)
 {
@@ -61,8 +61,8 @@ void zs_eu_emit_store_budget(struct zs_eu_emit *e)
 }
 
 /* Variables of units among a set; of all without one. */
-static void each_unit(struct zs_eu_emit *e, const struct zs_eu_emit_set *set,
-                      void (*what)(struct zs_eu_emit *, uint32_t))
+void zs_eu_emit_each_unit(struct zs_eu_emit *e, const struct zs_eu_emit_set *set,
+                          void (*what)(struct zs_eu_emit *, uint32_t))
 {
     for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {
         bool is_in = !set || unit < ZS_EU_EMIT_HEAD_B / 32 || zs_eu_emit_has(set, unit);
@@ -77,18 +77,18 @@ static void each_unit(struct zs_eu_emit *e, const struct zs_eu_emit_set *set,
 
 static void give_up(struct zs_eu_emit *e, const struct zs_eu_emit_set *live)
 {
-    each_unit(e, live, zs_eu_emit_spill);
+    zs_eu_emit_each_unit(e, live, zs_eu_emit_spill);
     zs_eu_emit_store_budget(e);
 }
 
-/* Code that keeps all registers stores at an exit what may have been written since threads came
- * in: nothing else needs a value there, and LLVM does not load it. Without a place of its own an
- * exit stores all. */
+/* An exit stores what is live there, or of code that keeps all registers what may have been written
+ * since threads came in: nothing else needs a value, nor has to be kept for it. Of long functions
+ * all exits have one place, which stores all. */
 static bool has_own_exits(const struct zs_eu_emit *e)
 {
     enum { SHORT = 80 };
 
-    return e->options.keeps_state && e->segment_count <= SHORT;
+    return e->segment_count <= SHORT;
 }
 
 /* give_up() at a segment's start, or in it. */
@@ -124,25 +124,33 @@ static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emi
     LINE("ret i8* %%v%u", at);
 }
 
-static void go_out(struct zs_eu_emit *e, bool again)
+static const char *exit_name(unsigned how)
 {
-    if (!has_own_exits(e)) {
-        LINE("br label %%%s", again ? "again" : "leave");
-        return;
-    }
-    LINE("br label %%%s%u", again ? "again" : "leave", e->segment);
-    e->exits[e->segment] |= e->dry ? 0 : again ? EXIT_AGAIN : EXIT_LEAVES;
+    return how == EXIT_AGAIN ? "again" : how == EXIT_ENDS ? "ends" : "leave";
 }
 
-/* By one way for all: what was written is stored, whoever wants it. */
+/* By one of the ways out of a segment: before it, in it, at its end. */
+static void go_out(struct zs_eu_emit *e, unsigned how)
+{
+    if (!has_own_exits(e)) {
+        LINE("br label %%%s", exit_name(how == EXIT_ENDS ? EXIT_LEAVES : how));
+        return;
+    }
+    LINE("br label %%%s%u", exit_name(how), e->segment);
+    e->exits[e->segment] |= e->dry ? 0 : (uint8_t)how;
+}
+
+/* What was written is stored, as far as somebody may want it. */
 void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op)
 {
+    uint16_t kind = e->p->ops[op].kind;
     bool again = zs_eu_emit_segment_at(e, op) != UINT32_MAX;
+    bool ends = kind == ZS_EU_KIND_BRANCH || kind == ZS_EU_KIND_GOTO;
     unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
                         (unsigned long long)op * sizeof(struct zs_eu_op));
 
     LINE("store i8* %%v%u, i8** %%next", at);
-    go_out(e, again);
+    go_out(e, again ? EXIT_AGAIN : ends ? EXIT_ENDS : EXIT_LEAVES);
 }
 
 void zs_eu_emit_stop(struct zs_eu_emit *e)
@@ -218,18 +226,22 @@ static void emit_join(struct zs_eu_emit *e, uint32_t block)
     zs_eu_emit_put_label(e, alone);
 }
 
-/* What the lanes that run add to a block's counters. */
-static unsigned block_count(struct zs_eu_emit *e, unsigned i)
+uint64_t zs_eu_emit_counted(uint32_t ce, unsigned i)
 {
-    uint32_t ce = e->p->full_ce;
     uint64_t known[2] = {1 | (uint64_t)(unsigned)__builtin_popcount(ce & 0xff) << ZS_EU_PACKED_LOW |
                              (uint64_t)(unsigned)__builtin_popcount(ce & 0xff00)
                                  << ZS_EU_PACKED_HIGH,
                          (unsigned)__builtin_popcount(ce & 0xff0000) |
                              (uint64_t)(unsigned)__builtin_popcount(ce & 0xff000000) << 32};
 
+    return known[i];
+}
+
+/* What the lanes that run add to a block's counters. */
+static unsigned block_count(struct zs_eu_emit *e, unsigned i)
+{
     if (e->full)
-        return VALUE("add i64 0, %llu", (unsigned long long)known[i]);
+        return VALUE("add i64 0, %llu", (unsigned long long)zs_eu_emit_counted(e->p->full_ce, i));
     unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(block_count) + 8 * i, "i64");
     return VALUE("load i64, i64* %%v%u", at);
 }
@@ -313,7 +325,7 @@ static void pass(struct zs_eu_emit *e, uint32_t block)
     LINE("]");
     zs_eu_emit_put_label(e, none);
     LINE("store i8* %%v%u, i8** %%next", op);
-    go_out(e, false);
+    go_out(e, EXIT_ENDS);
 }
 
 static void go_unless_passed(struct zs_eu_emit *e, uint32_t block)
@@ -554,6 +566,7 @@ void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
     unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_SEND, "i32 (i8*, i32, i32)");
     unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u) #3", fn, index, active);
     fill_bytes(e, d->dst_B, dst_B);
+    zs_eu_emit_look_again(e, &op->send->send);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, UNLIKELY);
     zs_eu_emit_put_label(e, stop);
     zs_eu_emit_stop(e);
@@ -576,6 +589,7 @@ static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     const struct zs_eu_send_desc *d = &send->send.d;
 
     if (op->arg && !send->send.exec) {
+        zs_eu_emit_follow(e);
         zs_eu_emit_store_current(e, index);
         zs_eu_emit_store_status(e, ZS_EU_EOT, index + 1);
         zs_eu_emit_stop(e);
@@ -704,11 +718,19 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
         LINE("unreachable");
 }
 
-static void emit_out(struct zs_eu_emit *e, uint32_t segment, const char *how)
+static void emit_out(struct zs_eu_emit *e, uint32_t segment, unsigned how)
 {
-    zs_buf_printf(&e->body, "%s%u:\n", how, segment);
-    give_up_at(e, segment, true, NULL);
-    LINE("br label %%%s", *how == 'l' ? "return" : "handler");
+    struct zs_eu_emit_set live = e->segments[segment].live;
+
+    if (!(e->exits[segment] & how))
+        return;
+    zs_buf_printf(&e->body, "%s%u:\n", exit_name(how), segment);
+    if (how == EXIT_ENDS)
+        zs_eu_emit_live_behind(e, segment, &live);
+    for (unsigned i = 0; i < ZS_EU_EMIT_SET && how == EXIT_LEAVES; i++)
+        live.bits[i] |= e->segments[segment].may.bits[i];
+    give_up_at(e, segment, true, &live);
+    LINE("br label %%%s", how == EXIT_AGAIN ? "handler" : "return");
 }
 
 static void emit_exits(struct zs_eu_emit *e)
@@ -728,10 +750,9 @@ static void emit_exits(struct zs_eu_emit *e)
             give_up_at(e, i, false, &s->live);
             LINE("ret i8* null");
         }
-        if (e->exits[i] & EXIT_LEAVES)
-            emit_out(e, i, "leave");
-        if (e->exits[i] & EXIT_AGAIN)
-            emit_out(e, i, "again");
+        emit_out(e, i, EXIT_LEAVES);
+        emit_out(e, i, EXIT_AGAIN);
+        emit_out(e, i, EXIT_ENDS);
     }
     zs_buf_puts(&e->body, "stop:\n"); /* nobody looks at registers of a thread that ended */
     if (e->options.keeps_end)
@@ -754,6 +775,7 @@ static void emit_exits(struct zs_eu_emit *e)
     unsigned original = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     unsigned op = VALUE("load i8*, i8** %%next");
     LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", original, op));
+    zs_eu_emit_next(e);
     zs_buf_puts(&e->body, "bail:\n");
     unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%op) #3", fn));
@@ -767,58 +789,6 @@ static void emit_body(struct zs_eu_emit *e)
     for (uint32_t i = 0; i < e->segment_count; i++) {
         if (e->segments[i].in)
             emit_segment(e, i);
-    }
-}
-
-/* Whether threads come to a segment as they start, and never again. */
-static bool only_starts(const struct zs_eu_emit *e, uint32_t segment)
-{
-    uint32_t to[ZS_EU_EMIT_SUCCESSORS], start = e->block_segment[e->p->entry_block];
-    unsigned count;
-
-    if (segment % half(e) != start)
-        return false;
-    for (uint32_t i = 0; i < half(e); i++) {
-        if (!zs_eu_emit_successors(e, i, to, &count))
-            return false;
-        for (unsigned k = 0; k < count; k++) {
-            if (to[k] == start)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* A unit of a thread that starts. */
-static void begin_unit(struct zs_eu_emit *e, uint32_t unit)
-{
-    uint32_t file = ZS_EU_OFFSET(grf), at = unit * 32, size_B = zs_eu_file_B(e->p);
-
-    if (at >= file + e->options.payload_B && at < file + size_B)
-        zs_eu_emit_clear(e, unit);
-    else
-        zs_eu_emit_fill(e, unit);
-}
-
-/* Where a thread comes in. */
-static void emit_entries(struct zs_eu_emit *e)
-{
-    unsigned at = VALUE("ptrtoint i8* %%op to i64"), ops = VALUE("ptrtoint i8* %%ops to i64");
-
-    at = VALUE("sub i64 %%v%u, %%v%u", at, ops);
-    LINE("switch i64 %%v%u, label %%bail [", at);
-    for (uint32_t i = 0; i < e->segment_count; i++) {
-        if (e->segments[i].in && e->segments[i].entry)
-            LINE("  i64 %llu, label %%n%u",
-                 (unsigned long long)e->segments[i].first * sizeof(struct zs_eu_op), i);
-    }
-    LINE("]");
-    for (uint32_t i = 0; i < e->segment_count; i++) {
-        if (!e->segments[i].in || !e->segments[i].entry)
-            continue;
-        zs_buf_printf(&e->body, "n%u:\n", i);
-        each_unit(e, &e->segments[i].live, only_starts(e, i) ? begin_unit : zs_eu_emit_fill);
-        LINE("br label %%s%u", i);
     }
 }
 
@@ -880,7 +850,9 @@ static void emit_head(struct zs_eu_emit *e)
     LINE("%%tier = load i8*, i8** %%v%u", at);
     at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(env), "i8*");
     LINE("%%port = load i8*, i8** %%v%u", at);
-    unsigned ok = emit_modes(e);
+    unsigned ok = emit_modes(e), areas = zs_eu_emit_areas_known(e);
+    if (areas != UINT32_MAX)
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, areas);
     load_lanes(e);
     at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(budget), "i64");
     LINE("store i64 %%v%u, i64* %%budget", VALUE("load i64, i64* %%v%u", at));
@@ -891,12 +863,15 @@ static void emit_head(struct zs_eu_emit *e)
     }
     LINE("br i1 %%v%u, label %%start, label %%bail", ok);
     zs_buf_puts(&e->body, "start:\n");
-    emit_entries(e);
+    zs_eu_emit_areas(e);
+    zs_eu_emit_entries(e);
 }
 
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
 {
     memset(e->exits, 0, e->segment_count);
+    e->follows = zs_eu_emit_can_follow(e);
+    e->waits = zs_eu_emit_can_wait(e);
     if (e->options.keeps_state && zs_eu_emit_stale(e))
         e->body.error = -ENOMEM;
     zs_eu_emit_reset_units(e);

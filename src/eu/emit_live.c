@@ -18,6 +18,15 @@ static bool waits(const struct zs_eu_op *op)
     return op->kind == ZS_EU_KIND_WAIT || op->kind == ZS_EU_KIND_WAIT_NAMED;
 }
 
+bool zs_eu_emit_can_wait(const struct zs_eu_emit *e)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < e->segment_count && !any; i++)
+        any = e->segments[i].in && waits(&e->p->ops[e->segments[i].end - 1]);
+    return any;
+}
+
 static uint32_t block_end(const struct zs_eu_program *p, uint32_t block)
 {
     return block + 1 < p->block_count ? p->block_op[block + 1] : (uint32_t)p->op_count;
@@ -198,6 +207,21 @@ static void flow_out(const struct zs_eu_emit *e, uint32_t segment, unsigned how,
     for (unsigned i = 0; i < count; i++) {
         merge(ret, &e->segments[to[i]].alive[how]);
         merge(ret, &e->segments[to[i] + half].alive[how]);
+    }
+}
+
+void zs_eu_emit_live_behind(const struct zs_eu_emit *e, uint32_t segment,
+                            struct zs_eu_emit_set *ret)
+{
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS], half = e->segment_count / 2;
+    unsigned count;
+
+    *ret = e->join;
+    if (!zs_eu_emit_successors(e, segment, to, &count))
+        memset(ret, 0xff, sizeof(*ret));
+    for (unsigned i = 0; i < count; i++) {
+        merge(ret, &e->segments[to[i]].live);
+        merge(ret, &e->segments[to[i] + half].live);
     }
 }
 

@@ -16,9 +16,6 @@
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
-_Static_assert(sizeof(struct zs_port_range) == 5 * sizeof(uint64_t),
-               "a range says where addresses lead: find_range() has to know all of it");
-
 /* As the data port has them. */
 enum { SLM_OFFSET_MASK = 0x0fffffff, BTI_NON_COHERENT = 253, BTI_SLM = 254, BTI_STATELESS = 255 };
 enum { NEAR_B = 0x7fffff00 }; /* offsets below it are positive as 32 bits, and so is what follows */
@@ -39,87 +36,13 @@ void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
     zs_eu_emit_put_label(e, next);
 }
 
-/* ---- areas ---- */
-
-static void find_surface(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned bti)
-{
-    char base[24];
-    unsigned count = load_field(e, "%port", offsetof(struct zs_port, surface_count), "i32");
-
-    zs_eu_emit_need(e, m, VALUE("icmp ugt i32 %%v%u, %u", count, bti));
-    unsigned surfaces = load_field(e, "%port", offsetof(struct zs_port, surfaces), "i8*");
-    surfaces = VALUE("getelementptr i8, i8* %%v%u, i64 %llu", surfaces,
-                     (unsigned long long)(bti * sizeof(struct zs_port_surface)));
-    snprintf(base, sizeof(base), "%%v%u", surfaces);
-    unsigned kind = load_field(e, base, offsetof(struct zs_port_surface, kind), "i32");
-    zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, %d", kind, (int)ZS_PORT_SURFACE_BUFFER));
-    if (m->writes) {
-        unsigned closed = load_field(e, base, offsetof(struct zs_port_surface, read_only), "i8");
-        zs_eu_emit_need(e, m, VALUE("icmp eq i8 %%v%u, 0", closed));
-    }
-    m->base = load_field(e, base, offsetof(struct zs_port_surface, base), "i8*");
-    m->size = load_field(e, base, offsetof(struct zs_port_surface, size_B), "i64");
-    if (m->size_B < 4) { /* may be checked to the byte */
-        unsigned pad = load_field(e, base, offsetof(struct zs_port_surface, pad_B), "i32");
-        m->size = VALUE("sub i64 %%v%u, %%v%u", m->size, VALUE("zext i32 %%v%u to i64", pad));
-    }
-}
-
-static void find_range(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned slot)
-{
-    uint64_t range = offsetof(struct zs_port, cache) + slot * sizeof(struct zs_port_range);
-
-    if (m->writes) {
-        unsigned closed =
-            load_field(e, "%port", range + offsetof(struct zs_port_range, read_only), "i8");
-        zs_eu_emit_need(e, m, VALUE("icmp eq i8 %%v%u, 0", closed));
-    }
-    m->start = load_field(e, "%port", range + offsetof(struct zs_port_range, start), "i64");
-    unsigned end = load_field(e, "%port", range + offsetof(struct zs_port_range, end), "i64");
-    m->size = VALUE("sub i64 %%v%u, %%v%u", end, m->start);
-    unsigned bias = load_field(e, "%port", range + offsetof(struct zs_port_range, bias), "i64");
-    bias = VALUE("add i64 %%v%u, %%v%u", m->start, bias);
-    m->base = VALUE("inttoptr i64 %%v%u to i8*", bias);
-}
-
-static void find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
-{
-    unsigned flags = load_field(e, "%port", offsetof(struct zs_port, flags), "i32");
-
-    zs_eu_emit_need(
-        e, m,
-        VALUE("icmp eq i32 %%v%u, 0", VALUE("and i32 %%v%u, %u", flags, ZS_PORT_TRACK_WRITES)));
-    if (m->wide) {
-        find_range(e, m, m->port->cache_slot);
-    } else if (zs_eu_emit_is_slm(m)) {
-        m->base = load_field(e, "%port", offsetof(struct zs_port, slm), "i8*");
-        m->size = load_field(e, "%port", offsetof(struct zs_port, slm_B), "i32");
-        m->size = VALUE("zext i32 %%v%u to i64", m->size);
-    } else if (m->port->space == ZS_PORT_SPACE_PAYLOAD) {
-        m->base = load_field(e, "%port", offsetof(struct zs_port, payload), "i8*");
-        m->size = load_field(e, "%port", offsetof(struct zs_port, payload_B), "i64");
-        zs_eu_emit_need(e, m, VALUE("icmp ne i8* %%v%u, null", m->base));
-    } else if (m->port->space == ZS_PORT_SPACE_SCRATCH) {
-        unsigned all = load_field(e, "%port", offsetof(struct zs_port, scratch), "i8*");
-        unsigned end = load_field(e, "%port", offsetof(struct zs_port, scratch_end), "i64");
-        zs_eu_emit_need(e, m, VALUE("icmp ne i8* %%v%u, null", all));
-        m->start = load_field(e, "%port", offsetof(struct zs_port, scratch_start), "i64");
-        m->size = VALUE("sub i64 %%v%u, %%v%u", end, m->start);
-        m->base = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", all, m->start);
-    } else {
-        find_surface(e, m, m->port->bti);
-    }
-}
-
 /* Bytes from an offset (i64) on are inside. */
 static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
                        unsigned size_B)
 {
-    unsigned some = VALUE("icmp uge i64 %%v%u, %u", m->size, size_B);
-    unsigned last = VALUE("sub i64 %%v%u, %u", m->size, size_B);
+    unsigned places = VALUE("call i64 @llvm.usub.sat.i64(i64 %%v%u, i64 %u)", m->size, size_B - 1);
 
-    last = VALUE("icmp ule i64 %%v%u, %%v%u", first, last);
-    return VALUE("and i1 %%v%u, %%v%u", some, last);
+    return VALUE("icmp ult i64 %%v%u, %%v%u", first, places);
 }
 
 static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned offset,
@@ -735,7 +658,7 @@ bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_
     m.active_value = active_value;
     m.slow = zs_eu_emit_label(e);
     m.done = zs_eu_emit_label(e);
-    find_area(e, &m);
+    zs_eu_emit_find_area(e, &m);
     if (m.is_atomic)
         zs_eu_emit_atomic(e, &m);
     else if (m.lanes == 1)

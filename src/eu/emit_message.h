@@ -28,6 +28,10 @@ struct zs_eu_emit_message {
         operands; /* of an atomic: elements at data_at, those of all lanes one behind the other */
 };
 
+/* ---- emit_area.c ---- */
+/* Of what it reaches base, size, start. */
+void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m);
+
 /* ---- emit_message.c ---- */
 /* Go on where it holds, else the slow way. */
 void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition);

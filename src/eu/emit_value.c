@@ -170,6 +170,7 @@ void zs_eu_emit_reset_units(struct zs_eu_emit *e)
     memset(e->place_used, 0, sizeof(e->place_used));
     memset(e->result_used, 0, sizeof(e->result_used));
     e->uses_lane_arrays = false;
+    memset(e->area_used, 0, sizeof(e->area_used));
     for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++)
         e->kind[unit] = unit < ZS_EU_EMIT_HEAD_B / 32 ? ZS_EU_EMIT_WORDS : ZS_EU_EMIT_SINGLE;
 }
@@ -355,19 +356,43 @@ void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
     LINE("store <%u x i32> %%v%u, <%u x i32>* %%c%u", lanes, value, lanes, first);
 }
 
-void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit)
+static void store_constant(struct zs_eu_emit *e, uint32_t unit, const char *word,
+                           const char *vector)
 {
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
             if (e->word_used[i])
-                LINE("store i32 0, i32* %%w%u", i);
+                LINE("store i32 %s, i32* %%w%u", word, i);
         }
         return;
     }
     uint32_t first = variable_of(e, unit);
     if (e->used[first])
-        LINE("store <%u x i32> zeroinitializer, <%u x i32>* %%c%u", lanes_of(e, unit),
-             lanes_of(e, unit), first);
+        LINE("store <%u x i32> %s, <%u x i32>* %%c%u", lanes_of(e, unit), vector, lanes_of(e, unit),
+             first);
+}
+
+void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit)
+{
+    store_constant(e, unit, "0", "zeroinitializer");
+}
+
+void zs_eu_emit_forget(struct zs_eu_emit *e, uint32_t unit)
+{
+    store_constant(e, unit, "undef", "undef");
+}
+
+void zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value)
+{
+    if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
+        for (unsigned i = 0; i < 8; i++) {
+            if (e->word_used[unit * 8 + i])
+                LINE("store i32 %%v%u, i32* %%w%u",
+                     VALUE("extractelement <8 x i32> %%v%u, i32 %u", value, i), unit * 8 + i);
+        }
+    } else if (e->used[variable_of(e, unit)]) {
+        store_unit(e, unit, value);
+    }
 }
 
 void zs_eu_emit_variables(struct zs_eu_emit *e)

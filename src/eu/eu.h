@@ -328,6 +328,23 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
+/*
+ * Threads of a group, one after the other in the place of one: who gives a thread this has them
+ * follow in one zs_eu_run(), where compiled code can do it (eu/tier.h). What it returns is of
+ * thread `at`; those in front of it have ended.
+ */
+struct zs_eu_series {
+    uint32_t at, end;   /* the thread that runs; behind the last, 0: no other follows */
+    const uint8_t *own; /* what is the own of thread `at` in registers: rows one behind the other */
+    const struct zs_eu_series_row {
+        uint32_t r0_2, r0_5; /* dwords of r0 */
+        uint32_t sr0_0, msg0;
+    } * rows; /* of all */
+    /* the environment is to be as thread `at` has it: somebody else than compiled code looks */
+    void (*settle)(struct zs_eu_thread *t);
+    const void *context; /* settle's */
+};
+
 enum { ZS_EU_S0_QWORDS = 8 };
 struct zs_eu_thread {
     /* Architectural state. Set what the dispatch needs after zs_eu_thread_init(). */
@@ -349,6 +366,8 @@ struct zs_eu_thread {
     uint64_t *counters; /* see above; NULL: not counted */
     uint64_t executed;  /* instructions executed since init, exact at every return of zs_eu_run */
     uint64_t clock;     /* tm0 reads clock + executed */
+    uint64_t spent;     /* added to at every return: instructions of all threads of a series */
+    struct zs_eu_series series;
 
     /* Internal: per-lane control flow (docs/eu.md), constants and temporaries of the lowered
      * program. */

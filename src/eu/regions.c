@@ -160,6 +160,7 @@ static void put_rows(const struct zs_eu_emit *e, struct zs_buf *out)
 
 static void put_vectors(struct zs_buf *out)
 {
+    zs_buf_puts(out, "declare i64 @llvm.usub.sat.i64(i64, i64)\n");
     for (unsigned n = 8; n <= 16; n += 8) {
         for (unsigned bits = 8; bits <= 64; bits *= 2) {
             if (bits >= 32)
@@ -196,7 +197,8 @@ static void put_module(struct plan *plan)
                      "\"min-legal-vector-width\"=\"512\" }\n"
                      "attributes #3 = { nounwind cold }\n"
                      "!0 = !{!\"branch_weights\", i32 2000, i32 1}\n"
-                     "!1 = !{!\"branch_weights\", i32 1, i32 2000}\n");
+                     "!1 = !{!\"branch_weights\", i32 1, i32 2000}\n"
+                     "!2 = !{}\n");
 }
 
 /* What threads read of what they find: what is live where they start. */

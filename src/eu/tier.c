@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc8";
+static const char magic[8] = "zsEUhc9";
 
 /* ---- helpers ---- */
 
@@ -73,19 +73,6 @@ static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t ac
     return 0;
 }
 
-static const struct zs_eu_op *part(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
-                                   uint32_t next_block)
-{
-    zs_eu_strayed(t);
-    return zs_eu_lanes_split(t, taken, block, next_block);
-}
-
-static void join(struct zs_eu_thread *t, uint32_t block)
-{
-    zs_eu_strayed(t);
-    zs_eu_lanes_join(t, block);
-}
-
 /* ---- blobs ---- */
 
 static void put_word(struct zs_buf *buf, uint64_t value)
@@ -110,6 +97,8 @@ uint64_t zs_eu_tier_layout(void)
         ZS_EU_OFFSET(constant),
         ZS_EU_OFFSET(budget),
         ZS_EU_OFFSET(status),
+        ZS_EU_OFFSET(series),
+        sizeof(struct zs_eu_series_row),
         offsetof(struct zs_eu_program, tier),
         ZS_EU_ROW_COUNT,
         offsetof(struct zs_port, cache),
@@ -318,8 +307,9 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t))(
          void *)&tier->helpers[ZS_EU_TIER_SEND] = send_message;
     *(const struct zs_eu_op *(**)(struct zs_eu_thread *, uint32_t, uint32_t, uint32_t))(
-         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = part;
-    *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] = join;
+         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
+    *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] =
+        zs_eu_lanes_join;
     error = map_code(tier, blob.code);
     for (unsigned all = 0; all < 2 && !error; all++)
         error = clear_less(p, &blob, all);

@@ -31,7 +31,11 @@ struct zs_eu_tier_options {
     bool keeps_state;   /* all registers are as the interpreter's at every exit: for debuggers */
     bool keeps_end;     /* ... and where the thread ends: for tests */
     uint32_t payload_B; /* registers behind these are zero where threads start */
+    /* of threads of a series: bytes from the second register on are a thread's own; what else is, a
+     * bit each: dwords of r0, ... */
+    uint32_t own_B, own;
 };
+enum { ZS_EU_OWN_STATE = 1 << 8 }; /* ... sr0.0 and msg0 */
 
 /* An entry: the operation where it begins, and the place of its code. */
 struct zs_eu_tier_entry {

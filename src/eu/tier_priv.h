@@ -21,6 +21,10 @@ enum { ZS_EU_STRAYED = INT32_MIN };
 static inline void zs_eu_strayed(struct zs_eu_thread *t)
 {
     t->follows |= (uint32_t)ZS_EU_STRAYED;
+    if (t->series.end) {
+        t->series.settle(t);
+        t->series.end = 0;
+    }
 }
 
 struct zs_eu_tier {

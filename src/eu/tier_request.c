@@ -14,7 +14,7 @@ static void put_word(struct zs_buf *buf, uint64_t value)
     zs_buf_append(buf, &value, sizeof(value)); /* this machine is little-endian */
 }
 
-enum { NUMBERS = 17, MANY = 1 << 20 };
+enum { NUMBERS = 18, MANY = 1 << 20 };
 
 void zs_eu_tier_request_put(const struct zs_eu_lower_params *p,
                             const struct zs_eu_tier_options *options, struct zs_buf *ret)
@@ -38,6 +38,7 @@ void zs_eu_tier_request_put(const struct zs_eu_lower_params *p,
         p->code.size_B,
         p->host,
         options->keeps_state | (uint64_t)options->keeps_end << 1,
+        options->own_B | (uint64_t)options->own << 32,
     };
 
     for (unsigned i = 0; i < NUMBERS; i++)
@@ -71,6 +72,8 @@ int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *re
     ret->options.keeps_state = n[16] & 1;
     ret->options.keeps_end = n[16] >> 1 & 1;
     ret->options.payload_B = (uint32_t)n[4];
+    ret->options.own_B = (uint32_t)n[17];
+    ret->options.own = (uint32_t)(n[17] >> 32);
     ret->registers = (struct zs_eu_registers){(uint16_t)n[7], (uint16_t)n[8], (uint8_t)n[9],
                                               (uint8_t)n[10], (uint8_t)n[11]};
     ret->segments = calloc((size_t)n[12] + 1, sizeof(*ret->segments));

@@ -24,6 +24,7 @@
  * group are counted. By the same count a group's turn ends.
  */
 #include "gpu/check.h"
+#include "gpu/dispatch_payload.h"
 
 #include "eu/shadow.h"
 #include "eu/tier.h"
@@ -169,6 +170,7 @@ void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
     free(worker->counters);
     free(worker->groups);
     free(worker->states);
+    free(worker->rows);
     zs_gpu_debug_worker_free(worker->spare);
 }
 
@@ -182,6 +184,7 @@ static bool worker_grow(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
                 sizeof(uint64_t), 64) &&
            grow(&w->groups, &w->group_capacity, w->group_limit, sizeof(*w->groups), 64) &&
            grow(&w->states, &w->state_capacity, slots, sizeof(*w->states), 64) &&
+           grow(&w->rows, &w->row_capacity, run->threads_per_group, sizeof(*w->rows), 64) &&
            grow(&w->surfaces, &w->surface_capacity, run->kernel->surface_count + 1u,
                 sizeof(*w->surfaces), 64);
 }
@@ -206,6 +209,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     if (!worker_grow(run, w))
         return false;
     worker_empty(run, w);
+    w->rows_of = UINT32_MAX;
     w->blind = false;
     w->program = run->kernel->program;
     w->debug = NULL;
@@ -242,92 +246,6 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 /* ---- EU threads --------------------------------------------------------------------------------
  */
 
-/* What r0.5 has beside the thread's number, and headers of scratch blocks: where scratch memory is.
- */
-static uint32_t scratch_base(const struct zs_gpu_run *run, uint32_t number)
-{
-    return run->device->model->loads_payload ? ZS_PORT_SCRATCH_HANDLE
-                                             : (number + 1) * run->scratch_B;
-}
-
-/* Few registers: a call costs more than the copy. By halves: wider ones go through the stack where
- * the host's code may not have AVX. */
-static inline void copy_registers(uint8_t *to, const uint8_t *from, uint32_t size_B)
-{
-    typedef uint32_t quad __attribute__((vector_size(16)));
-    enum { STEP_B = 2 * sizeof(quad) };
-    for (; size_B >= STEP_B; size_B -= STEP_B) {
-        quad low, high;
-        memcpy(&low, from, sizeof(quad));
-        memcpy(&high, from + sizeof(quad), sizeof(quad));
-        memcpy(to, &low, sizeof(quad));
-        memcpy(to + sizeof(quad), &high, sizeof(quad));
-        from += STEP_B;
-        to += STEP_B;
-    }
-    if (size_B)
-        memcpy(to, from, size_B);
-}
-
-/* What is a thread's own of its payload: r0, per-thread data (facts: docs/gpu.md, "Payload"). */
-static inline void fill_own(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
-                            uint32_t thread, uint32_t number, uint8_t *grf)
-{
-    typedef uint32_t quad __attribute__((vector_size(16)));
-    /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
-    const struct zs_gpu_model *model = run->device->model;
-    uint32_t number_bits = ZS_MIN(model->fftid_bits, 10u);
-    uint32_t fftid = model->fftid_fixed | (number & ((1u << number_bits) - 1));
-    /* which thread of the group, and how many there are, for barriers */
-    uint32_t place = model->loads_payload ? thread | run->threads_per_group << 24 : 0;
-    const quad r0[2] = {{0, group->id[0], place, run->scratch_code},
-                        {0, scratch_base(run, number) | fftid, group->id[1], group->id[2]}};
-    uint32_t per_thread_B = run->kernel->per_thread_B;
-    memcpy(grf, &r0[0], sizeof(quad));
-    memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
-    copy_registers(grf + run->kernel->module->grf_B, run->local_ids + (size_t)thread * per_thread_B,
-                   per_thread_B);
-}
-
-/* The rest: cross-thread data, the same for all. */
-static void fill_shared(const struct zs_gpu_run *run, uint8_t *grf)
-{
-    enum { R0_B = 32 };
-    uint32_t grf_B = run->kernel->module->grf_B;
-    memset(grf + R0_B, 0, grf_B - R0_B);
-    copy_registers(grf + grf_B + run->kernel->per_thread_B, run->payload, run->kernel->inline_B);
-}
-
-/* Unique among the live threads of the launch. */
-static uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
-                              uint32_t thread)
-{
-    return group->place * run->threads_per_group + thread;
-}
-
-/* The low bits of a number at the places of a mask's bits. */
-static uint32_t spread(uint32_t number, uint32_t mask)
-{
-    uint32_t bits = 0;
-    for (; mask && number; mask &= mask - 1, number >>= 1)
-        bits |= number & 1 ? mask & -mask : 0;
-    return bits;
-}
-
-/* Where threads find the number that selects their private memory (CShader::GetHWTID() of IGC). */
-static inline void number_thread(const struct zs_gpu_model *model, uint32_t number,
-                                 struct zs_eu_thread *t)
-{
-    t->sr0[0] |= spread(number, model->sr0_number);
-    if (model->msg0_shift)
-        t->msg0 = number >> model->msg0_shift;
-    if (model->tid_count) {
-        uint32_t engine = number / model->tid_count;
-        t->sr0[0] |= number % model->tid_count | (engine & 7) << 4;
-        t->msg0 = engine >> 3;
-    }
-}
-
 IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                   const struct zs_gpu_group *group, uint32_t thread, bool debug)
 {
@@ -359,7 +277,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     t->shadow = NULL;
     if (run->undefined)
         zs_gpu_undefined_thread(run, w, t, state->slot, number);
-    number_thread(run->device->model, number, t);
+    number_thread(run->device->model, number, &t->sr0[0], &t->msg0);
     fill_own(run, group, thread, number, t->grf);
     fill_shared(run, t->grf);
 }
@@ -529,6 +447,18 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     return thread_ran(run, w, group, thread, status, debug);
 }
 
+struct series {
+    const struct zs_gpu_run *run;
+    const struct zs_gpu_group *group;
+};
+
+static void settle_series(struct zs_eu_thread *t)
+{
+    const struct series *series = t->series.context;
+    uint32_t number = thread_number(series->run, series->group, t->series.at);
+    enter_own(series->run, t->env, number, t->series.at);
+}
+
 /*
  * Threads of a group that has not begun, one after the other in one slot, while each ends at once
  * and leaves there what the next one begins with: what is the same for all of them is done once.
@@ -546,27 +476,32 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
         return 0;
     uint32_t slot = w->free_slots[w->free_slot_count - 1];
     struct zs_eu_thread *t = &w->threads[slot];
+    const struct series series = {run, group};
     while (thread < count && zs_eu_thread_repeat(t, program, run->mask)) {
-        uint32_t number = thread_number(run, group, thread);
-        if (thread == 0)
-            zs_gpu_enter_thread(run, w, group, thread);
-        else
-            enter_own(run, &w->port, number, thread);
-        number_thread(run->device->model, number, t);
-        fill_own(run, group, thread, number, t->grf);
+        if (w->rows_of != group->place)
+            make_rows(run, w, group, t->sr0[0]);
+        zs_gpu_enter_thread(run, w, group, thread);
+        t->sr0[0] = w->rows[thread].sr0_0;
+        t->msg0 = w->rows[thread].msg0;
+        fill_own(run, group, thread, thread_number(run, group, thread), t->grf);
+        t->series = (struct zs_eu_series){
+            thread,  count,         run->local_ids + (size_t)thread * run->kernel->per_thread_B,
+            w->rows, settle_series, &series};
+        t->spent = 0;
         enum zs_eu_status status = zs_eu_run_among(t, program, run->slice, &w->host_csr);
-        group->spent += t->executed;
-        struct zs_gpu_thread_state *state = &group->threads[thread++];
-        state->slot = slot;
-        if (ZS_LIKELY(status == ZS_EU_EOT && !w->port.barrier_signals && !group->named.completed)) {
-            state->phase = ZS_GPU_THREAD_DONE;
-            w->threads_run++;
-            group->live--;
+        group->spent += t->spent;
+        t->series.end = 0;
+        bool ended = status == ZS_EU_EOT && !w->port.barrier_signals && !group->named.completed;
+        uint32_t behind = t->series.at + ended;
+        w->threads_run += behind - thread;
+        group->live -= behind - thread;
+        for (; thread < behind; thread++)
+            group->threads[thread] = (struct zs_gpu_thread_state){ZS_GPU_THREAD_DONE, slot};
+        if (ZS_LIKELY(ended))
             continue;
-        }
+        group->threads[thread] = (struct zs_gpu_thread_state){ZS_GPU_THREAD_READY, slot};
         w->free_slot_count--;
-        state->phase = ZS_GPU_THREAD_READY;
-        *ret_outcome = thread_ran(run, w, group, thread - 1, status, debug);
+        *ret_outcome = thread_ran(run, w, group, thread++, status, debug);
         break;
     }
     return thread;
@@ -753,6 +688,49 @@ static void give_place_back(struct zs_gpu_run *run, struct zs_gpu_worker *w, uin
     pthread_mutex_unlock(&run->lock);
 }
 
+/* It has its id, and none of its threads has run. */
+static void begin_group(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                        struct zs_gpu_group *group, uint64_t index)
+{
+    group->index = index;
+    group->live = run->threads_per_group;
+    group->arrived = 0;
+    group->spent = group->looked = 0;
+    group->named.used = group->named.completed = 0;
+    group->traced = run->trace && zs_timing_trace_samples(run->trace, index);
+    memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
+    if (run->slm_B)
+        memset(group->slm, 0, w->slm_stride_B);
+    if (run->undefined)
+        zs_gpu_undefined_group(run, group);
+}
+
+static void end_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs_gpu_group *group)
+{
+    if (run->debug) /* it keeps in mind that a debugger came */
+        (void)zs_gpu_is_traced(run, w, group);
+    report(run, w, group->spent - group->looked);
+    w->groups_run++;
+}
+
+/* The group has ended, and the next one that the worker has claimed takes its place. false: there
+ * is none, or others wait for their turn. */
+static bool succeed_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                          struct zs_gpu_group *group)
+{
+    if (w->claim.next == w->claim.end || w->group_count > 1)
+        return false;
+    end_group(run, w, group);
+    uint64_t index = w->claim.next++;
+    if (index == group->index + 1 &&
+        group->id[0] + 1 - run->launch->group_start[0] < run->launch->group_count[0])
+        group->id[0]++;
+    else
+        zs_gpu_group_id(run->launch, index, group->id);
+    begin_group(run, w, group, index);
+    return true;
+}
+
 void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
                         uint32_t place)
 {
@@ -764,19 +742,9 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
         group->threads = w->states + (size_t)w->groups_made * run->threads_per_group;
         w->groups_made++;
     }
-    group->index = index;
     group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)index : place;
-    group->live = run->threads_per_group;
-    group->arrived = 0;
-    group->spent = group->looked = 0;
-    group->named.used = group->named.completed = 0;
-    group->traced = run->trace && zs_timing_trace_samples(run->trace, index);
     zs_gpu_group_id(run->launch, index, group->id);
-    memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
-    if (run->slm_B)
-        memset(group->slm, 0, w->slm_stride_B);
-    if (run->undefined)
-        zs_gpu_undefined_group(run, group);
+    begin_group(run, w, group, index);
     w->group_count++;
 }
 
@@ -785,11 +753,8 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
 void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at)
 {
     struct zs_gpu_group *group = &w->groups[at];
-    if (run->debug) /* it keeps in mind that a debugger came */
-        (void)zs_gpu_is_traced(run, w, group);
+    end_group(run, w, group);
     give_place_back(run, w, group->place);
-    report(run, w, group->spent - group->looked);
-    w->groups_run++;
     w->group_count--;
     if (at == w->group_count) /* mostly there is one */
         return;
@@ -840,10 +805,13 @@ IN_TWO_VERSIONS bool run_resident(struct zs_gpu_run *run, struct zs_gpu_worker *
     *ret_ended = false;
     for (uint32_t i = 0; i < w->group_count;) {
         struct zs_gpu_group *group = &w->groups[i];
-        enum outcome outcome = run_group(run, w, group, debug);
-        maybe_ask_for_help(run, w);
-        if (outcome == OUTCOME_STOPPED || interrupted(run, w, group, NULL, 0))
-            return false;
+        enum outcome outcome;
+        do {
+            outcome = run_group(run, w, group, debug);
+            maybe_ask_for_help(run, w);
+            if (outcome == OUTCOME_STOPPED || interrupted(run, w, group, NULL, 0))
+                return false;
+        } while (outcome == OUTCOME_DONE && succeed_group(run, w, group));
         if (outcome == OUTCOME_DONE) {
             zs_gpu_drop_group(run, w, i);
             *ret_ended = true;

@@ -106,7 +106,9 @@ struct zs_gpu_worker {
     size_t counter_capacity;
     struct zs_gpu_group *groups;
     struct zs_gpu_thread_state *states; /* threads_per_group for each group */
-    size_t group_capacity, state_capacity;
+    struct zs_eu_series_row *rows;      /* of a group's threads ... */
+    uint32_t rows_of;                   /* ... that has this place; UINT32_MAX: none has */
+    size_t group_capacity, state_capacity, row_capacity;
     uint32_t group_count; /* resident */
     uint32_t group_limit;
     uint32_t index;                   /* in this launch */

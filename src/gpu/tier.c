@@ -164,8 +164,11 @@ int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
 {
     struct zs_gpu_tier *tier = calloc(1, sizeof(*tier));
     struct zs_eu_lower_params plain = *params;
-    /* a debugger that comes finds threads at exits, and looks at all registers */
-    const struct zs_eu_tier_options options = {.keeps_state = kernel->device->debug != NULL};
+    const struct zs_gpu_model *model = kernel->device->model;
+    const struct zs_eu_tier_options options = {
+        .own_B = kernel->per_thread_B,
+        .own = 1 << 5 | (model->loads_payload ? 1 << 2 : 0) |
+               (model->sr0_number || model->msg0_shift || model->tid_count ? ZS_EU_OWN_STATE : 0)};
 
     if (!tier)
         return -ENOMEM;

@@ -485,6 +485,122 @@ static void test_repeated(void **state)
     free(t);
 }
 
+/* ---- threads that follow in one run ---- */
+
+enum { FOLLOWING = 5, ILLEGAL_LIMIT = 77 };
+
+struct following {
+    uint32_t limit[FOLLOWING][8]; /* r1 of each */
+    unsigned settled;             /* 1 + which thread, as the environment was told */
+};
+
+static void settled(struct zs_eu_thread *t)
+{
+    struct following *all = t->env;
+    all->settled = t->series.at + 1;
+}
+
+/* A first thread alone, and then those from the second on as a series. */
+static enum zs_eu_status run_following(struct zs_eu_thread *t, const struct zs_eu_program *p,
+                                       struct following *all, uint64_t budget, uint32_t *csr)
+{
+    static const struct zs_eu_series_row rows[FOLLOWING] = {
+        {0, 5, 50, 0}, {0, 5, 51, 0}, {0, 5, 52, 0}, {0, 5, 53, 0}, {0, 7, 54, 0}};
+
+    zs_eu_thread_restart(t, p, UINT16_MAX);
+    memcpy(t->grf + 32, all->limit[0], 32);
+    assert_int_equal(zs_eu_run_among(t, p, 1000, csr), ZS_EU_EOT);
+    assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
+    memcpy(t->grf + 32, all->limit[1], 32);
+    t->env = all;
+    t->series = (struct zs_eu_series){.at = 1,
+                                      .end = FOLLOWING,
+                                      .own = (const uint8_t *)all->limit[1],
+                                      .rows = rows,
+                                      .settle = settled};
+    all->settled = 0;
+    t->spent = 0;
+    return zs_eu_run_among(t, p, budget, csr);
+}
+
+static uint64_t instructions_of(const struct zs_eu_program *p, uint32_t limit)
+{
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+
+    assert_non_null(t);
+    memset(t, 0, sizeof(*t));
+    zs_eu_thread_init(t, p, UINT16_MAX);
+    memcpy(t->grf + 32, &limit, sizeof(limit));
+    assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
+    uint64_t executed = t->executed;
+    free(t);
+    return executed;
+}
+
+/* r30 counts to r1.0, which is an own one of each thread: what they execute says what they read. */
+static void test_series(void **state)
+{
+    const char *text = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                       "(W) mov (1|M0) r31.0<1>:d 0:w\n"
+                       "L1:\n"
+                       "(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 1:w\n"
+                       "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d r1.0<0;1,0>:d\n"
+                       "(W&f0.0) jmpi L1\n"
+                       "(W) cmp (1|M0) (eq)f0.0 null<1>:d r1.0<0;1,0>:d 77:w\n"
+                       "(W&f0.0) jmpi L2\n";
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_isa_asm_error where = {.size_B = sizeof(where)};
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 2 * 32};
+    const struct zs_eu_tier_options options = {.own_B = 32, .own = 1 << 5 | ZS_EU_OWN_STATE};
+    struct following all = {.limit = {{4}, {5}, {9}, {2}, {7}}};
+    uint32_t csr = zs_eu_host_csr(), saved = csr, value;
+    char whole[1024];
+    uint8_t *code = NULL;
+
+    (void)state;
+    assert_non_null(t);
+    snprintf(whole, sizeof(whole), "%s%s\nL2:\nillegal\n", text, end_of_thread(ZS_ISA_GEN9));
+    assert_int_equal(zs_isa_assemble(ZS_ISA_GEN9, zs_span_make(whole, strlen(whole)), &code,
+                                     &params.code.size_B, &where),
+                     0);
+    params.code.data = code;
+    struct zs_eu_program *p = compiled_as(&params, &options);
+    assert_non_null(p);
+    memset(t, 0, sizeof(*t));
+    zs_eu_thread_init(t, p, UINT16_MAX);
+    uint64_t spent = 0, last = instructions_of(p, 7);
+    for (unsigned i = 1; i < FOLLOWING; i++)
+        spent += instructions_of(p, all.limit[i][0]);
+    assert_int_equal(run_following(t, p, &all, 1000, &csr), ZS_EU_EOT);
+    assert_int_equal(t->series.at, FOLLOWING - 1);
+    assert_int_equal(t->spent, spent);
+    assert_int_equal(t->executed, last);
+    assert_int_equal(t->sr0[0], 54);
+    memcpy(&value, t->grf + 20, sizeof(value));
+    assert_int_equal(value, 7);
+    assert_int_equal(all.settled, 0);
+    /* stopped in the third, which goes on alone, and another follows as the first did */
+    uint64_t two = instructions_of(p, 5) + instructions_of(p, 9);
+    assert_int_equal(run_following(t, p, &all, two - 3, &csr), ZS_EU_BUDGET);
+    assert_int_equal(t->series.at, 2);
+    t->series.end = 0;
+    assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
+    assert_int_equal(t->executed, instructions_of(p, 9));
+    assert_int_equal(t->spent, two);
+    /* one that faults is left with what is its own, as its environment is */
+    all.limit[3][0] = ILLEGAL_LIMIT;
+    assert_int_equal(run_following(t, p, &all, 1000, &csr), ZS_EU_FAULT);
+    assert_int_equal(t->series.at, 3);
+    assert_int_equal(all.settled, 4);
+    assert_int_equal(t->sr0[0], 53);
+    assert_memory_equal(t->grf + 32, all.limit[3], 32);
+    zs_eu_program_destroy(p);
+    zs_eu_host_csr_restore(saved);
+    zs_isa_code_free(code);
+    free(t);
+}
+
 /* ---- what is printed and verified ---- */
 
 static void test_show(void **state)
@@ -514,7 +630,7 @@ int main(void)
         cmocka_unit_test(test_loop),          cmocka_unit_test(test_divergent_loop),
         cmocka_unit_test(test_overlap),       cmocka_unit_test(test_fault),
         cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_show),
-        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_repeated),      cmocka_unit_test(test_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* What EU threads begin with: of dispatch.c, for which it has to be in line. */
+#ifndef ZS_GPU_DISPATCH_PAYLOAD_H
+#define ZS_GPU_DISPATCH_PAYLOAD_H
+
+#include "gpu/gpu_priv.h"
+
+#include <string.h>
+
+/* What r0.5 has beside the thread's number, and headers of scratch blocks: where scratch memory is.
+ */
+static inline uint32_t scratch_base(const struct zs_gpu_run *run, uint32_t number)
+{
+    return run->device->model->loads_payload ? ZS_PORT_SCRATCH_HANDLE
+                                             : (number + 1) * run->scratch_B;
+}
+
+/* Few registers: a call costs more than the copy. By halves: wider ones go through the stack where
+ * the host's code may not have AVX. */
+static inline void copy_registers(uint8_t *to, const uint8_t *from, uint32_t size_B)
+{
+    typedef uint32_t quad __attribute__((vector_size(16)));
+    enum { STEP_B = 2 * sizeof(quad) };
+    for (; size_B >= STEP_B; size_B -= STEP_B) {
+        quad low, high;
+        memcpy(&low, from, sizeof(quad));
+        memcpy(&high, from + sizeof(quad), sizeof(quad));
+        memcpy(to, &low, sizeof(quad));
+        memcpy(to + sizeof(quad), &high, sizeof(quad));
+        from += STEP_B;
+        to += STEP_B;
+    }
+    if (size_B)
+        memcpy(to, from, size_B);
+}
+
+static inline uint32_t fftid(const struct zs_gpu_run *run, uint32_t number)
+{
+    const struct zs_gpu_model *model = run->device->model;
+    return model->fftid_fixed | (number & ((1u << ZS_MIN(model->fftid_bits, 10u)) - 1));
+}
+
+/* Which thread of the group it is, and how many there are, for barriers. */
+static inline uint32_t place_code(const struct zs_gpu_run *run, uint32_t thread)
+{
+    return run->device->model->loads_payload ? thread | run->threads_per_group << 24 : 0;
+}
+
+/* What is a thread's own of its payload: r0, per-thread data (facts: docs/gpu.md, "Payload"). */
+static inline void fill_own(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                            uint32_t thread, uint32_t number, uint8_t *grf)
+{
+    typedef uint32_t quad __attribute__((vector_size(16)));
+    /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
+    const quad r0[2] = {
+        {0, group->id[0], place_code(run, thread), run->scratch_code},
+        {0, scratch_base(run, number) | fftid(run, number), group->id[1], group->id[2]}};
+    uint32_t per_thread_B = run->kernel->per_thread_B;
+    memcpy(grf, &r0[0], sizeof(quad));
+    memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
+    copy_registers(grf + run->kernel->module->grf_B, run->local_ids + (size_t)thread * per_thread_B,
+                   per_thread_B);
+}
+
+/* The rest: cross-thread data, the same for all. */
+static inline void fill_shared(const struct zs_gpu_run *run, uint8_t *grf)
+{
+    enum { R0_B = 32 };
+    uint32_t grf_B = run->kernel->module->grf_B;
+    memset(grf + R0_B, 0, grf_B - R0_B);
+    copy_registers(grf + grf_B + run->kernel->per_thread_B, run->payload, run->kernel->inline_B);
+}
+
+/* Unique among the live threads of the launch. */
+static inline uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
+                                     uint32_t thread)
+{
+    return group->place * run->threads_per_group + thread;
+}
+
+/* The low bits of a number at the places of a mask's bits. */
+static inline uint32_t spread(uint32_t number, uint32_t mask)
+{
+    uint32_t bits = 0;
+    for (; mask && number; mask &= mask - 1, number >>= 1)
+        bits |= number & 1 ? mask & -mask : 0;
+    return bits;
+}
+
+/* Where threads find the number that selects their private memory (CShader::GetHWTID() of IGC). */
+static inline void number_thread(const struct zs_gpu_model *model, uint32_t number, uint32_t *sr0_0,
+                                 uint32_t *msg0)
+{
+    *sr0_0 |= spread(number, model->sr0_number);
+    if (model->msg0_shift)
+        *msg0 = number >> model->msg0_shift;
+    if (model->tid_count) {
+        uint32_t engine = number / model->tid_count;
+        *sr0_0 |= number % model->tid_count | (engine & 7) << 4;
+        *msg0 = engine >> 3;
+    }
+}
+
+/* What compiled code changes from thread to thread of a group by itself. */
+static inline void make_rows(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                             const struct zs_gpu_group *group, uint32_t sr0_0)
+{
+    w->rows_of = group->place;
+    for (uint32_t i = 0; i < run->threads_per_group; i++) {
+        uint32_t number = thread_number(run, group, i);
+        w->rows[i] = (struct zs_eu_series_row){
+            place_code(run, i), scratch_base(run, number) | fftid(run, number), sr0_0, 0};
+        number_thread(run->device->model, number, &w->rows[i].sr0_0, &w->rows[i].msg0);
+    }
+}
+
+#endif
