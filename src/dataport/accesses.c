@@ -339,3 +339,71 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
         break;
     }
 }
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+/* Which step there is between the lanes' addresses; false: another one. */
+static bool step_of(const uint8_t *at, uint32_t bytes, uint32_t lanes, uint32_t *ret_step_B)
+{
+    uint64_t first = bytes == 8 ? zs_port_load64(at) : zs_port_load32(at), wrong = 0;
+    uint64_t second = bytes == 8 ? zs_port_load64(at + 8) : zs_port_load32(at + 4);
+    uint32_t step_B = lanes > 1 && second == first ? 0 : 4;
+    for (uint32_t i = 1; bytes == 8 && i < lanes; i++)
+        wrong |= zs_port_load64(at + (size_t)i * 8) ^ (first + (uint64_t)i * step_B);
+    for (uint32_t i = 1; bytes == 4 && i < lanes; i++)
+        wrong |= zs_port_load32(at + (size_t)i * 4) ^ ((uint32_t)first + i * step_B);
+    *ret_step_B = step_B;
+    return !wrong;
+}
+
+/* [address, + size_B) for the host; NULL: not all of it is in one allocation. */
+static const uint8_t *host_row(const struct zs_port *port, const struct zs_port_message *m,
+                               uint64_t gpu_va, uint64_t size_B)
+{
+    const struct zs_port_range *range = &port->cache[m->cache_slot];
+    bool inside = gpu_va >= range->start && gpu_va < range->end && size_B <= range->end - gpu_va;
+    return inside ? zs_port_host(range, gpu_va) : NULL;
+}
+
+static const uint8_t *area_row(const struct zs_port *port, const struct zs_port_message *m,
+                               uint32_t first, uint32_t size_B)
+{
+    struct zs_port_area area;
+    if (!area_of(port, m, m->bytes_written != 0, &area))
+        return NULL;
+    uint64_t offset = (first & area.mask) - area.bias;
+    bool inside = ((first + size_B - 4) & area.mask) - area.bias == offset + size_B - 4 &&
+                  offset <= area.size_B && size_B <= area.size_B - offset;
+    return inside ? area.base + offset : NULL;
+}
+
+bool zs_port_row(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+                 uint32_t lane_mask, struct zs_port_row *ret_row)
+{
+    const uint8_t *at = src0 + (size_t)m->header_grf * GRF_B;
+    uint32_t bytes = m->shape == ZS_PORT_SHAPE_OFFSETS     ? 4
+                     : m->shape == ZS_PORT_SHAPE_ADDRESSES ? 8
+                     : m->shape == ZS_PORT_SHAPE_LSC       ? m->address_B
+                                                           : 0;
+    uint32_t mask = m->lanes ? lane_mask & zs_port_lane_mask(m->lanes) : 0, step_B;
+    if (!bytes || !mask || (mask & (mask + 1)) || m->element_B != 4 || m->elements != 1 ||
+        (m->channels & ~1u && m->channels != 15) ||
+        (m->shape == ZS_PORT_SHAPE_LSC && zs_port_lsc_is_special(m)))
+        return false;
+    if (m->shape == ZS_PORT_SHAPE_LSC)
+        at = src0;
+    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    if (!step_of(at, bytes, lanes, &step_B))
+        return false;
+    uint32_t size_B = (lanes - 1) * step_B + 4;
+    const uint8_t *host = bytes == 8 ? host_row(port, m, zs_port_load64(at), size_B)
+                                     : area_row(port, m, zs_port_load32(at), size_B);
+    uint64_t place = (uint64_t)(uintptr_t)host, slm = (uint64_t)(uintptr_t)port->slm;
+    bool is_slm = port->slm && place - slm < port->slm_B;
+    *ret_row = (struct zs_port_row){.address = is_slm ? place - slm : place,
+                                    .lanes = lanes,
+                                    .is_slm = is_slm,
+                                    .is_one = !step_B};
+    return host != NULL;
+}

@@ -311,6 +311,16 @@ struct zs_port_accesses {
 };
 /* As zs_port_footprint(). What samplers read is not told. Addresses of 64 bits may lead anywhere.
  */
+/* All that a message moves, where it is a dword for each lane from the first one on, behind each
+ * other or at one place. */
+struct zs_port_row {
+    uint64_t address; /* as in zs_port_access */
+    uint32_t lanes;
+    bool is_slm, is_one; /* place */
+};
+/* false: something else. */
+bool zs_port_row(const struct zs_port *port, const struct zs_port_message *message,
+                 const uint8_t *src0, uint32_t lane_mask, struct zs_port_row *ret_row);
 void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *message,
                       const uint8_t *src0, uint32_t mask, struct zs_port_accesses *ret);
 

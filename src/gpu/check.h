@@ -21,14 +21,25 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
 
 /* Fences of local memory, and of all other. */
 enum { ZS_CHECK_FENCES = 2, ZS_CHECK_FENCES_KEPT = 4, ZS_CHECK_READS_KEPT = 8 };
+enum { ZS_CHECK_SLABS = 64 };
 
 /* What a thread has read plainly, by instruction: atomics on it later say that it was a guess. */
 struct zs_check_reads {
     uint32_t inst, count;
+    uint64_t low, high; /* of the addresses */
     struct {
         uint64_t address;
         bool is_slm;
     } pieces[32];
+};
+
+/* What holds for accesses of one record and all that another record stands for (race.c). */
+struct zs_check_verdict {
+    uint32_t number; /* of the other record; 0: none yet */
+    bool is_harmless;
+    bool is_before; /* ... this access, or of a group that has ended */
+    bool is_own;    /* of the same thread: harmless and before where the lane is the same */
+    bool is_atomic;
 };
 
 /* A resident EU thread. */
@@ -44,7 +55,10 @@ struct zs_check_thread {
     uint64_t pending_space;
     struct {
         uint32_t inst, epoch, generation, record;
-    } recent[8]; /* records by instruction */
+        uint32_t passed; /* barriers waited for, of what is known */
+        bool is_slm;
+        struct zs_check_verdict known[2]; /* of words' halves, the last ones */
+    } recent[8];                          /* records by instruction */
 };
 
 /* A resident group. */
@@ -88,6 +102,10 @@ struct zs_check_order {
         size_t count, capacity;
     } log;
     struct zs_id_map objects; /* numbers by address */
+    struct {
+        uint64_t where, space;
+        uint32_t number; /* 0: none */
+    } recent[256];
     uint32_t object_count, search;
     uint32_t *thread_seen, *group_any, *group_all; /* the search that reached it */
     struct {
@@ -124,8 +142,13 @@ struct zs_gpu_checks {
     } records;
     uint32_t generation; /* of the records */
     struct zs_id_map pages;
-    uint64_t page_number;
-    uint64_t *page;         /* used last */
+    struct zs_gpu_block slabs[ZS_CHECK_SLABS]; /* where they are, each larger than before */
+    uint32_t slab_count;
+    size_t slab_used_B; /* of the last one */
+    struct {
+        uint64_t number;
+        uint64_t *words;
+    } recent[64];           /* pages, by number */
     uint64_t *local;        /* of local memory, by resident group */
     uint64_t reported[256]; /* pairs of sites */
     /* Races of atomics with plain reads wait for the end: some reads are guesses. */

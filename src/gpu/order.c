@@ -63,7 +63,7 @@ static void add(struct zs_check_order *o, uint64_t who, uint32_t object)
     o->log.items[o->log.count++].object = object;
 }
 
-static uint32_t object_of(struct zs_check_order *o, uint64_t where, uint64_t space)
+static uint32_t find_object(struct zs_check_order *o, uint64_t where, uint64_t space)
 {
     uintptr_t number = (uintptr_t)zs_id_map_get(&o->objects, where, space);
     if (number)
@@ -74,6 +74,18 @@ static uint32_t object_of(struct zs_check_order *o, uint64_t where, uint64_t spa
         return 1;
     }
     return ++o->object_count;
+}
+
+static uint32_t object_of(struct zs_check_order *o, uint64_t where, uint64_t space)
+{
+    size_t slot = (where / 4 + space * 61) % ZS_ARRAY_LEN(o->recent);
+    if (!o->recent[slot].number || o->recent[slot].where != where ||
+        o->recent[slot].space != space) {
+        o->recent[slot].number = find_object(o, where, space);
+        o->recent[slot].where = where;
+        o->recent[slot].space = space;
+    }
+    return o->recent[slot].number;
 }
 
 void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t thread,

@@ -32,17 +32,10 @@ enum {
     BYTES_SHIFT = 27,
     VALUE_MAX_B = 8,
     HELD_MAX = 64,
+    SLAB_B = 1 << 18,
+    SLAB_DOUBLINGS = 12,
 };
 #define SECOND_READ (1u << 31)
-
-/* What holds for this access and all that a record stands for. */
-struct verdict {
-    uint32_t number; /* of the record; 0: none yet */
-    bool is_harmless;
-    bool is_before; /* ... this access, or of a group that has ended */
-    bool is_own;    /* of the same thread: harmless and before where the lane is the same */
-    bool is_atomic;
-};
 
 struct access {
     struct zs_check_where *at;
@@ -56,8 +49,8 @@ struct access {
     uint32_t size_B, lane, element;
     uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
-    uint64_t *local;         /* words of the group's local memory; NULL: not asked for yet */
-    struct verdict known[2]; /* of words' halves, the last ones */
+    uint64_t *local;                /* words of the group's local memory; NULL: not asked for yet */
+    struct zs_check_verdict *known; /* of words' halves, the last ones */
     /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
     uint32_t slot_B, component_B, chan_offset;
@@ -97,6 +90,7 @@ static uint32_t record_of(struct zs_check_where *at, const struct zs_check_recor
     at->thread->recent[slot].inst = wanted->inst;
     at->thread->recent[slot].epoch = wanted->epoch;
     at->thread->recent[slot].generation = c->generation;
+    memset(at->thread->recent[slot].known, 0, sizeof(at->thread->recent[slot].known));
     return at->thread->recent[slot].record = (uint32_t)c->records.count;
 }
 
@@ -113,25 +107,47 @@ static uint32_t lane_of(uint32_t half)
 /* ---- shadow ------------------------------------------------------------------------------------
  */
 
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Zeros. Slabs are the device's, as most launches have others behind them: memory that is fresh
+ * from the host's system costs more than all that is done with it. */
+static uint64_t *make_page(struct zs_gpu_checks *c)
+{
+    const size_t size_B = PAGE_WORDS * sizeof(uint64_t);
+    struct zs_gpu_block *slab = &c->slabs[c->slab_count - (c->slab_count > 0)];
+    if (!c->slab_count || slab->size_B - c->slab_used_B < size_B) {
+        size_t wanted_B = (size_t)SLAB_B << ZS_MIN(c->slab_count, (uint32_t)SLAB_DOUBLINGS);
+        slab = &c->slabs[c->slab_count];
+        if (c->slab_count == ZS_CHECK_SLABS ||
+            zs_gpu_block_get(c->run->device, wanted_B, slab) != 0)
+            return NULL;
+        c->slab_count++;
+        c->slab_used_B = 0;
+    }
+    uint8_t *page = slab->data + c->slab_used_B;
+    c->slab_used_B += size_B;
+    return (uint64_t *)(void *)memset(page, 0, size_B);
+}
+
 static uint64_t *__attribute__((noinline)) find_page(struct zs_gpu_checks *c, uint64_t number)
 {
     uint64_t *page = zs_id_map_get(&c->pages, number, 0);
     if (!page) {
-        page = calloc(PAGE_WORDS, sizeof(*page));
+        page = make_page(c);
         if (!page || zs_id_map_put(&c->pages, number, 0, page)) {
-            free(page);
             c->lost = true;
             return NULL;
         }
     }
-    c->page_number = number;
-    return c->page = page;
+    c->recent[number % ZS_ARRAY_LEN(c->recent)].number = number;
+    return c->recent[number % ZS_ARRAY_LEN(c->recent)].words = page;
 }
 
 static inline uint64_t *page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
 {
-    uint64_t number = gpu_va / PAGE_B;
-    return c->page && c->page_number == number ? c->page : find_page(c, number);
+    uint64_t number = gpu_va / PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
+    return c->recent[slot].words && c->recent[slot].number == number ? c->recent[slot].words
+                                                                     : find_page(c, number);
 }
 
 static uint64_t *local_of(const struct access *a)
@@ -330,6 +346,17 @@ static struct zs_check_reads *reads_of(const struct access *a, uint32_t inst)
     return a->at->c->reads + index * ZS_CHECK_READS_KEPT + inst % ZS_CHECK_READS_KEPT;
 }
 
+static void find_ends(const struct zs_port_accesses *pieces, uint32_t count, uint64_t *ret_low,
+                      uint64_t *ret_high)
+{
+    *ret_low = UINT64_MAX;
+    *ret_high = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *ret_low = ZS_MIN(*ret_low, pieces->pieces[i].address);
+        *ret_high = ZS_MAX(*ret_high, pieces->pieces[i].address);
+    }
+}
+
 static void note_reads(const struct access *a, const struct zs_port_accesses *pieces)
 {
     struct zs_check_reads *reads = reads_of(a, a->inst);
@@ -339,6 +366,7 @@ static void note_reads(const struct access *a, const struct zs_port_accesses *pi
         reads->pieces[i].address = pieces->pieces[i].address;
         reads->pieces[i].is_slm = pieces->pieces[i].is_slm;
     }
+    find_ends(pieces, reads->count, &reads->low, &reads->high);
 }
 
 static bool has_read(const struct zs_check_reads *reads, const struct zs_port_access *p)
@@ -353,9 +381,12 @@ static bool has_read(const struct zs_check_reads *reads, const struct zs_port_ac
 /* What the thread has read plainly it is atomic on now: a first guess, or a look before. */
 static void find_guesses(const struct access *a, const struct zs_port_accesses *pieces)
 {
+    uint64_t low, high;
+    find_ends(pieces, pieces->count, &low, &high);
     for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++) {
         const struct zs_check_reads *reads = reads_of(a, n);
-        if (!reads->count || is_guess(a->at->c, reads->inst))
+        if (!reads->count || low > reads->high || high < reads->low ||
+            is_guess(a->at->c, reads->inst))
             continue;
         for (uint32_t i = 0; i < pieces->count; i++) {
             if (has_read(reads, &pieces->pieces[i])) {
@@ -425,11 +456,13 @@ static uint64_t after_read(const struct access *a, uint64_t word, uint32_t mine)
     return word;
 }
 
-static struct verdict __attribute__((noinline)) judge(const struct access *a, uint32_t half)
+static struct zs_check_verdict __attribute__((noinline))
+judge(const struct access *a, uint32_t half)
 {
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
     bool is_ended = a->is_slm && r->group != now->group;
-    struct verdict v = {.number = half & RECORD_MASK, .is_atomic = r->is_write && !is_ended};
+    struct zs_check_verdict v = {.number = half & RECORD_MASK,
+                                 .is_atomic = r->is_write && !is_ended};
     if (r->group == now->group && r->thread == now->thread) {
         v.is_before =
             (is_parted(a, r) && is_seen(a, r)) || (r->inst != now->inst && a->at->c->in_step);
@@ -441,7 +474,7 @@ static struct verdict __attribute__((noinline)) judge(const struct access *a, ui
     return v;
 }
 
-static inline const struct verdict *verdict_of(struct access *a, unsigned i, uint32_t half)
+static inline const struct zs_check_verdict *verdict_of(struct access *a, unsigned i, uint32_t half)
 {
     if (a->known[i].number != (half & RECORD_MASK))
         a->known[i] = judge(a, half);
@@ -454,7 +487,7 @@ static inline bool touch_harmless(struct access *a, uint64_t *word, uint32_t rea
 {
     bool reads_before = true, is_atomic = false;
     if (read) {
-        const struct verdict *v = verdict_of(a, 0, read);
+        const struct zs_check_verdict *v = verdict_of(a, 0, read);
         bool is_own = v->is_own && is_own_lane(a, read);
         if (!v->is_harmless && !is_own)
             return false;
@@ -462,7 +495,7 @@ static inline bool touch_harmless(struct access *a, uint64_t *word, uint32_t rea
         is_atomic = v->is_atomic;
     }
     if (other) {
-        const struct verdict *v = verdict_of(a, 1, other);
+        const struct zs_check_verdict *v = verdict_of(a, 1, other);
         if (!v->is_harmless && !(v->is_own && is_own_lane(a, other)))
             return false;
     }
@@ -583,6 +616,15 @@ static uint32_t run_length(const struct zs_port_access *p, uint32_t count)
     return n;
 }
 
+/* What is known is so of one space. */
+static void enter_space(struct access *a, bool is_slm)
+{
+    if (a->is_slm == is_slm)
+        return;
+    a->known[0].number = a->known[1].number = a->at->asked = 0;
+    a->is_slm = is_slm;
+}
+
 /* What a lane more is in the half of a word. */
 static uint64_t lane_step(const struct access *a, uint64_t word)
 {
@@ -600,11 +642,16 @@ static uint64_t lane_step(const struct access *a, uint64_t word)
  */
 static bool touch_run(struct access *a, uint64_t *word, uint32_t count)
 {
-    uint64_t before = word[0], step = lane_step(a, before), differs = 0;
-    uint32_t read = (uint32_t)before, other = (uint32_t)(before >> 32);
+    uint64_t before = word[0], step = lane_step(a, before), differs;
+    uint32_t read = (uint32_t)before, other = (uint32_t)(before >> 32), i = 0;
     uint32_t mine = a->number | a->lane << LANE_SHIFT | 15u << BYTES_SHIFT;
-    for (uint32_t i = 1; i < count; i++)
-        differs |= word[i] ^ (before + i * step);
+    pair expected = {before, before + step}, two = {2 * step, 2 * step}, wrong = {0, 0};
+    for (; i + 1 < count; i += 2, expected += two) {
+        pair found;
+        memcpy(&found, word + i, sizeof(found));
+        wrong |= found ^ expected;
+    }
+    differs = wrong[0] | wrong[1] | (i < count ? word[i] ^ expected[0] : 0);
     if (differs || (read && lane_of(read) + count > 32 && (uint32_t)step) ||
         (other && lane_of(other) + count > 32 && step >> 32))
         return false;
@@ -616,9 +663,34 @@ static bool touch_run(struct access *a, uint64_t *word, uint32_t count)
     if (after == before)
         return true;
     step = lane_step(a, after);
-    for (uint32_t i = 1; i < count; i++)
-        word[i] = after + i * step;
+    expected = (pair){after, after + step};
+    two = (pair){2 * step, 2 * step};
+    for (i = 0; i + 1 < count; i += 2, expected += two)
+        memcpy(word + i, &expected, sizeof(expected));
+    if (i < count)
+        word[i] = expected[0];
     return true;
+}
+
+/* Dwords of lanes from the first one on, behind each other; of reads also one for all. */
+static void touch_row(struct access *a, const struct zs_port_row *row)
+{
+    uint64_t at = row->address;
+    enter_space(a, row->is_slm);
+    a->size_B = 4;
+    for (uint32_t lane = 0, count; lane < (row->is_one ? 1 : row->lanes); lane += count) {
+        count = row->is_one ? 1 : ZS_MIN(row->lanes - lane, (uint32_t)(PAGE_B - at % PAGE_B) / 4);
+        uint64_t *word = word_at(a, at);
+        a->lane = lane + a->chan_offset;
+        if (!word)
+            return;
+        for (uint32_t i = 0; i < count && (i || count == 1 || !touch_run(a, word, count)); i++) {
+            a->lane = lane + i + a->chan_offset;
+            a->gpu_va = at + i * 4;
+            touch(a, word + i, 15);
+        }
+        at += count * 4;
+    }
 }
 
 static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces)
@@ -642,9 +714,7 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         a->lane = a->only                      ? (uint32_t)__builtin_ctz(a->only)
                   : p->lane == ZS_PORT_NO_LANE ? 0
                                                : p->lane + a->chan_offset;
-        if (a->is_slm != p->is_slm)
-            a->known[0].number = a->known[1].number = a->at->asked = 0;
-        a->is_slm = p->is_slm;
+        enter_space(a, p->is_slm);
         uint64_t *first = run > 1 ? word_at(a, p->address) : NULL;
         if (first && touch_run(a, first, run)) {
             i += run - 1;
@@ -665,27 +735,57 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
     }
 }
 
+/* What is known of other records stays so until the thread has waited for one more barrier: what
+ * they did then was signalled before. */
+static void find_known(struct access *a)
+{
+    size_t slot = a->inst % ZS_ARRAY_LEN(a->at->thread->recent);
+    if (a->at->thread->recent[slot].passed != a->passed)
+        memset(a->at->thread->recent[slot].known, 0, sizeof(a->at->thread->recent[slot].known));
+    a->at->thread->recent[slot].passed = a->passed;
+    a->is_slm = a->at->thread->recent[slot].is_slm;
+    a->known = a->at->thread->recent[slot].known;
+}
+
+static bool is_one_row(const struct zs_check_where *at, const struct zs_eu_send *send,
+                       const struct zs_port_message *m, bool is_atomic, const uint8_t *payload,
+                       uint32_t lane_mask, struct zs_port_row *ret)
+{
+    bool is_write = m->bytes_written != 0;
+    return !is_atomic && !send->d.no_mask && (is_write || !at->c->reads) &&
+           zs_port_row(&at->w->port, m, payload, lane_mask, ret) && !(ret->address & 3) &&
+           !(is_write && ret->is_one);
+}
+
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                      const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
                      uint32_t lane_mask)
 {
     uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
     struct zs_port_accesses pieces;
+    struct zs_port_row row;
     const uint8_t *payload = zs_eu_send_payload(t, send, m, joined);
-    zs_port_accesses(&at->w->port, m, payload, lane_mask, &pieces);
-    if (!pieces.count ||
-        (!pieces.pieces[0].is_slm && is_of_launch(at->c, &at->w->port, pieces.pieces[0].address)))
+    bool is_row = is_one_row(at, send, m, is_atomic, payload, lane_mask, &row);
+    pieces.count = 0;
+    if (!is_row)
+        zs_port_accesses(&at->w->port, m, payload, lane_mask, &pieces);
+    if (!is_row && !pieces.count)
+        return;
+    uint64_t first = is_row ? row.address : pieces.pieces[0].address;
+    if (!(is_row ? row.is_slm : pieces.pieces[0].is_slm) &&
+        is_of_launch(at->c, &at->w->port, first))
         return; /* the others are, too */
-    uint32_t one_B = pieces.pieces[0].size_B;
+    uint32_t one_B = is_row ? 4 : pieces.pieces[0].size_B;
     bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
     bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));
+    bool has_no_lane = !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE;
     struct zs_check_record wanted = {
         .group = (uint32_t)at->group->index,
         .inst = send->d.inst,
         .thread = (uint16_t)at->number,
         .is_write = m->bytes_written != 0 || is_atomic,
         .is_atomic = is_atomic,
-        .is_whole = !is_one && (send->d.no_mask || pieces.pieces[0].lane == ZS_PORT_NO_LANE),
+        .is_whole = !is_one && (send->d.no_mask || has_no_lane),
         .by_all = is_scalar && !is_one && (is_atomic || !m->bytes_written),
         .size_B = (uint8_t)ZS_MIN(one_B, 255u),
         .signals = at->thread->signals,
@@ -706,13 +806,18 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
         return;
     }
     a.record = record_at(at->c, a.number);
+    find_known(&a);
     if (wanted.is_write && !is_atomic)
         find_values(&a, send, payload);
     else if (at->c->reads && is_atomic)
         find_guesses(&a, &pieces);
     else if (at->c->reads)
         note_reads(&a, &pieces);
-    touch_pieces(&a, &pieces);
+    if (is_row)
+        touch_row(&a, &row);
+    else
+        touch_pieces(&a, &pieces);
+    at->thread->recent[send->d.inst % ZS_ARRAY_LEN(at->thread->recent)].is_slm = a.is_slm;
     if (is_atomic) /* what it orders is not itself: another one might have come first */
         order_atomic(at, &pieces);
 }
@@ -726,8 +831,8 @@ void zs_check_races_end(struct zs_gpu_checks *c)
         zs_check_tell(c, f);
     }
     free(c->held);
-    for (size_t i = 0; i < c->pages.capacity; i++)
-        free(c->pages.slots[i].value);
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        zs_gpu_block_put(c->run->device, &c->slabs[i]);
     zs_id_map_fini(&c->pages);
     free(c->local);
     free(c->records.items);

@@ -47,7 +47,7 @@ struct trial {
     _Alignas(64) uint8_t payload[FILE_B], dst[FILE_B], first_dst[FILE_B];
     struct image told, before, after;
     struct zs_port_accesses reach;
-    uint32_t mask, told_B, changed_B;
+    uint32_t mask, told_B, changed_B, rows[2];
 };
 
 static uint32_t below(struct trial *t, uint32_t limit)
@@ -210,7 +210,7 @@ static void put_lanes(struct trial *t, uint32_t at_B, uint32_t address_B, uint32
     enum { SPAN_B = 64 };
     const struct zs_port_message *m = &t->f.message;
     uint32_t first = some_offset(t, 32 * SPAN_B / 2), step = below(t, 3) * m->element_B;
-    bool even = !below(t, 4);
+    bool even = below(t, 2);
     if (m->strided)
         put32(t, at_B + 8, step);
     for (uint32_t lane = 0; lane < (m->strided ? 1u : m->lanes); lane++) {
@@ -346,12 +346,28 @@ static bool execute(struct trial *t)
                        lanes && lanes < 32 ? t->mask & ((1u << lanes) - 1) : t->mask);
 }
 
+/* What is told as a row is told by lanes, too. */
+static void check_row(struct trial *t)
+{
+    struct zs_port_row row;
+    if (!zs_port_row(&t->f.port, &t->f.message, t->payload, t->mask, &row))
+        return;
+    assert_int_equal(t->reach.count, row.lanes);
+    for (uint32_t i = 0; i < t->reach.count; i++) {
+        const struct zs_port_access *p = &t->reach.pieces[i];
+        assert_true(p->lane == i && p->size_B == 4 && p->is_slm == row.is_slm);
+        assert_true(p->address == row.address + (row.is_one ? 0 : i * 4));
+    }
+    t->rows[row.is_one]++;
+}
+
 static void find_told(struct trial *t)
 {
     const struct zs_port_message *m = &t->f.message;
     uint32_t lanes = 0;
     zs_port_accesses(&t->f.port, m, t->payload, t->mask, &t->reach);
     assert_true(t->reach.whole);
+    check_row(t);
     memset(&t->told, 0, sizeof(t->told));
     for (uint32_t i = 0; i < t->reach.count; i++) {
         const struct zs_port_access *p = &t->reach.pieces[i];
@@ -558,21 +574,30 @@ static bool any_message(struct trial *t, struct zs_isa_send (*form)(struct trial
 static void legacy_messages(void **state)
 {
     static struct trial t;
+    uint32_t rows[2] = {0};
     for (size_t i = 0; i < ZS_ARRAY_LEN(functions); i++) {
         uint32_t modelled = 0;
-        for (uint32_t type = 0; type < functions[i].types; type++)
+        for (uint32_t type = 0; type < functions[i].types; type++) {
             modelled += any_message(&t, legacy_form,
                                     (uint32_t)(uint32_t)functions[i].sfid << 8 | type, true);
+            rows[0] += t.rows[0];
+            rows[1] += t.rows[1];
+        }
         assert_int_equal(modelled, functions[i].modelled);
     }
+    assert_true(rows[0] > 5 && rows[1] > 5);
 }
 
 static uint32_t count_opcodes(struct zs_isa_send (*form)(struct trial *, uint32_t))
 {
     static struct trial t;
     uint32_t found = 0;
-    for (uint32_t opcode = 0; opcode < 64; opcode++)
+    uint32_t rows = 0;
+    for (uint32_t opcode = 0; opcode < 64; opcode++) {
         found += any_message(&t, form, opcode, opcode != LSC_LOAD_ATOMIC);
+        rows += t.rows[0] + t.rows[1];
+    }
+    assert_true(rows > 5 || form != lsc_form);
     return found;
 }
 
