@@ -49,6 +49,23 @@ typedef ze_result_t(ZE_APICALL *zescope_pfnKernelGetCounts_t)(ze_kernel_handle_t
                                                               zescope_instruction_count_t *pCounts);
 typedef ze_result_t(ZE_APICALL *zescope_pfnKernelResetCounts_t)(ze_kernel_handle_t hKernel);
 
+/*
+ * What a kernel became, as text: its instructions and the operations that the software GPU executes
+ * for each; the module in LLVM's language that code of the host is made of; that code, as an
+ * assembler takes it. pText NULL: *pSize is what the text takes with its NUL; else at most *pSize
+ * bytes are written. ZE_RESULT_ERROR_UNSUPPORTED_FEATURE: it is not compiled here, and the text
+ * says why.
+ */
+#define ZESCOPE_KERNEL_GET_LOWERED_NAME "zescopeKernelGetLowered"
+typedef enum zescope_lowered_step {
+    ZESCOPE_LOWERED_OPERATIONS,
+    ZESCOPE_LOWERED_LLVM,
+    ZESCOPE_LOWERED_HOST
+} zescope_lowered_step_t;
+typedef ze_result_t(ZE_APICALL *zescope_pfnKernelGetLowered_t)(ze_kernel_handle_t hKernel,
+                                                               zescope_lowered_step_t step,
+                                                               size_t *pSize, char *pText);
+
 /* One launch that has ended. Everything is borrowed for the duration of the callback. */
 typedef struct zescope_launch_info {
     size_t size_B;             /* of this struct: later versions append members */

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/input.h"
+#include "cli/lowered.h"
 
 #include "report/disasm.h"
 
@@ -18,7 +19,7 @@ struct disasm_options {
     struct zs_common_options common;
     struct zs_input_select select;
     struct zs_disasm_options view;
-    const char *raw;
+    const char *raw, *lowered;
     bool json;
 };
 
@@ -41,6 +42,9 @@ static const struct zs_option options[] = {
     {"blocks", 'B', ZS_OPTION_FLAG, AT(view.blocks), NULL,
      "say where control goes from each basic block, and in which loop it lies"},
     {"sends", 'M', ZS_OPTION_FLAG, AT(view.sends), NULL, "decode the messages of sends"},
+    {"lowered", 0, ZS_OPTION_STRING, AT(lowered), "STEP",
+     "print what the kernels become on the software GPU: its operations for each instruction "
+     "(operations), the module of their code for the host (llvm), that code (host)"},
     {"json", 'j', ZS_OPTION_FLAG, AT(json), NULL,
      "print JSON, schema zescope.module/1, without debug info; a document per module"},
 };
@@ -117,6 +121,8 @@ static int run_disasm(void *opaque, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_disasm, "a file or a recording is needed");
     if (o->raw && (o->json || operand_count != 1))
         return zs_cli_usage(&zs_command_disasm, "--raw takes one file, and prints text");
+    if (o->lowered && (o->raw || o->json))
+        return zs_cli_usage(&zs_command_disasm, "--lowered takes modules, and prints text");
     if (o->raw && (o->select.kernels.count || o->select.device))
         return zs_cli_usage(
             &zs_command_disasm,
@@ -129,7 +135,9 @@ static int run_disasm(void *opaque, int operand_count, char **operands)
         const struct zs_input *input = &inputs.modules.items[i];
         if (inputs.modules.count > 1 && !o->json)
             print_name(input->name, i > 0);
-        status = o->json ? print_json(o, input) : print_text(o, input);
+        status = o->json      ? print_json(o, input)
+                 : o->lowered ? zs_cli_print_lowered(&zs_command_disasm, input, o->lowered)
+                              : print_text(o, input);
     }
     if (status == ZS_EXIT_OK && inputs.failed)
         status = ZS_EXIT_FAILED;

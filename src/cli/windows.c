@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What Windows does not have: commands that start programs or read recordings, and recordings. */
 #include "cli/demangle.h"
+#include "cli/lowered.h"
 #include "cli/options.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
@@ -24,6 +25,12 @@ bool zs_cli_last_recording(char ret_path[PATH_MAX])
 {
     ret_path[0] = '\0';
     return false;
+}
+
+int zs_cli_print_lowered(const struct zs_command *command, const struct zs_input *input,
+                         const char *step)
+{
+    return zs_cli_fail("there is a software GPU on Linux alone");
 }
 
 bool zs_cli_is_source(const char *path)

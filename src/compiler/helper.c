@@ -112,8 +112,13 @@ static enum zs_compiler_status build_for_host(const struct zs_compiler_request *
                                               struct zs_buf *ret_blob, struct zs_buf *ret_log)
 {
 #ifdef ZS_COMPILER_HAS_TIER
-    int error = zs_host_build(request->units[0], ret_blob, ret_log);
-    if (error == -ENOTSUP) { /* that is remembered as a blob that is none */
+    const char *form = request->internal_options;
+    int error = zs_host_build(request->units[0],
+                              strcmp(form, ZS_COMPILER_HOST_MODULE) == 0     ? ZS_HOST_MODULE
+                              : strcmp(form, ZS_COMPILER_HOST_ASSEMBLY) == 0 ? ZS_HOST_ASSEMBLY
+                                                                             : ZS_HOST_BLOB,
+                              ret_blob, ret_log);
+    if (error == -ENOTSUP && !*form) { /* that is remembered as a blob that is none */
         ret_blob->size_B = 0;
         zs_buf_puts(ret_blob, "none");
         error = ret_blob->error;

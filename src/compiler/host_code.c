@@ -242,12 +242,14 @@ static int failed(struct zs_buf *why, const char *what, const char *text)
 static const char passes[] = "always-inline,function(sroa,early-cse<memssa>,instcombine,"
                              "simplifycfg,gvn,dse,loop-mssa(licm),instcombine,simplifycfg)";
 
-static int to_object(const struct zs_host_llvm *l, ref context, struct zs_buf *text, ref *ret,
-                     struct zs_buf *why)
+enum file { ASSEMBLY_FILE, OBJECT_FILE }; /* as LLVM numbers them */
+
+static int to_file(const struct zs_host_llvm *l, ref context, struct zs_buf *text, enum file what,
+                   ref *ret, struct zs_buf *why)
 {
     ref module = NULL, target = NULL, error;
     char *message = NULL;
-    enum { LEVEL_LESS = 1, RELOC_PIC = 2, MODEL_SMALL = 3, OBJECT_FILE = 1 };
+    enum { LEVEL_LESS = 1, RELOC_PIC = 2, MODEL_SMALL = 3 };
 
     ref source = l->LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)text->data,
                                                               text->size_B, "kernel");
@@ -268,7 +270,7 @@ static int to_object(const struct zs_host_llvm *l, ref context, struct zs_buf *t
     error = l->LLVMRunPasses(module, passes, machine, options);
     int result = error ? failed(why, "passes", l->LLVMGetErrorMessage(error)) : 0;
     if (!result &&
-        l->LLVMTargetMachineEmitToMemoryBuffer(machine, module, OBJECT_FILE, &message, ret))
+        l->LLVMTargetMachineEmitToMemoryBuffer(machine, module, (int)what, &message, ret))
         result = failed(why, "code", message);
     l->LLVMDisposePassBuilderOptions(options);
     l->LLVMDisposeTargetData(layout);
@@ -281,7 +283,7 @@ int zs_host_code(const struct zs_host_llvm *l, struct zs_buf *text, uint32_t ent
                  uint32_t *ret_entries_B, struct zs_buf *ret_code, struct zs_buf *ret_why)
 {
     ref context = l->LLVMContextCreate(), bytes = NULL;
-    int error = to_object(l, context, text, &bytes, ret_why);
+    int error = to_file(l, context, text, OBJECT_FILE, &bytes, ret_why);
 
     if (!error) {
         struct object o = {.bytes = (const uint8_t *)l->LLVMGetBufferStart(bytes),
@@ -295,14 +297,48 @@ int zs_host_code(const struct zs_host_llvm *l, struct zs_buf *text, uint32_t ent
     return error;
 }
 
-static int build_program(const struct zs_host_llvm *l, const struct zs_eu_program *program,
-                         const struct zs_eu_tier_options *options, struct zs_buf *ret_blob,
-                         struct zs_buf *ret_why)
+static int make_blob(const struct zs_host_llvm *l, const struct zs_eu_program *program,
+                     struct zs_eu_tier_module *module, struct zs_buf *ret_blob,
+                     struct zs_buf *ret_why)
 {
-    struct zs_eu_tier_module *module = calloc(1, sizeof(*module));
     uint32_t *places_B = calloc(ZS_EU_TIER_ENTRIES_MAX, sizeof(*places_B)); /* of functions */
     struct zs_buf code = {0};
-    int error = module && places_B ? zs_eu_tier_emit(program, options, module) : -ENOMEM;
+    int error =
+        places_B ? zs_host_code(l, &module->text, module->function_count, places_B, &code, ret_why)
+                 : -ENOMEM;
+
+    for (uint32_t i = 0; !error && i < module->entry_count; i++)
+        module->entries[i].code_B = places_B[module->entries[i].code_B];
+    if (!error)
+        zs_eu_tier_blob_put(program, module, zs_buf_span(&code), ret_blob);
+    zs_buf_fini(&code);
+    free(places_B);
+    return error;
+}
+
+static int make_text(const struct zs_host_llvm *l, struct zs_eu_tier_module *module, bool is_host,
+                     struct zs_buf *ret_text, struct zs_buf *ret_why)
+{
+    if (!is_host) {
+        zs_buf_append(ret_text, module->text.data, module->text.size_B);
+        return ret_text->error;
+    }
+    ref context = l->LLVMContextCreate(), bytes = NULL;
+    int error = to_file(l, context, &module->text, ASSEMBLY_FILE, &bytes, ret_why);
+    if (!error) {
+        zs_buf_append(ret_text, l->LLVMGetBufferStart(bytes), l->LLVMGetBufferSize(bytes));
+        l->LLVMDisposeMemoryBuffer(bytes);
+    }
+    l->LLVMContextDispose(context);
+    return error ? error : ret_text->error;
+}
+
+static int build_program(const struct zs_host_llvm *l, const struct zs_eu_program *program,
+                         const struct zs_eu_tier_options *options, enum zs_host_form form,
+                         struct zs_buf *ret, struct zs_buf *ret_why)
+{
+    struct zs_eu_tier_module *module = calloc(1, sizeof(*module));
+    int error = module ? zs_eu_tier_emit(program, options, module) : -ENOMEM;
 
     struct zs_diag diag;
     zs_diag_clear(&diag);
@@ -312,21 +348,18 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
     }
     if (error == -ENOTSUP)
         zs_buf_puts(ret_why, "nothing of it can be compiled\n");
-    if (!error)
-        error = zs_host_code(l, &module->text, module->function_count, places_B, &code, ret_why);
-    for (uint32_t i = 0; !error && i < module->entry_count; i++)
-        module->entries[i].code_B = places_B[module->entries[i].code_B];
-    if (!error)
-        zs_eu_tier_blob_put(program, module, zs_buf_span(&code), ret_blob);
+    if (!error && form == ZS_HOST_BLOB)
+        error = make_blob(l, program, module, ret, ret_why);
+    else if (!error)
+        error = make_text(l, module, form == ZS_HOST_ASSEMBLY, ret, ret_why);
     if (module)
         zs_buf_fini(&module->text);
-    zs_buf_fini(&code);
     free(module);
-    free(places_B);
     return error;
 }
 
-int zs_host_build(struct zs_span request, struct zs_buf *ret_blob, struct zs_buf *ret_why)
+int zs_host_build(struct zs_span request, enum zs_host_form form, struct zs_buf *ret_blob,
+                  struct zs_buf *ret_why)
 {
     const struct zs_host_llvm *l = zs_host_llvm_load(ret_why);
     struct zs_eu_tier_request parsed;
@@ -343,7 +376,7 @@ int zs_host_build(struct zs_span request, struct zs_buf *ret_blob, struct zs_buf
     if (error)
         zs_buf_printf(ret_why, "%s\n", diag.text);
     else
-        error = build_program(l, program, &parsed.options, ret_blob, ret_why);
+        error = build_program(l, program, &parsed.options, form, ret_blob, ret_why);
     zs_eu_program_destroy(program);
     zs_eu_tier_request_fini(&parsed);
     return error;

@@ -356,7 +356,6 @@ struct zs_gpu_kernel_desc {
     uint32_t local_array_count;
     const struct zs_gpu_bounds_site *bounds_sites; /* outlive the kernel */
     size_t bounds_site_count;
-    struct zs_buf *ret_lowered; /* NULL, or: what the code became (eu/show.h) */
 };
 
 enum {
@@ -400,6 +399,10 @@ uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW 
 uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group);
 /* Whether it calls functions by their addresses, which may be those of any code there is. */
 bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel);
+/* Its instructions, and the operations that each became (eu/show.h). */
+void zs_gpu_kernel_show(const struct zs_gpu_kernel *kernel, struct zs_buf *ret_text);
+/* What it is compiled for the host from (eu/tier.h): bytes of its own; empty: it never is. */
+struct zs_span zs_gpu_kernel_tier_request(const struct zs_gpu_kernel *kernel);
 /* Bytes of its code, and of functions before it. */
 void zs_gpu_kernel_extent(const struct zs_gpu_kernel *kernel, uint32_t *ret_before_B,
                           uint32_t *ret_size_B);

@@ -208,8 +208,6 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .registers = &registers,
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
-    if (!error && desc->ret_lowered)
-        zs_eu_program_show(kernel->program, params.platform, desc->ret_lowered);
     if (!error && desc->compile &&
         !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2 |
                          ZS_GPU_KERNEL_MESSAGES | ZS_GPU_KERNEL_DEFINED)))
@@ -389,6 +387,11 @@ uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel)
 bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel)
 {
     return zs_eu_program_computes_jumps(kernel->program);
+}
+
+void zs_gpu_kernel_show(const struct zs_gpu_kernel *kernel, struct zs_buf *ret_text)
+{
+    zs_eu_program_show(kernel->program, kernel->device->model->platform, ret_text);
 }
 
 void zs_gpu_kernel_extent(const struct zs_gpu_kernel *kernel, uint32_t *ret_before_B,

@@ -193,6 +193,11 @@ int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
     return 0;
 }
 
+struct zs_span zs_gpu_kernel_tier_request(const struct zs_gpu_kernel *kernel)
+{
+    return kernel->tier ? zs_buf_span(&kernel->tier->request) : zs_span_make(NULL, 0);
+}
+
 void zs_gpu_tier_free(struct zs_gpu_kernel *kernel)
 {
     if (kernel->tier)

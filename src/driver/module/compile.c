@@ -182,6 +182,27 @@ bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
     return status == ZS_COMPILER_OK;
 }
 
+bool zs_describe_for_host(struct zs_ze_driver *driver, struct zs_span request, bool is_host,
+                          struct zs_buf *ret_text)
+{
+    struct zs_buf log = {0};
+    char host[64];
+    host_name(host);
+    const struct zs_compiler_request asked = {
+        .device = ZS_COMPILER_HOST_DEVICE,
+        .options = host,
+        .internal_options = is_host ? ZS_COMPILER_HOST_ASSEMBLY : ZS_COMPILER_HOST_MODULE,
+        .unit_count = 1,
+        .units = &request};
+    bool ok = request.size_B &&
+              zs_compiler_build(driver->compiler, &asked, ret_text, &log) == ZS_COMPILER_OK;
+    if (!ok)
+        zs_buf_printf(ret_text, "%s",
+                      request.size_B ? zs_buf_cstr(&log) : "the kernel is never compiled");
+    zs_buf_fini(&log);
+    return ok;
+}
+
 /* or cr0.0 ... 0x4c0; add (8) r10 r11 r12; end of thread, of Gen9 */
 static const uint32_t shortest_kernel[] = {
     0x00000006, 0x30000004, 0x16001000, 0x04c004c0, 0x00600040, 0x21400a28,

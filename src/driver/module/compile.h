@@ -14,6 +14,11 @@ struct zs_compiler *zs_compile_start(void);
 bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
                          struct zs_buf *ret_blob);
 
+/* What people read of that: the module in LLVM's language, or the host's instructions. false: why
+ * there is none. */
+bool zs_describe_for_host(struct zs_ze_driver *driver, struct zs_span request, bool is_host,
+                          struct zs_buf *ret_text);
+
 struct zs_compile_unit {
     struct zs_span spirv;
     const ze_module_constants_t *constants; /* or NULL */

@@ -7,6 +7,8 @@
 #include "driver/module/module.h"
 #include "isa/isa.h"
 
+#include <zescope/driver_ext.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +77,14 @@ static struct zs_gpu_local_array *local_arrays_of(const struct zs_ze_module *mod
     return arrays;
 }
 
+static void dump(const struct zs_kernel *kernel, const struct zs_gpu_kernel *gpu)
+{
+    struct zs_buf text = {0};
+    zs_gpu_kernel_show(gpu, &text);
+    fprintf(stderr, "kernel %s\n%s\n", kernel->name, zs_buf_cstr(&text));
+    zs_buf_fini(&text);
+}
+
 static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kernel, bool all,
                       struct zs_lowered *ret_lowered, struct zs_diag *diag)
 {
@@ -98,9 +108,6 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
     if (module->context->driver->checks & (ZS_CHECK_RACE | ZS_CHECK_SYNC))
         desc.flags |= ZS_GPU_KERNEL_MESSAGES;
-    struct zs_buf lowered = {0};
-    if (module->context->driver->dumps)
-        desc.ret_lowered = &lowered;
     if (module->context->driver->eu != ZS_DRIVER_EU_INTERPRETED) {
         desc.compile = zs_compile_for_host;
         desc.compile_context = module->context->driver;
@@ -121,9 +128,8 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
     if (!error)
         error = zs_gpu_kernel_create(module->device->gpu, &desc, &ret_lowered->gpu, diag);
     free(arrays);
-    if (lowered.size_B)
-        fprintf(stderr, "kernel %s\n%s\n", kernel->name, zs_buf_cstr(&lowered));
-    zs_buf_fini(&lowered);
+    if (!error && module->context->driver->dumps)
+        dump(kernel, ret_lowered->gpu);
     ret_lowered->generation = code.generation;
     ret_lowered->ip_B = code.ip_B;
     if (error)
@@ -224,8 +230,45 @@ static ze_result_t ZE_APICALL zexKernelGetBaseAddress(ze_kernel_handle_t hKernel
     return ZE_RESULT_SUCCESS;
 }
 
+static bool show(const struct zs_ze_kernel *kernel, zescope_lowered_step_t step,
+                 struct zs_buf *ret_text)
+{
+    if (step != ZESCOPE_LOWERED_OPERATIONS)
+        return zs_describe_for_host(kernel->module->context->driver,
+                                    zs_gpu_kernel_tier_request(kernel->gpu),
+                                    step == ZESCOPE_LOWERED_HOST, ret_text);
+    zs_gpu_kernel_show(kernel->gpu, ret_text);
+    return true;
+}
+
+static ze_result_t ZE_APICALL zescopeKernelGetLowered(ze_kernel_handle_t hKernel,
+                                                      zescope_lowered_step_t step, size_t *pSize,
+                                                      char *pText)
+{
+    ZS_OBJECT(kernel, kernel, hKernel);
+    ZS_CHECK_POINTER(pSize);
+    if (step > ZESCOPE_LOWERED_HOST)
+        return zs_refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "zescopeKernelGetLowered",
+                         "there is no step %u", (unsigned)step);
+    struct zs_buf text = {0};
+    bool shown = show(kernel, step, &text);
+    const char *from = zs_buf_cstr(&text);
+    size_t size_B = strlen(from) + 1;
+    if (pText && *pSize)
+        snprintf(pText, *pSize, "%s", from);
+    *pSize = pText ? ZS_MIN(*pSize, size_B) : size_B;
+    ze_result_t result = text.error ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                         : shown    ? ZE_RESULT_SUCCESS
+                                    : zs_refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                                "zescopeKernelGetLowered", "%s", from);
+    zs_buf_fini(&text);
+    return result;
+}
+
 void *zs_kernel_function(const char *name)
 {
+    if (strcmp(name, ZESCOPE_KERNEL_GET_LOWERED_NAME) == 0)
+        return (void *)zescopeKernelGetLowered;
     return strcmp(name, "zexKernelGetBaseAddress") == 0 ? (void *)zexKernelGetBaseAddress : NULL;
 }
 

@@ -38,6 +38,57 @@ class Disasm(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+    def lowered(self, device, step):
+        result = disasm('--lowered', step, '-k', '^saxpy$', self.files[device])
+        if 'was built without' in result.stderr:
+            self.skipTest(result.stderr)
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        return result.stdout
+
+    def test_lowered_operations(self):
+        """The instructions of the listing in their order, and below each what it became."""
+        for device in ('skl', 'pvc'):
+            listed = disasm('--offsets', '-k', '^saxpy$', self.files[device]).stdout.splitlines()
+            wanted = [(int(m[1], 16), m[2].split('//')[0].split()) for m in
+                      (re.match(r'([0-9a-f]+): (.*)', line) for line in listed) if m]
+            text = self.lowered(device, 'operations')
+            self.assertTrue(text.startswith('// kernel saxpy\n'))
+            found, operations = [], []
+            for line in text.splitlines():
+                m = re.match(r'  ([0-9a-f]{5}) (.*)', line)
+                if m:
+                    found.append((int(m[1], 16), m[2].split('//')[0].split()))
+                    operations.append([])
+                elif line.startswith('        ') and operations:
+                    operations[-1].append(line.split()[0])
+            self.assertTrue(set(map(repr, found)) <= set(map(repr, wanted)))
+            self.assertGreater(len(found), len(wanted) / 2)  # others leave nothing to be done
+            self.assertEqual([at for at, _ in found], sorted(at for at, _ in found))
+            self.assertTrue(all(operations))
+            self.assertEqual([name for name in sum(operations, []) if 'SEND' in name].count('SEND'),
+                             sum('send' in ' '.join(words) for _, words in found))
+
+    def test_lowered_host(self):
+        """What LLVM and the assembler take."""
+        for device in ('skl', 'pvc'):
+            module = self.lowered(device, 'llvm')
+            self.assertRegex(module, r'(?m)^; kernel saxpy\n(?s:.*)^define i8\* @e0\(')
+            code = os.path.join(self.folder.name, 'host.s')
+            with open(code, 'w', encoding='utf-8') as f:
+                f.write(self.lowered(device, 'host'))
+            subprocess.run(['as', code, '-o', code + '.o'], check=True)
+            symbols = subprocess.run(['nm', code + '.o'], check=True, stdout=subprocess.PIPE, text=True).stdout
+            self.assertRegex(symbols, r' T e0\n')
+            self.assertNotIn(' U ', symbols)  # it calls by its table of helpers alone
+
+    def test_lowered_errors(self):
+        for arguments, status, why in (
+                (['--lowered', 'thing', self.files['skl']], 2, 'none of operations, llvm, host'),
+                (['--lowered', 'llvm', '--json', self.files['skl']], 2, 'prints text')):
+            result = disasm(*arguments)
+            self.assertEqual((result.returncode, result.stdout), (status, ''))
+            self.assertIn(why, result.stderr)
+
     def iga64(self, platform, code):
         path = os.path.join(self.folder.name, 'code')
         with open(path, 'wb') as f:

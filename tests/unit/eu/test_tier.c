@@ -29,7 +29,7 @@ static struct zs_eu_program *compiled_as(const struct zs_eu_lower_params *params
     struct zs_diag diag = {0};
 
     zs_eu_tier_request_put(params, options, &request);
-    int error = zs_host_build(zs_buf_span(&request), &blob, &why);
+    int error = zs_host_build(zs_buf_span(&request), ZS_HOST_BLOB, &blob, &why);
     if (error == -ENOTSUP)
         print_message("%s", zs_buf_cstr(&why));
     else if (error)
@@ -384,7 +384,7 @@ static void test_hostile_blobs(void **state)
         assert_int_equal(zs_eu_tier_request_parse(zs_span_make(request.data, size_B), &parsed),
                          -EBADMSG);
     }
-    assert_int_equal(zs_host_build(zs_buf_span(&request), &blob, &why), 0);
+    assert_int_equal(zs_host_build(zs_buf_span(&request), ZS_HOST_BLOB, &blob, &why), 0);
     assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
     for (unsigned i = 0; i < 3000; i++) { /* a bit is another, or the end is missing */
         uint8_t *bytes = malloc(blob.size_B);

@@ -46,7 +46,7 @@ static inline bool runner_compile(void *context, struct zs_span request, bool on
                                   struct zs_buf *ret_blob)
 {
     struct zs_buf why = {0};
-    int error = zs_host_build(request, ret_blob, &why);
+    int error = zs_host_build(request, ZS_HOST_BLOB, ret_blob, &why);
     if (error && error != -ENOTSUP)
         print_error("%s", zs_buf_cstr(&why));
     zs_buf_fini(&why);
