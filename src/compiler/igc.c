@@ -37,6 +37,7 @@ enum slot {
     PLATFORM_SET_RENDER_CORE = 18,
     PLATFORM_SET_PCI_ID = 22,
     PLATFORM_SET_REVISION = 24,
+    PLATFORM_SET_RENDER_BLOCK = 31, /* from version 2 on */
 
     SYSTEM_SET_MAX_EUS = 46,
     SYSTEM_SET_MAX_SLICES = 48,
@@ -192,6 +193,23 @@ bool zs_igc_knows(const char *device)
     return find(device) != NULL;
 }
 
+/* As registers and zebins have it: 10 bits, 8 and, for the revision, 6. */
+static uint32_t ip_version(const struct device *device)
+{
+    static const struct {
+        const char *name;
+        uint32_t major, minor;
+    } all[] = {
+#define ZS_DEVICE(name, platform, core, product, major, minor, ...) {name, major, minor},
+#include "base/devices.def"
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(all); i++) {
+        if (strcmp(all[i].name, device->name) == 0)
+            return all[i].major << 22 | all[i].minor << 14 | device->revision;
+    }
+    return 0;
+}
+
 /* NULL: no memory. */
 static void *make_context(const struct zs_igc *igc, const struct device *device)
 {
@@ -212,6 +230,8 @@ static void *make_context(const struct zs_igc *igc, const struct device *device)
     CALL(platform, PLATFORM_SET_RENDER_CORE, set_u64_fn, device->core);
     CALL(platform, PLATFORM_SET_PCI_ID, set_u16_fn, device->pci_id);
     CALL(platform, PLATFORM_SET_REVISION, set_u16_fn, device->revision);
+    if (igc->versions[PLATFORM] >= 2)
+        CALL(platform, PLATFORM_SET_RENDER_BLOCK, set_u32_fn, ip_version(device));
     CALL(system, SYSTEM_SET_MAX_EUS, set_u32_fn, device->eus);
     CALL(system, SYSTEM_SET_MAX_SLICES, set_u32_fn, device->slices);
     CALL(system, SYSTEM_SET_MAX_SUBSLICES, set_u32_fn, device->subslices);

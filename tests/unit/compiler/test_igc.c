@@ -90,6 +90,36 @@ static void test_links(void **state)
         check_same("skl", "", 0, 2);
 }
 
+/* A zebin's note of type 6: the IP version; 0: it has none. */
+static uint32_t ip_version(const struct zs_buf *binary)
+{
+    static const char head[] =
+        "\x08\0\0\0\x04\0\0\0\x06\0\0\0IntelGT"; /* name, value: sizes; type */
+    const char *at = memmem(binary->data, binary->size_B, head, sizeof(head));
+    uint32_t version = 0;
+    if (at && binary->size_B - (size_t)(at - (const char *)binary->data) >= sizeof(head) + 4)
+        memcpy(&version, at + sizeof(head), sizeof(version));
+    return version;
+}
+
+/* Of IGC 2, as ocloc gives it. */
+static void test_versions(void **state)
+{
+    for (size_t i = 0; i < ZS_ARRAY_LEN(devices) && zs_has_igc2(NULL); i++) {
+        if (devices[i].is_old)
+            continue;
+        struct built by_ocloc = build("ocloc", devices[i].name, "", 0, 1);
+        struct built direct = build("libigc.so.2", devices[i].name, "", 0, 1);
+        if (direct.status != ZS_COMPILER_OK)
+            print_error("%s: %s\n", devices[i].name, zs_buf_cstr(&direct.log));
+        assert_int_equal(direct.status, ZS_COMPILER_OK);
+        assert_int_not_equal(ip_version(&direct.binary), 0);
+        assert_int_equal(ip_version(&direct.binary), ip_version(&by_ocloc.binary));
+        built_fini(&by_ocloc);
+        built_fini(&direct);
+    }
+}
+
 /* Every device has a compiler, and the log says which. */
 static void test_chosen(void **state)
 {
@@ -136,8 +166,9 @@ static void test_errors(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units),  cmocka_unit_test(test_devices), cmocka_unit_test(test_links),
-        cmocka_unit_test(test_chosen), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_units),  cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_links),  cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_versions),
     };
     struct zs_diag diag = {0};
     helper = argv[1];
