@@ -269,6 +269,7 @@ struct units {
     struct zs_span bytes;
     uint64_t end_B; /* of the unit */
     uint32_t code;  /* its section */
+    bool holder;    /* what holds functions has a unit, too: where it has constants */
     bool agree;
 };
 
@@ -280,23 +281,25 @@ static void next_unit(struct units *u)
     u->end_B += u->agree ? 4u + length_B : 0;
     do
         u->code++;
-    while (u->code < u->elf->section_count &&
-           (strncmp(u->elf->sections[u->code].name, ".text.", 6) != 0 ||
-            strcmp(u->elf->sections[u->code].name + 6, ZS_FUNCTION_HOLDER_NAME) == 0));
+    while (
+        u->code < u->elf->section_count &&
+        (strncmp(u->elf->sections[u->code].name, ".text.", 6) != 0 ||
+         (!u->holder && strcmp(u->elf->sections[u->code].name + 6, ZS_FUNCTION_HOLDER_NAME) == 0)));
     u->agree = u->agree && u->code < u->elf->section_count;
 }
 
-void zs_elf_nameless_code(const struct zs_elf *elf, const struct zs_section *table,
+/* Whether units and sections are as many. */
+static bool find_nameless(const struct zs_elf *elf, const struct zs_section *table, bool holder,
                           int32_t *ret_section)
 {
-    struct units u = {.elf = elf, .bytes = elf->sections[table->info].bytes, .agree = true};
+    struct units u = {
+        .elf = elf, .bytes = elf->sections[table->info].bytes, .holder = holder, .agree = true};
     const struct zs_section *symtab = &elf->sections[table->link];
     uint32_t count = zs_elf_relocation_count(table);
-    if (!zs_elf_symbol_count(elf, symtab)) /* a section of another type has any link */
-        return;
     for (uint32_t i = 0; i < count; i++) {
         struct zs_elf_relocation relocation;
         bool is_object;
+        ret_section[i] = 0;
         zs_elf_relocation(table, i, &relocation);
         if (relocation.type != ZS_RELOCATION_ADDRESS)
             continue;
@@ -316,6 +319,18 @@ void zs_elf_nameless_code(const struct zs_elf *elf, const struct zs_section *tab
     uint32_t last = u.code;
     bool ended = u.agree;
     next_unit(&u);
-    for (uint32_t i = 0; i < count && (!ended || last == 0 || u.code < elf->section_count); i++)
+    return ended && last != 0 && u.code >= elf->section_count;
+}
+
+void zs_elf_nameless_code(const struct zs_elf *elf, const struct zs_section *table,
+                          int32_t *ret_section)
+{
+    uint32_t count = zs_elf_relocation_count(table);
+    /* a section of another type has any link */
+    if (!zs_elf_symbol_count(elf, &elf->sections[table->link]) ||
+        find_nameless(elf, table, false, ret_section) ||
+        find_nameless(elf, table, true, ret_section))
+        return;
+    for (uint32_t i = 0; i < count; i++)
         ret_section[i] = ret_section[i] ? ZS_ELF_NOWHERE : 0;
 }

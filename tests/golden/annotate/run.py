@@ -21,6 +21,8 @@ CASES = [
     ('color', ['--source-path', 'SRC', '-k', 'k2', '--color', 'always']),
     ('json', ['--json', '--types', '-rM', '--source-path', 'SRC', '-k', 'k2']),
 ]
+# IGC 2.40 lost the name of a kernel's code, in debug info that has a unit for functions, too
+LOST = ('lost-names', ['--json', '-k', 'second'])
 # (in the module and in its text, ...): the module built on Windows, and on a share; as long as what they replace
 PLACE = '/src/cl0'
 OTHERS = (('C:\\s\\cl0', 'C:/s/cl0', 'c:/S\\CL0\\'), ('\\\\s\\cl00', '\\\\s/cl00', '//S/cl00'))
@@ -77,7 +79,8 @@ def main():
     folder = tempfile.mkdtemp(prefix='zescope-golden-')
     failed = 0
     try:
-        shutil.copy(os.path.join(HERE, 'skl.bin'), folder)
+        for module in ('skl.bin', 'lost.bin'):
+            shutil.copy(os.path.join(HERE, module), folder)
         os.utime(os.path.join(folder, 'skl.bin'), (1000000000, 1000000000))
         for name, time in (('SRC', 900000000), ('NEW', 1100000000)):
             shutil.copytree(os.path.join(HERE, 'src'), os.path.join(folder, name))
@@ -86,8 +89,8 @@ def main():
         env = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE_')}
         env.pop('NO_COLOR', None)
         env['TERM'] = 'xterm'
-        for name, arguments in CASES:
-            out, text = text_of(zescope, folder, env, arguments, 'skl.bin')
+        for name, arguments in [*CASES, LOST]:
+            out, text = text_of(zescope, folder, env, arguments, 'lost.bin' if name == LOST[0] else 'skl.bin')
             path = os.path.join(HERE, name + '.txt')
             if update:
                 with open(path, 'w') as f:
@@ -96,7 +99,8 @@ def main():
             with open(path) as f:
                 expected = f.read()
             failed += report(name, out, text, expected)
-            failed += check_others(zescope, folder, env, name, arguments, expected)
+            if name != LOST[0]:
+                failed += check_others(zescope, folder, env, name, arguments, expected)
     finally:
         shutil.rmtree(folder)
     return 1 if failed else 0
