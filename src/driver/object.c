@@ -31,10 +31,16 @@ static struct {
     struct slot *forgotten;                    /* of the process that this one was forked from */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-typedef void (*fini_fn)(void *object);
+#define X(name)                                                                                    \
+    static void fini_##name(void *object)                                                          \
+    {                                                                                              \
+        zs_ze_##name##_fini(object);                                                               \
+    }
+ZS_OBJECT_TYPES(X)
+#undef X
 
-static const fini_fn fini_of[ZS_OBJECT_TYPE_COUNT] = {
-#define X(name) [ZS_OBJECT_##name] = (fini_fn)(void (*)(void))zs_ze_##name##_fini,
+static void (*const fini_of[ZS_OBJECT_TYPE_COUNT])(void *object) = {
+#define X(name) [ZS_OBJECT_##name] = fini_##name,
     ZS_OBJECT_TYPES(X)
 #undef X
 };

@@ -173,19 +173,30 @@ static void make_image(struct world *w, void **slot)
     zeImageCreate(pick(w, CONTEXT), device(w), &desc, (ze_image_handle_t *)slot);
 }
 
+#define DESTROY(name)                                                                              \
+    static ze_result_t destroy_##name(void *handle)                                                \
+    {                                                                                              \
+        return ze##name##Destroy(handle);                                                          \
+    }
+DESTROY(Context)
+DESTROY(CommandQueue)
+DESTROY(CommandList)
+DESTROY(Fence)
+DESTROY(EventPool)
+DESTROY(Event)
+DESTROY(Module)
+DESTROY(Kernel)
+DESTROY(Image)
+
 static const struct {
     void (*make)(struct world *w, void **slot);
     ze_result_t (*destroy)(void *handle);
 } kinds[KINDS] = {
-    [CONTEXT] = {make_context, (ze_result_t(*)(void *))(void (*)(void))zeContextDestroy},
-    [QUEUE] = {make_queue, (ze_result_t(*)(void *))(void (*)(void))zeCommandQueueDestroy},
-    [LIST] = {make_list, (ze_result_t(*)(void *))(void (*)(void))zeCommandListDestroy},
-    [FENCE] = {make_fence, (ze_result_t(*)(void *))(void (*)(void))zeFenceDestroy},
-    [POOL] = {make_pool, (ze_result_t(*)(void *))(void (*)(void))zeEventPoolDestroy},
-    [EVENT] = {make_event, (ze_result_t(*)(void *))(void (*)(void))zeEventDestroy},
-    [MODULE] = {make_module, (ze_result_t(*)(void *))(void (*)(void))zeModuleDestroy},
-    [KERNEL] = {make_kernel, (ze_result_t(*)(void *))(void (*)(void))zeKernelDestroy},
-    [IMAGE] = {make_image, (ze_result_t(*)(void *))(void (*)(void))zeImageDestroy},
+    [CONTEXT] = {make_context, destroy_Context}, [QUEUE] = {make_queue, destroy_CommandQueue},
+    [LIST] = {make_list, destroy_CommandList},   [FENCE] = {make_fence, destroy_Fence},
+    [POOL] = {make_pool, destroy_EventPool},     [EVENT] = {make_event, destroy_Event},
+    [MODULE] = {make_module, destroy_Module},    [KERNEL] = {make_kernel, destroy_Kernel},
+    [IMAGE] = {make_image, destroy_Image},
 };
 
 static void destroy(struct world *w, enum kind kind, uint32_t index)
