@@ -124,8 +124,11 @@ static bool tracer_wants(const struct zs_tracer *tracer, uint32_t call)
     return !tracer->filter || (tracer->filter[call / 64] >> (call % 64) & 1);
 }
 
-static void callback(struct trace_thread *t, struct zs_tracer *tracer,
-                     const struct zs_trace_event *event, int32_t result, void **instance_data)
+/* Functions of applications have types of their own for parameters, which are not known here. */
+__attribute__((no_sanitize("undefined"))) static void callback(struct trace_thread *t,
+                                                               struct zs_tracer *tracer,
+                                                               const struct zs_trace_event *event,
+                                                               int32_t result, void **instance_data)
 {
     zs_trace_fn *fns = event->is_exit ? tracer->exit : tracer->enter;
     zs_trace_fn fn = fns ? fns[event->call] : NULL;
