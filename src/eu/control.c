@@ -229,54 +229,28 @@ static inline void count_block(struct zs_eu_thread *t, const struct zs_eu_op *op
     }
 }
 
-const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
+static inline const struct zs_eu_op *start_block(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                                                 bool hooked)
 {
     if (ZS_UNLIKELY(op->block == t->merge_block))
-        return merge(t, op->block);
-    if (out_of_budget(t, op))
-        return NULL;
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_block_counting(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    if (ZS_UNLIKELY(op->block == t->merge_block))
-        return merge(t, op->block);
-    if (out_of_budget(t, op))
-        return NULL;
-    count_block(t, op);
-    ZS_EU_NEXT(t, op);
-}
-
-/* All lanes are on: none waits. */
-const struct zs_eu_op *zs_eu_op_block_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    if (out_of_budget(t, op))
-        return NULL;
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_block_full_counting(struct zs_eu_thread *t,
-                                                    const struct zs_eu_op *op)
-{
-    if (out_of_budget(t, op))
-        return NULL;
-    count_block(t, op);
-    ZS_EU_NEXT(t, op);
-}
-
-/* With and without counters: word 0 of t->counters exists only where they are kept. */
-const struct zs_eu_op *zs_eu_op_block_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    if (op->block == t->merge_block)
         return merge(t, op->block);
     if (out_of_budget(t, op))
         return NULL;
     if (op->arg)
         count_block(t, op);
-    if (t->hooks && t->hooks->block)
+    if (hooked && t->hooks && t->hooks->block)
         t->hooks->block(t, op->inst, op->aux);
     ZS_EU_NEXT(t, op);
+}
+
+const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return start_block(t, op, false);
+}
+
+const struct zs_eu_op *zs_eu_op_block_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    return start_block(t, op, true);
 }
 
 /* ---- single steps ---- */
@@ -300,14 +274,6 @@ const struct zs_eu_op *zs_eu_op_lane_count(struct zs_eu_thread *t, const struct 
 {
     if (t->counters)
         t->counters[op->aux] += (unsigned)__builtin_popcount(zs_eu_active(t, op));
-    ZS_EU_NEXT(t, op);
-}
-
-/* dst: how many there are. */
-const struct zs_eu_op *zs_eu_op_lane_count_known(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    if (t->counters)
-        t->counters[op->aux] += op->dst;
     ZS_EU_NEXT(t, op);
 }
 
@@ -364,23 +330,6 @@ const struct zs_eu_op *zs_eu_op_jump_uniform(struct zs_eu_thread *t, const struc
     if (taken)
         ZS_EU_FOLLOW(t, go(t, op));
     ZS_EU_NEXT(t, op);
-}
-
-/* The same of one whose channel is on, by its predicate alone, and always. */
-const struct zs_eu_op *zs_eu_op_jump_flag(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    uint32_t taken = (zs_eu_word(t, op->predicate) >> op->pred_shift ^ op->pred_xor) & 1;
-
-    if (op->aux && t->counters)
-        t->counters[op->aux] += taken;
-    if (taken)
-        ZS_EU_FOLLOW(t, go(t, op));
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_jump_always(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    ZS_EU_FOLLOW(t, go(t, op));
 }
 
 /* The block that starts at an address of the ip register's space, or NO_BLOCK after a fault. */
@@ -661,42 +610,6 @@ const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_
         if (ZS_UNLIKELY(status != ZS_EU_OK))
             return stop_behind(t, op, status);
     }
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_send_end(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    t->current = op;
-    return stop_behind(t, op, ZS_EU_EOT);
-}
-
-const struct zs_eu_op *zs_eu_op_send_full(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    const struct zs_eu_send *send = &op->send->send;
-
-    t->current = op;
-    enum zs_eu_status status = send->exec(t, send, op->lanes);
-    if (ZS_UNLIKELY(status != ZS_EU_OK))
-        return stop_behind(t, op, status);
-    ZS_EU_NEXT(t, op);
-}
-
-/* The message was refused. */
-static const struct zs_eu_op *__attribute__((noinline))
-refused(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    return stop_behind(t, op, zs_eu_send_failed(t, &op->send->send));
-}
-
-const struct zs_eu_op *zs_eu_op_send_direct(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    const struct zs_eu_send *send = &op->send->send;
-    const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
-
-    t->current = op;
-    if (ZS_UNLIKELY(!send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
-                               t->grf + send->d.src1_B, op->lanes)))
-        return refused(t, op);
     ZS_EU_NEXT(t, op);
 }
 

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers of control.c that do the same as those of kind.def, and take more for granted:
- * operations of lower_select.c. */
+/* What else control.c has. */
 #ifndef ZS_EU_CONTROL_H
 #define ZS_EU_CONTROL_H
 
 #include "eu/eu_priv.h"
-
-/* send: the end of a thread, and nothing else */
-extern zs_eu_op_fn zs_eu_op_send_end;
-/* lane_count: dst is how many */
-extern zs_eu_op_fn zs_eu_op_lane_count_known;
-/* jump_uniform: NoMask, with a predicate and without */
-extern zs_eu_op_fn zs_eu_op_jump_flag, zs_eu_op_jump_always;
 
 /* Beside the register that a wait is for: it keeps what it has. */
 enum { ZS_EU_WAIT_LEAVES = 4 };

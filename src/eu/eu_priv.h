@@ -86,20 +86,11 @@ enum zs_eu_kind {
     ZS_EU_KIND_COUNT
 };
 
-/* What a row's handler takes for granted about the mask. */
-enum zs_eu_shape {
-    ZS_EU_SHAPE_ANY,  /* nothing */
-    ZS_EU_SHAPE_FULL, /* whole chunks are written, or the one channel of N1 */
-    ZS_EU_SHAPE_COUNT
-};
-
-/* One per build of exec.c. NULL: there is none, ANY will do; ANY has all of class 0 and N1. */
+/* One per build of exec.c. NULL: there is none; all rows have class 0 and N1. */
 struct zs_eu_handlers {
-    zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_SHAPE_COUNT][ZS_EU_CLASS_COUNT];
+    zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
     zs_eu_op_fn *gather[4]; /* by log2 of the element size; stride src[1], to packed */
     zs_eu_op_fn *scatter[4];
-    /* the same for every second element and whole chunks */
-    zs_eu_op_fn *gather_pairs[4], *scatter_pairs[4];
 };
 extern const struct zs_eu_handlers zs_eu_handlers_base;
 extern const struct zs_eu_handlers zs_eu_handlers_avx2;
@@ -207,8 +198,8 @@ _Static_assert(ZS_EU_ACC_SLOTS_MAX % ZS_EU_ACC_RUN == 0 && ZS_EU_ACC_SLOTS_MAX /
                "a bit for each");
 
 /*
- * Every block exists in two versions: one for `full_ce`, with all lanes of the program on, whose
- * operations do not look at the mask, and one for any other mask. Lanes change at block starts and
+ * Of a program that is to be compiled every block exists in two versions: one for `full_ce`, with
+ * all lanes of the program on, and one for any other mask. Lanes change at block starts and
  * branches only, where block_start() in control.c chooses. Operations of the first version are
  * op_count behind those of the other.
  */
@@ -333,11 +324,8 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
 /* control.c, general.c */
 #define ZS_EU_KIND(id, handler) extern zs_eu_op_fn zs_eu_op_##handler;
 #include "eu/kind.def"
-/* control.c: in place of zs_eu_op_block: with counters; all lanes on; hooked */
-extern zs_eu_op_fn zs_eu_op_block_counting, zs_eu_op_block_full, zs_eu_op_block_full_counting,
-    zs_eu_op_block_hooked;
-/* in place of zs_eu_op_send: a known message to all its lanes that does not end the thread */
-extern zs_eu_op_fn zs_eu_op_send_full, zs_eu_op_send_hooked;
+/* control.c: in place of those without hooks */
+extern zs_eu_op_fn zs_eu_op_block_hooked, zs_eu_op_send_hooked;
 
 /* control.c: the message that an operation sends; NULL after a fault */
 const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op);

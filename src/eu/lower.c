@@ -142,18 +142,14 @@ static bool find_start(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
     uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
-    uint64_t read[4] = {0}, exposed[4] = {0};
-    bool anywhere = zs_eu_stands_anywhere(l) && !(l->params->flags & ZS_EU_TIER_LOWER);
-    bool known = !anywhere && !zs_eu_is_watched(l) && zs_eu_exposed_registers(l, entry, exposed);
+    uint64_t read[4] = {0};
 
     if (zs_eu_is_watched(l))
         p->read_acc_slots = (1u << ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN) - 1;
     for (uint32_t reg = 0; reg < p->regs.grf_count; reg++)
         read[reg / 64] |= (uint64_t)is_read(l, reg) << reg % 64;
-    for (unsigned i = 0; i < ZS_ARRAY_LEN(read); i++)
-        exposed[i] = known ? exposed[i] & read[i] : read[i];
     p->clear[false] = find_runs(p, read, &p->clear_count[false]);
-    p->clear[true] = find_runs(p, exposed, &p->clear_count[true]);
+    p->clear[true] = find_runs(p, read, &p->clear_count[true]);
     zs_eu_host_modes(zs_eu_early_control(l, entry), p->host_csr);
     return p->clear[false] && p->clear[true];
 }

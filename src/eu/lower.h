@@ -133,9 +133,6 @@ static inline bool zs_eu_is_watched(const struct zs_eu_lowering *l)
 }
 
 /* ---- lower_start.c ---- */
-/* Registers that a thread of the lowered program which has all lanes on may read before it has
- * written them; false: they are not known. */
-bool zs_eu_exposed_registers(struct zs_eu_lowering *l, uint32_t entry_block, uint64_t ret[4]);
 /* cr0 as the program's first write to it leaves it, if nothing before depends on it; else 0. */
 uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block);
 
@@ -210,10 +207,6 @@ void zs_eu_after_store(struct zs_eu_lowering *l);
 void zs_eu_lower_inst(struct zs_eu_lowering *l);
 /* true: the instruction is control flow or a send and was lowered (or refused) */
 bool zs_eu_lower_flow(struct zs_eu_lowering *l);
-/* lower_flow.c: a send whose descriptors are immediates, before it is lowered. false: none that is
- * modelled. */
-bool zs_eu_known_send(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index,
-                      struct zs_eu_send *ret);
 bool zs_eu_inst_ends_block(const struct zs_isa_inst *inst);
 
 #endif

@@ -381,27 +381,6 @@ static bool lower_known_send(struct zs_eu_lowering *l, struct zs_eu_program_send
     return true;
 }
 
-bool zs_eu_known_send(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index,
-                      struct zs_eu_send *ret)
-{
-    const struct zs_isa_inst *current = l->inst;
-    uint32_t current_index = l->index;
-    struct zs_diag diag;
-
-    if (inst->dst.kind == ZS_OPERAND_INDIRECT || inst->src[0].kind == ZS_OPERAND_INDIRECT)
-        return false;
-    *ret = (struct zs_eu_send){.exec = NULL};
-    l->inst = inst;
-    l->index = index;
-    describe(l, &ret->d);
-    l->inst = current;
-    l->index = current_index;
-    if (zs_eu_send_finish(l->program, ret) < 0)
-        return false;
-    zs_diag_clear(&diag);
-    return ends_thread(&ret->d) || l->program->send_lower(ret, &diag) == 0;
-}
-
 static void mark_payload(struct zs_eu_lowering *l, const struct zs_eu_send_desc *d)
 {
     uint32_t grf_B = l->program->regs.grf_B;

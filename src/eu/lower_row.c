@@ -106,7 +106,7 @@ static unsigned class_for(const struct zs_eu_lowering *l, const struct zs_eu_loc
 
 static bool has_class(const struct zs_eu_lowering *l, enum zs_eu_row row, unsigned cls)
 {
-    return l->handlers->row[row][ZS_EU_SHAPE_ANY][cls] != NULL;
+    return l->handlers->row[row][cls] != NULL;
 }
 
 /* Nothing but numbers: compute one, and give it to all channels. */

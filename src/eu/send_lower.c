@@ -96,8 +96,8 @@ static bool run_joined(struct zs_eu_thread *t, const struct zs_eu_send *send,
     return run(t->env, m, dst, src0, src1, mask);
 }
 
-enum zs_eu_status __attribute__((noinline))
-zs_eu_send_failed(struct zs_eu_thread *t, const struct zs_eu_send *send)
+static enum zs_eu_status __attribute__((noinline))
+send_failed(struct zs_eu_thread *t, const struct zs_eu_send *send)
 {
     struct zs_port *port = t->env;
     struct zs_isa_send described;
@@ -115,12 +115,7 @@ static enum zs_eu_status exec_direct(struct zs_eu_thread *t, const struct zs_eu_
     const struct zs_port_message *m = (const struct zs_port_message *)(const void *)send->u;
     bool done = send->run(t->env, m, t->grf + send->d.dst_B, t->grf + send->d.src0_B,
                           t->grf + send->d.src1_B, lane_mask);
-    return ZS_LIKELY(done) ? ZS_EU_OK : zs_eu_send_failed(t, send);
-}
-
-bool zs_eu_send_is_direct(const struct zs_eu_send *send)
-{
-    return send->exec == exec_direct;
+    return ZS_LIKELY(done) ? ZS_EU_OK : send_failed(t, send);
 }
 
 static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *send,
@@ -135,7 +130,7 @@ static enum zs_eu_status exec(struct zs_eu_thread *t, const struct zs_eu_send *s
         return exec_direct(t, send, lane_mask);
     if (!names_registers(t, send))
         return ZS_EU_FAULT;
-    return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : zs_eu_send_failed(t, send);
+    return run_joined(t, send, m, send->run, lane_mask) ? ZS_EU_OK : send_failed(t, send);
 }
 
 static enum zs_eu_status exec_checked(struct zs_eu_thread *t, const struct zs_eu_send *send,
@@ -146,7 +141,7 @@ static enum zs_eu_status exec_checked(struct zs_eu_thread *t, const struct zs_eu
     if (m->space == ZS_PORT_SPACE_SLM && (send->d.has_dst || m->bytes_written) &&
         !zs_port_check_local(t->env, send->table, m, zs_eu_send_payload(t, send, m, joined),
                              lane_mask))
-        return zs_eu_send_failed(t, send);
+        return send_failed(t, send);
     return exec(t, send, lane_mask);
 }
 

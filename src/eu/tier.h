@@ -23,8 +23,7 @@ enum {
     ZS_EU_TIER_READ_WORDS = ZS_EU_TIER_READ_ACC + 1,
 };
 
-/* A flag, behind ZS_EU_LOWER_*, of a program that is to be compiled: registers that are written
- * before they are read may hold anything where threads start, though they may stand anywhere. */
+/* A flag, behind ZS_EU_LOWER_*, of a program that is to be compiled: blocks have two versions. */
 enum { ZS_EU_TIER_LOWER = 1 << 13 };
 
 struct zs_eu_tier_options {
