@@ -420,10 +420,12 @@ static void want(struct bounds *s, uint32_t id)
 /* A pointer that leads to a variable that is seen: whether this is news. */
 static bool look_at(struct bounds *s, size_t at, uint32_t length)
 {
-    uint32_t step, first = choice(s, at, length, &step), result = number_at(s, at + 2);
+    uint32_t step, first = choice(s, at, length, &step);
     bool found = false;
-    if (!(first || follows(s, at, length)) || !pointee(s, number_at(s, at + 1)) ||
-        s->chosen[result].reaches)
+    if (!first && !follows(s, at, length)) /* it may have less than three words */
+        return false;
+    uint32_t result = number_at(s, at + 2);
+    if (!pointee(s, number_at(s, at + 1)) || s->chosen[result].reaches)
         return false;
     for (uint32_t i = first ? first : 3; i < (first ? length : 4) && !found; i += step)
         found = reaches(s, number_at(s, at + i));
