@@ -621,6 +621,8 @@ const struct zs_eu_op *zs_eu_op_send_hooked(struct zs_eu_thread *t, const struct
         const struct zs_eu_send *send = send_of(t, op);
         if (send && t->hooks && t->hooks->message)
             t->hooks->message(t, send, active);
+        if (ZS_UNLIKELY(t->fault.kind != ZS_EU_FAULT_NONE))
+            return stop_behind(t, op, ZS_EU_FAULT);
         enum zs_eu_status status = run_send(t, send, active);
         if (ZS_UNLIKELY(status != ZS_EU_OK))
             return stop_behind(t, op, status);

@@ -83,6 +83,7 @@ enum zs_eu_fault_kind {
     ZS_EU_FAULT_MEMORY,     /* set by sends: a refused access; details are t->env's business */
     ZS_EU_FAULT_MESSAGE,    /* set by sends: a malformed message */
     ZS_EU_FAULT_SCOREBOARD, /* a register that was not waited for (ZS_EU_LOWER_SCOREBOARD) */
+    ZS_EU_FAULT_FOUND,      /* set by hooks of messages: it is not sent, and may be tried again */
     ZS_EU_FAULT_KIND_COUNT
 };
 

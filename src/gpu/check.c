@@ -73,6 +73,11 @@ void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f)
 {
     if (c->found_count++ < FOUND_MAX)
         zs_check_print(c->run, f);
+    bool may_stop = f->kind == ZS_GPU_FINDING_DIVERGENT || f->kind == ZS_GPU_FINDING_RACE;
+    if (may_stop && !f->note && c->run->debug && zs_gpu_debug_is_attached(c->run)) {
+        c->stops = true;
+        c->stop = *f;
+    }
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------
@@ -90,6 +95,7 @@ static void check_lanes(struct zs_check_where *at, const struct zs_eu_thread *t,
                                    "all work-items of a group have to come to the same barriers"};
     uint32_t lane = (uint32_t)__builtin_ctz(missing);
     uint32_t here = t->ce ? (uint32_t)__builtin_ctz(t->ce) : 0;
+    at->c->stop_lane = here;
     zs_check_site(at->c->run, at->group->index, at->number, inst, (int)here, &f.site[0]);
     zs_check_site(at->c->run, at->group->index, at->number, inst, (int)lane, &f.site[1]);
     if (t->waiting >> lane & 1) {
@@ -161,13 +167,14 @@ static void on_fence(struct zs_check_where *at, bool of_local, bool of_others)
 static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
                        const struct zs_eu_send *send, const struct zs_port_message *m)
 {
-    on_fence(at, !at->c->has_local_fences, false);
-    if (is_named(m, t->grf + send->d.src0_B))
-        return;
-    at->thread->signals++;
-    at->thread->at = send->d.inst;
-    if (at->c->sync)
+    bool named = is_named(m, t->grf + send->d.src0_B);
+    if (at->c->sync && !named)
         check_lanes(at, t, send->d.inst);
+    if (at->c->stops) /* it is tried again */
+        return;
+    on_fence(at, !at->c->has_local_fences, false);
+    at->thread->at = send->d.inst;
+    at->thread->signals += !named;
 }
 
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
@@ -197,6 +204,19 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                             m->space == ZS_PORT_SPACE_TYPED)) {
         zs_check_access(&at, t, send, m, row->is_atomic, lane_mask);
     }
+}
+
+void zs_gpu_checks_message(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                           uint32_t lane_mask)
+{
+    struct zs_gpu_worker *w =
+        (struct zs_gpu_worker *)(void *)((char *)t->env - offsetof(struct zs_gpu_worker, port));
+    struct zs_gpu_checks *c = w->checks;
+    c->stops = false;
+    on_message(t, send, lane_mask);
+    if (c->stops)
+        (void)zs_eu_fault_set(t, ZS_EU_FAULT_FOUND, "a check has found something");
+    c->stops = false;
 }
 
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
@@ -234,7 +254,7 @@ static bool has_atomics(const struct zs_gpu_kernel *kernel)
 int zs_gpu_checks_begin(struct zs_gpu_run *run)
 {
     uint32_t flags = run->launch->flags;
-    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) || run->debug)
+    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)))
         return 0;
     struct zs_gpu_checks *c = calloc(1, sizeof(*c));
     if (!c)

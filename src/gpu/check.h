@@ -12,6 +12,9 @@ void zs_gpu_checks_end(struct zs_gpu_run *run);
 /* A thread begins: its hooks. */
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                                const struct zs_gpu_group *group, uint32_t thread);
+/* What hooks of a debugger ask: a message is about to be sent. Afterwards t->fault may be set. */
+void zs_gpu_checks_message(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                           uint32_t lane_mask);
 /* All threads of the group have signalled; some named barrier lets threads go on. */
 void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
                             const struct zs_gpu_group *group, bool named);
@@ -159,6 +162,10 @@ struct zs_gpu_checks {
     uint32_t held_count, guess_count;
     uint32_t guesses[64]; /* instructions */
     uint32_t found_count;
+    /* With a debugger: where it stops. */
+    bool stops;
+    uint32_t stop_lane;
+    struct zs_gpu_finding stop;
     bool lost;
     bool lost_told;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From a stopped EU thread to a record, and from the record to text. */
-#include "gpu/gpu_priv.h"
+#include "gpu/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,6 +115,7 @@ static enum zs_gpu_fault_kind eu_kind(enum zs_eu_fault_kind kind)
         [ZS_EU_FAULT_MEMORY] = ZS_GPU_FAULT_OUT_OF_BOUNDS,
         [ZS_EU_FAULT_MESSAGE] = ZS_GPU_FAULT_ILLEGAL,
         [ZS_EU_FAULT_SCOREBOARD] = ZS_GPU_FAULT_SCOREBOARD,
+        [ZS_EU_FAULT_FOUND] = ZS_GPU_FAULT_RACE,
     };
     return kinds[kind];
 }
@@ -155,7 +156,7 @@ static void describe_surface(const struct zs_gpu_run *run, const struct zs_port 
 bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind)
 {
     return kind == ZS_GPU_FAULT_SLM || kind == ZS_GPU_FAULT_SLM_UNWRITTEN ||
-           kind == ZS_GPU_FAULT_SLM_GAP;
+           kind == ZS_GPU_FAULT_SLM_GAP || kind == ZS_GPU_FAULT_SLM_RACE;
 }
 
 bool zs_gpu_fault_is_address(const struct zs_gpu_fault *fault)
@@ -249,6 +250,24 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_port *
     }
 }
 
+/* A debugger stops where a check has found something. Returns the lane. */
+static uint32_t describe_found(const struct zs_gpu_run *run, struct zs_gpu_fault *fault)
+{
+    const struct zs_gpu_finding *f = &run->checks->stop;
+    bool is_race = f->kind == ZS_GPU_FINDING_RACE;
+    fault->kind = !is_race      ? ZS_GPU_FAULT_DIVERGENT
+                  : f->is_local ? ZS_GPU_FAULT_SLM_RACE
+                                : ZS_GPU_FAULT_RACE;
+    fault->has_access = is_race;
+    fault->gpu_va = f->gpu_va;
+    fault->access_B = f->site[0].size_B;
+    fault->is_write = f->site[0].is_write;
+    fault->has_lane = f->site[0].has_item;
+    fault->nearest_count = f->allocation_count;
+    fault->nearest[0] = f->allocation;
+    return run->checks->stop_lane;
+}
+
 void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,
                        const struct zs_port *port, uint64_t group_index, uint32_t thread_index,
                        struct zs_gpu_fault *ret)
@@ -262,6 +281,9 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
         describe_access(run, port, ret);
         ret->has_lane = port->fault.has_lane;
         lane = port->fault.lane + info.send.chan_offset;
+    } else if (thread->fault.kind == ZS_EU_FAULT_FOUND && run->checks) {
+        set_lane(run, ret, thread_index, describe_found(run, ret));
+        return;
     } else {
         snprintf(ret->detail, sizeof(ret->detail), "%.150s", thread->fault.text);
     }

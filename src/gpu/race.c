@@ -416,6 +416,7 @@ static void report(const struct access *a, uint32_t half)
                                .site_count = 2,
                                .advice = advice_of(a, r)};
     describe(c->run, a->record, a->lane, &f.site[0]);
+    c->stop_lane = a->lane;
     describe(c->run, r, lane_of(half), &f.site[1]);
     f.site[0].size_B = a->size_B;
     if (r->is_atomic && !a->record->is_write)

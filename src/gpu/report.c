@@ -121,14 +121,15 @@ void zs_gpu_report_finding(const struct zs_gpu_finding *f, const char *const sou
 
 void zs_gpu_report_fault(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out)
 {
-    zs_gpu_report_head(out,
-                       fault->kind == ZS_GPU_FAULT_SCOREBOARD ? "swsb"
-                       : fault->kind == ZS_GPU_FAULT_BARRIER  ? "sync"
-                       : fault->kind == ZS_GPU_FAULT_UNWRITTEN ||
-                               fault->kind == ZS_GPU_FAULT_SLM_UNWRITTEN
-                           ? "init"
-                           : "memory",
-                       false, fault->kernel);
+    zs_gpu_report_head(
+        out,
+        fault->kind == ZS_GPU_FAULT_SCOREBOARD                                         ? "swsb"
+        : fault->kind == ZS_GPU_FAULT_BARRIER || fault->kind == ZS_GPU_FAULT_DIVERGENT ? "sync"
+        : fault->kind == ZS_GPU_FAULT_RACE || fault->kind == ZS_GPU_FAULT_SLM_RACE     ? "race"
+        : fault->kind == ZS_GPU_FAULT_UNWRITTEN || fault->kind == ZS_GPU_FAULT_SLM_UNWRITTEN
+            ? "init"
+            : "memory",
+        false, fault->kernel);
     if (fault->instruction_offset_B != INT64_MIN)
         put_site(out, fault->instruction_offset_B,
                  !fault->has_access ? "-"

@@ -10,6 +10,8 @@
  */
 #include "gpu/debug/history_priv.h"
 
+#include "gpu/check.h"
+
 #include <errno.h>
 
 static struct zs_gpu_worker *worker_of(const struct zs_eu_thread *t)
@@ -137,9 +139,13 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     struct zs_port_accesses reach;
     uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
-    if (!dw || !m || !lane_mask || !(m->bytes_read || m->bytes_written))
+    if (!dw || !m || !lane_mask)
         return;
     const struct zs_gpu_history *h = dw->run->history;
+    if (dw->run->checks && !(h && h->replaying))
+        zs_gpu_checks_message(t, send, lane_mask);
+    if (t->fault.kind != ZS_EU_FAULT_NONE || !(m->bytes_read || m->bytes_written))
+        return;
     bool saves = h && m->bytes_written && !h->replaying && h->lack == ZS_HISTORY_WHOLE;
     dw->reached_count = 0;
     if (!saves && !dw->watch_count)
@@ -258,7 +264,7 @@ void zs_gpu_history_look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 const struct zs_eu_program *zs_gpu_history_program(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     struct zs_gpu_code *code = w->debug->code;
-    if (!run->history && !w->debug->watch_count)
+    if (!run->history && !w->debug->watch_count && !run->checks)
         return code->program;
     return zs_gpu_code_listening((struct zs_gpu_kernel *)(uintptr_t)run->kernel, code,
                                  w->debug->watch_count != 0);

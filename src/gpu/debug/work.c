@@ -573,7 +573,7 @@ bool zs_gpu_debug_stopped(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 
 static uint32_t cause_of(const struct zs_gpu_fault *fault)
 {
-    if (fault->kind == ZS_GPU_FAULT_BARRIER)
+    if (fault->kind == ZS_GPU_FAULT_BARRIER || fault->kind == ZS_GPU_FAULT_DIVERGENT)
         return CR0_1_SOFTWARE_EXCEPTION;
     return fault->has_access ? CR0_1_PAGE_FAULT : CR0_1_ILLEGAL_OPCODE;
 }
@@ -624,7 +624,8 @@ bool zs_gpu_debug_faulted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     struct zs_gpu_debug_thread *place = known ? give_place(run, w, group, thread) : NULL;
     struct zs_gpu_debug_session *s =
         place ? zs_gpu_debug_session_of(card, index_of(run, place)) : NULL;
-    if (s && place->faulted && place->fault_offset_B == fault->instruction_offset_B)
+    bool goes_on = t->fault.kind == ZS_EU_FAULT_FOUND; /* it is told once */
+    if (s && !goes_on && place->faulted && place->fault_offset_B == fault->instruction_offset_B)
         s = NULL; /* the debugger has not mended it */
     if (s) {
         if (t->fault.kind != ZS_EU_FAULT_NONE)

@@ -4,6 +4,7 @@
 kernels without a defect are not."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -106,8 +107,23 @@ class Checked(unittest.TestCase):
                           PROGRAM, PLANTED, 'overflow:1:64')
         self.assertRegex(r.stdout + r.stderr, r'planted\.cl:%d\b' % max(marked('overflow')))
         self.assertIn('256 bytes from the start of overflow.first, which has 256', r.stdout + r.stderr)
-        r = self.run_tool('debug', '--check=race', '--', PROGRAM)
-        self.assertEqual((r.returncode, 'race' in r.stderr or 'memory, init' in r.stderr), (2, True), r.stderr)
+        r = self.run_tool('debug', '--check=undefined', '--', PROGRAM)
+        self.assertEqual((r.returncode, 'memory, init' in r.stderr), (2, True), r.stderr)
+
+    def test_debugged_goes_on(self):
+        """A race and a barrier stop at the work-item; the program goes on, and back where it was recorded."""
+        for kernel, kind, word in (('race', 'race', 'race in local memory: a (?:read|write) of 4 bytes'),
+                                   ('divergent', 'sync', 'a barrier that not all')):
+            with self.subTest(kernel=kernel):
+                commands = ['set record on', 'run', 'reverse-step', 'continue'] + ['continue'] * 4
+                r = self.run_tool('debug', '-d', DEVICE, '--check=' + kind, '--batch', *(f'--eval-command={c}' for c in commands), '--',
+                                  PROGRAM, PLANTED, kernel + ':1:64')
+                text = r.stdout + r.stderr
+                self.assertRegex(text, r'Fault, thread \d+, group 0,0,0, lane \d+.*: ' + word)
+                lines = {int(n) for n in re.findall(r'^#0 .*planted\.cl:(\d+)', text, re.M)}
+                self.assertTrue(lines & marked('barrier' if kernel == 'divergent' else kernel, SOURCE), text)
+                self.assertNotIn('there is no way back', text)
+                self.assertIn('ended with status 0', text)
 
 
 if __name__ == '__main__':
