@@ -1,6 +1,6 @@
 """Kernels on the software GPU, on Oclgrind and on PoCL.
 
-usage: bench/gpu.py BUILD_FOLDER [--checks] [KERNEL...]
+usage: bench/gpu.py BUILD_FOLDER [--checks [--device=skl]] [KERNEL...]
 
 Every measured number is process CPU time (user and system, all threads), the least of RUNS runs
 that are interleaved over the implementations. "A launch" is the difference between 1 + N launches
@@ -11,6 +11,7 @@ whole process with two launches, from fork to wait4().
 
 Before anything is measured each implementation's outputs are compared with plain C.
 """
+import glob
 import json
 import math
 import os
@@ -156,20 +157,20 @@ def start_up(ours, native):
 def main():
     build = os.path.abspath(sys.argv[1])
     here = os.path.dirname(os.path.abspath(__file__))
-    wanted = [a for a in sys.argv[2:] if a != '--checks']
+    wanted = [a for a in sys.argv[2:] if not a.startswith('--')]
+    device = next((a[9:] for a in sys.argv if a.startswith('--device=')), 'skl')
     kernels = [k for k in KERNELS if not wanted or k in wanted]
     source = os.path.join(here, 'gpu', 'kernels.cl')
     bench = os.path.join(build, 'bench')
     with tempfile.TemporaryDirectory() as work:
-        subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device', 'skl', '-output', 'k',
+        subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device', device, '-output', 'k',
                         '-out_dir', work], check=True, stdout=subprocess.DEVNULL)
-        binary = os.path.join(work, 'k_Gen9core.bin')
-        spirv = os.path.join(work, 'k_Gen9core.spv')
+        binary, spirv = (glob.glob(os.path.join(work, 'k_*.' + kind))[0] for kind in ('bin', 'spv'))
         icd = os.path.join(work, 'oclgrind.icd')
         with open(icd, 'w', encoding='utf-8') as f:
             f.write('/usr/lib/oclgrind/liboclgrind-rt-icd.so\n')
         ze = {'ZE_ENABLE_ALT_DRIVERS': os.path.join(build, 'src/driver/libze_zescope.so.1'),
-              'ZESCOPE_LOG': 'error', 'ZESCOPE_EU': 'interpreter'}
+              'ZESCOPE_LOG': 'error', 'ZESCOPE_EU': 'interpreter', 'ZESCOPE_DEVICES': device}
         ours = Runner('zescope', [f'{bench}/gpu_ze', spirv], env=ze)
         native = Runner('native binary', [f'{bench}/gpu_ze', binary], env=ze)
         if '--checks' in sys.argv:
