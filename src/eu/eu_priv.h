@@ -148,6 +148,7 @@ struct zs_eu_inst {
 
 /* What the scoreboard's check knows of an instruction. */
 struct zs_eu_score {
+    uint64_t mask; /* of all bytes that follow: zs_eu_bytes_mask() */
     uint32_t inst;
     struct zs_eu_bytes dst, src[3];
     uint32_t wait_dst, wait_src; /* tokens */

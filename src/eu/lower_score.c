@@ -173,6 +173,9 @@ void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
         score->src[i] = bytes_of(l, inst, &inst->src[i], &by_lanes);
         score->by_lanes |= (uint8_t)((unsigned)by_lanes << i);
     }
+    score->mask = zs_eu_bytes_mask(score->dst);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(score->src); i++)
+        score->mask |= zs_eu_bytes_mask(score->src[i]);
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_SCOREBOARD);
     zs_eu_mask(l, op);
     op->aux = index;

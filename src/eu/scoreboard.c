@@ -39,7 +39,16 @@ static void wait_distance(struct zs_eu_scoreboard *s, const struct zs_eu_score *
 struct touches {
     struct zs_eu_bytes dst, src[3];
     uint32_t lanes;
+    uint64_t mask; /* of the bytes */
 };
+
+static uint64_t mask_of(const struct touches *touches)
+{
+    uint64_t mask = zs_eu_bytes_mask(touches->dst);
+    for (uint32_t i = 0; i < 3; i++)
+        mask |= zs_eu_bytes_mask(touches->src[i]);
+    return mask;
+}
 
 static struct zs_eu_bytes registers(uint32_t begin_B, uint32_t count, uint32_t grf_B)
 {
@@ -190,12 +199,18 @@ static bool check_pipe(struct zs_eu_thread *t, const struct zs_eu_score *score,
                        const struct touches *now, uint32_t pipe)
 {
     static const char *const names[ZS_EU_PIPE_COUNT] = {"F@", "I@", "L@", "M@"};
-    const struct zs_eu_scoreboard *s = &t->scoreboard;
+    struct zs_eu_scoreboard *s = &t->scoreboard;
+    uint64_t pending = 0;
+    if (!(s->pending[pipe] & now->mask))
+        return true;
     uint32_t depth = pipe == ZS_EU_PIPE_LONG ? 14 : pipe == ZS_EU_PIPE_MATH ? 15 : 10;
 
     for (uint32_t n = s->issued[pipe], back = 1; n > s->done[pipe] && back <= depth; n--, back++) {
         const struct zs_eu_recent *r = &s->recent[pipe][n % ZS_EU_RECENT];
         const struct missing missing = {names[pipe], ZS_MIN(back, 7u), ""};
+        pending |= r->mask;
+        if (!(r->mask & now->mask))
+            continue;
         for (uint32_t i = 0; i < 3; i++)
             if (meet(now->src[i], r->dst))
                 return fail(t, score->inst, "reads", now->src[i], r->dst, r->inst, "writes",
@@ -203,6 +218,7 @@ static bool check_pipe(struct zs_eu_thread *t, const struct zs_eu_score *score,
         if (score->pipe != pipe && meet(now->dst, r->dst))
             return fail(t, score->inst, "writes", now->dst, r->dst, r->inst, "writes", missing);
     }
+    s->pending[pipe] = pending;
     return true;
 }
 
@@ -213,7 +229,7 @@ static bool check(struct zs_eu_thread *t, const struct zs_eu_score *score,
         uint32_t i = (uint32_t)__builtin_ctz(m);
         if (!t->scoreboard.tokens[i].writes && !t->scoreboard.tokens[i].reads)
             t->scoreboard.in_use &= ~(m & -m);
-        else if (!check_token(t, score, now, i))
+        else if (t->scoreboard.tokens[i].mask & now->mask && !check_token(t, score, now, i))
             return false;
     }
     for (uint32_t pipe = 0; pipe < ZS_EU_PIPE_COUNT; pipe++)
@@ -229,8 +245,10 @@ static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
 {
     if (score->pipe < ZS_EU_PIPE_COUNT) {
         uint32_t n = ++s->issued[score->pipe];
+        uint64_t mask = zs_eu_bytes_mask(now->dst);
         s->recent[score->pipe][n % ZS_EU_RECENT] =
-            (struct zs_eu_recent){.inst = score->inst, .dst = now->dst};
+            (struct zs_eu_recent){.inst = score->inst, .dst = now->dst, .mask = mask};
+        s->pending[score->pipe] |= mask;
     } else if (score->sets) {
         struct zs_eu_token *token = &s->tokens[score->sbid];
         s->in_use |= 1u << score->sbid;
@@ -239,6 +257,7 @@ static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
                                       .function = score->function,
                                       .lanes = now->lanes,
                                       .dst = now->dst,
+                                      .mask = now->mask,
                                       .writes = now->dst.end_B > now->dst.begin_B,
                                       .reads = true};
         memcpy(token->src, now->src, sizeof(token->src));
@@ -250,11 +269,13 @@ const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct 
 {
     const struct zs_eu_score *score = &t->program->scores[op->aux];
     struct zs_eu_scoreboard *s = &t->scoreboard;
-    struct touches now = {.dst = score->dst, .lanes = UINT32_MAX};
+    struct touches now = {.dst = score->dst, .lanes = UINT32_MAX, .mask = score->mask};
 
     memcpy(now.src, score->src, sizeof(now.src));
-    if (score->starts_block)
+    if (score->starts_block) {
         memcpy(s->done, s->issued, sizeof(s->done));
+        memset(s->pending, 0, sizeof(s->pending));
+    }
     if (!t->program->insts[score->inst].no_mask)
         now.lanes = zs_eu_active(t, op) << op->chan_offset;
     wait_tokens(s, score->wait_dst | (score->sets ? 1u << score->sbid : 0), score->wait_src);
@@ -263,6 +284,8 @@ const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct 
         add_lengths(t, score, &now);
     if (score->maybe_longer)
         add_last_register(t, score, &now);
+    if (score->lengths_in_a0 || score->maybe_longer)
+        now.mask = mask_of(&now);
     t->current = op;
     if (!check(t, score, &now)) {
         t->status = ZS_EU_FAULT;

@@ -39,6 +39,16 @@ struct zs_eu_bytes {
     uint32_t begin_B, end_B;
 };
 
+/* A bit for each 32 bytes, modulo 64: what has none in common does not meet. */
+static inline uint64_t zs_eu_bytes_mask(struct zs_eu_bytes at)
+{
+    uint32_t first = at.begin_B / 32, count = (at.end_B + 31) / 32 - first;
+    if (at.end_B <= at.begin_B)
+        return 0;
+    uint64_t bits = count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    return first % 64 ? bits << first % 64 | bits >> (64 - first % 64) : bits;
+}
+
 /* Of a thread: what is under way. */
 struct zs_eu_scoreboard {
     struct zs_eu_token {
@@ -46,15 +56,18 @@ struct zs_eu_scoreboard {
         uint32_t number;      /* in the order in which tokens were set; 0: never */
         uint8_t function;     /* shared function, or unit */
         struct zs_eu_bytes dst, src[3];
+        uint64_t mask; /* of them */
         bool writes, reads;
     } tokens[ZS_EU_TOKENS];
     uint32_t token_number;
     uint32_t in_use; /* tokens that may write or read yet */
     /* numbers of instructions, by pipe: the last one, and the last one that was waited for */
     uint32_t issued[ZS_EU_PIPE_COUNT], done[ZS_EU_PIPE_COUNT];
+    uint64_t pending[ZS_EU_PIPE_COUNT]; /* masks of what was issued since, at least */
     struct zs_eu_recent {
         uint32_t inst;
         struct zs_eu_bytes dst;
+        uint64_t mask;
     } recent[ZS_EU_PIPE_COUNT][ZS_EU_RECENT]; /* by number */
 };
 
