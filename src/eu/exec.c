@@ -21,20 +21,23 @@
     const T##x8 x = LANES_SPLAT_BITS(T, x##_one)
 #define READ_S(T, x)
 
-/* Mostly all lanes of a chunk are on. */
 #define STORE_BLEND(T, at, value, mask)                                                            \
     do {                                                                                           \
         T##x8 old_, new_ = (value);                                                                \
-        if (ZS_UNLIKELY((mask) != 0xff)) {                                                         \
-            memcpy(&old_, (at), sizeof(old_));                                                     \
-            new_ = LANES_PICK(T, LANES_MASK_##T(mask), new_, old_);                                \
-        }                                                                                          \
+        memcpy(&old_, (at), sizeof(old_));                                                         \
+        new_ = LANES_PICK(T, LANES_MASK_##T(mask), new_, old_);                                    \
         memcpy((at), &new_, sizeof(new_));                                                         \
+    } while (0)
+#define STORE_WHOLE(T, at, value)                                                                  \
+    do {                                                                                           \
+        T##x8 value_ = (value);                                                                    \
+        memcpy((at), &value_, sizeof(value_));                                                     \
     } while (0)
 
 /*
  * A handler: declare the sources, then chunk by chunk read them, compute, store. Sources are read
  * before the chunk is stored, and zs_eu_lower() has excluded harmful overlaps between chunks.
+ * Whole chunks have a loop of their own: gcc takes wide vectors that two ways share through memory.
  */
 #define BODY(TD, MODE, DECLARE, READ, EXPR)                                                        \
     {                                                                                              \
@@ -44,12 +47,20 @@
             uint8_t *to = AT(t, op->dst);                                                          \
             unsigned left = op->chunks;                                                            \
             ENTER_##MODE(t);                                                                       \
-            do {                                                                                   \
-                READ;                                                                              \
-                STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                                \
-                to += sizeof(TD##x8);                                                              \
-                active >>= 8;                                                                      \
-            } while (--left);                                                                      \
+            if (ZS_LIKELY(active == op->full)) {                                                   \
+                do {                                                                               \
+                    READ;                                                                          \
+                    STORE_WHOLE(TD, to, (TD##x8)(EXPR));                                           \
+                    to += sizeof(TD##x8);                                                          \
+                } while (--left);                                                                  \
+            } else {                                                                               \
+                do {                                                                               \
+                    READ;                                                                          \
+                    STORE_BLEND(TD, to, (TD##x8)(EXPR), active & 0xff);                            \
+                    to += sizeof(TD##x8);                                                          \
+                    active >>= 8;                                                                  \
+                } while (--left);                                                                  \
+            }                                                                                      \
             LEAVE_##MODE(t);                                                                       \
         }                                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
