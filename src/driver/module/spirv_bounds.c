@@ -193,7 +193,7 @@ static void take(struct bounds *s, size_t at, uint32_t length)
         id_at(s, at + 1)->name = (uint32_t)at;
     else if (opcode == OP_DECORATE && length > 2 && word(s, at + 2) == DECORATION_C_PACKED)
         s->defs.ids[number_at(s, at + 1)].is_packed = true;
-    else if (opcode == OP_TYPE_VOID || opcode == OP_TYPE_BOOL ||
+    else if (((opcode == OP_TYPE_VOID || opcode == OP_TYPE_BOOL) && length == 2) ||
              (opcode >= OP_TYPE_INT && opcode <= OP_TYPE_FUNCTION && length > 2))
         take_type(s, at, length);
     else if (opcode == OP_EXT_INST && length > 4)
@@ -760,7 +760,7 @@ static void after(struct bounds *s, size_t at, uint32_t length)
         follow_call(s, at, length);
     else if (opcode == OP_VARIABLE)
         take_variable(s, number_at(s, at + 2));
-    else if (opcode == OP_PHI || opcode == OP_SELECT)
+    else if ((opcode == OP_PHI || opcode == OP_SELECT) && length > 2)
         follow_choice(s, at, length);
     else if (opcode == OP_FUNCTION_END)
         describe_several(s);
