@@ -88,6 +88,8 @@ static int print_kernel(const struct api *ze, ze_driver_handle_t driver, ze_modu
                 : step == ZESCOPE_LOWERED_HOST ? "#"
                                                : "//",
                 name, text);
+    else if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE && text)
+        fprintf(out, "kernel %s never becomes that: %s", name, text);
     else
         say(result, name, text, out);
     free(text);

@@ -194,11 +194,11 @@ bool zs_describe_for_host(struct zs_ze_driver *driver, struct zs_span request, b
         .internal_options = is_host ? ZS_COMPILER_HOST_ASSEMBLY : ZS_COMPILER_HOST_MODULE,
         .unit_count = 1,
         .units = &request};
-    bool ok = request.size_B &&
+    const char *why;
+    bool ok = zs_eu_tier_possible(&why) && request.size_B &&
               zs_compiler_build(driver->compiler, &asked, ret_text, &log) == ZS_COMPILER_OK;
     if (!ok)
-        zs_buf_printf(ret_text, "%s",
-                      request.size_B ? zs_buf_cstr(&log) : "the kernel is never compiled");
+        zs_buf_puts(ret_text, log.size_B ? zs_buf_cstr(&log) : why ? why : "it is interpreted");
     zs_buf_fini(&log);
     return ok;
 }
