@@ -390,6 +390,10 @@ ze_result_t ZE_APICALL zeDriverGetProperties(ze_driver_handle_t hDriver,
     if (free_ext)
         free_ext->freePolicies = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
                                  ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
+    ze_driver_ddi_handles_ext_properties_t *ddi = (void *)(uintptr_t)zs_chain_find(
+        pDriverProperties->pNext, ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES);
+    if (ddi)
+        ddi->flags = 0; /* a handle does not point to tables of functions */
     return ZE_RESULT_SUCCESS;
 }
 
