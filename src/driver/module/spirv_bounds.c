@@ -479,21 +479,26 @@ static uint32_t number_of(struct bounds *s, uint32_t variable)
     return s->several_count++;
 }
 
+/* Its offset as a value. */
+static uint32_t offset_of(struct bounds *s, const struct id *at)
+{
+    uint32_t constant = literal(s, (uint64_t)at->constant), offset = at->dynamic;
+    if (!offset)
+        return constant;
+    if (at->constant) {
+        offset = s->next++;
+        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, at->dynamic, constant);
+    }
+    return offset;
+}
+
 /* Offset, size and which of a pointer that is defined: ids of literals or values. */
 static void values_of(struct bounds *s, const struct id *id, uint32_t ret_values[3])
 {
     uint32_t number = id->size ? 0 : number_of(s, id->base);
-    ret_values[0] = literal(s, id->size || number ? (uint64_t)id->constant : UNKNOWN_AT);
+    ret_values[0] = id->size || number ? offset_of(s, id) : literal(s, UNKNOWN_AT);
     ret_values[1] = id->size ? id->size : literal(s, number ? object_B(s, id->base) : UNKNOWN_B);
     ret_values[2] = id->size ? id->which : literal(s, (uint64_t)number << 32);
-    if (!id->dynamic || !(id->size || number))
-        return;
-    uint32_t offset = id->dynamic;
-    if (id->constant) {
-        offset = s->next++;
-        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, id->dynamic, ret_values[0]);
-    }
-    ret_values[0] = offset;
 }
 
 /* Behind a pointer that is chosen from before, in the order of the code, it was seen. */
@@ -644,19 +649,6 @@ static void call_check(struct bounds *s, uint32_t offset, uint32_t last, uint32_
         s->check = s->next++;
     EMIT(s, OP_FUNCTION_CALL, s->type_void, s->next, s->check, offset, last, where);
     s->next++;
-}
-
-/* Its offset as a value. */
-static uint32_t offset_of(struct bounds *s, const struct id *at)
-{
-    uint32_t constant = literal(s, (uint64_t)at->constant), offset = at->dynamic;
-    if (!offset)
-        return constant;
-    if (at->constant) {
-        offset = s->next++;
-        EMIT(s, OP_I_ADD, type_of_width(s, 64), offset, at->dynamic, constant);
-    }
-    return offset;
 }
 
 /* An access through one of several pointers. */

@@ -431,6 +431,22 @@ static uint64_t begun_anew(struct zs_eu_thread *t, const struct zs_eu_program *p
     return t->executed;
 }
 
+/* Of Gen9, with what ends a thread, and what is behind that. zs_isa_code_free() frees it. */
+static struct zs_span code_of(const char *text, const char *behind)
+{
+    struct zs_isa_asm_error where = {.size_B = sizeof(where)};
+    struct zs_span code = {0};
+    uint8_t *bytes = NULL;
+    char whole[1024];
+
+    snprintf(whole, sizeof(whole), "%s%s\n%s", text, end_of_thread(ZS_ISA_GEN9), behind);
+    assert_int_equal(zs_isa_assemble(ZS_ISA_GEN9, zs_span_make(whole, strlen(whole)), &bytes,
+                                     &code.size_B, &where),
+                     0);
+    code.data = bytes;
+    return code;
+}
+
 static void test_repeated(void **state)
 {
     static const struct zs_eu_tier_options plain = {0}, keeps = {.keeps_state = true};
@@ -442,20 +458,13 @@ static void test_repeated(void **state)
                        "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d r2.0<0;1,0>:d\n"
                        "(W&f0.0) jmpi L1\n";
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
-    struct zs_isa_asm_error where = {.size_B = sizeof(where)};
     struct zs_eu_lower_params params = {
         .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 3 * 32};
     uint32_t csr = zs_eu_host_csr(), saved = csr;
-    char whole[1024];
-    uint8_t *code = NULL;
 
     (void)state;
     assert_non_null(t);
-    snprintf(whole, sizeof(whole), "%s%s\n", text, end_of_thread(ZS_ISA_GEN9));
-    assert_int_equal(zs_isa_assemble(ZS_ISA_GEN9, zs_span_make(whole, strlen(whole)), &code,
-                                     &params.code.size_B, &where),
-                     0);
-    params.code.data = code;
+    params.code = code_of(text, "");
     for (unsigned i = 0; i < ZS_ARRAY_LEN(options); i++) {
         struct zs_eu_program *p = compiled_as(&params, options[i]);
         assert_non_null(p);
@@ -481,7 +490,7 @@ static void test_repeated(void **state)
         zs_eu_program_destroy(p);
     }
     zs_eu_host_csr_restore(saved);
-    zs_isa_code_free(code);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
     free(t);
 }
 
@@ -549,22 +558,15 @@ static void test_series(void **state)
                        "(W) cmp (1|M0) (eq)f0.0 null<1>:d r1.0<0;1,0>:d 77:w\n"
                        "(W&f0.0) jmpi L2\n";
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
-    struct zs_isa_asm_error where = {.size_B = sizeof(where)};
     struct zs_eu_lower_params params = {
         .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 2 * 32};
     const struct zs_eu_tier_options options = {.own_B = 32, .own = 1 << 5 | ZS_EU_OWN_STATE};
     struct following all = {.limit = {{4}, {5}, {9}, {2}, {7}}};
     uint32_t csr = zs_eu_host_csr(), saved = csr, value;
-    char whole[1024];
-    uint8_t *code = NULL;
 
     (void)state;
     assert_non_null(t);
-    snprintf(whole, sizeof(whole), "%s%s\nL2:\nillegal\n", text, end_of_thread(ZS_ISA_GEN9));
-    assert_int_equal(zs_isa_assemble(ZS_ISA_GEN9, zs_span_make(whole, strlen(whole)), &code,
-                                     &params.code.size_B, &where),
-                     0);
-    params.code.data = code;
+    params.code = code_of(text, "L2:\nillegal\n");
     struct zs_eu_program *p = compiled_as(&params, &options);
     assert_non_null(p);
     memset(t, 0, sizeof(*t));
@@ -597,7 +599,7 @@ static void test_series(void **state)
     assert_memory_equal(t->grf + 32, all.limit[3], 32);
     zs_eu_program_destroy(p);
     zs_eu_host_csr_restore(saved);
-    zs_isa_code_free(code);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
     free(t);
 }
 
