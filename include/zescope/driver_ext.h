@@ -172,7 +172,8 @@ typedef void (*zescope_pfnSetWalkCallback_t)(zescope_walk_callback_t callback, v
  * And these: who sees the application's calls says what faults and findings are to name. A module
  * that was built: its binary, debug information that is not in it (or NULL), both copied. An
  * allocation: its call's name and size before the call, and after it the address (NULL: none is
- * known), on the same thread; its address before it is freed.
+ * known), on the same thread; its context and address before it is freed, which returns what is to
+ * be freed in its place: with checks of memory one that was to be freed earlier, or NULL.
  */
 #define ZESCOPE_ADD_MODULE_NAME "zescope_add_module"
 typedef void (*zescope_pfnAddModule_t)(const void *binary, size_t binary_B, const void *debug,
@@ -182,7 +183,7 @@ typedef void (*zescope_pfnMemoryBegin_t)(const char *call, uint64_t size_B);
 #define ZESCOPE_MEMORY_END_NAME "zescope_memory_end"
 typedef void (*zescope_pfnMemoryEnd_t)(const void *address);
 #define ZESCOPE_MEMORY_FREE_NAME "zescope_memory_free"
-typedef void (*zescope_pfnMemoryFree_t)(const void *address);
+typedef void *(*zescope_pfnMemoryFree_t)(const void *context, void *address);
 
 #ifdef __cplusplus
 }

@@ -40,8 +40,7 @@ void zs_below_made(const struct zs_below *below, const void *address)
         below->memory_end(address);
 }
 
-void zs_below_frees(const struct zs_below *below, const void *address)
+void *zs_below_frees(const struct zs_below *below, const void *context, void *address)
 {
-    if (below->memory_free)
-        below->memory_free(address);
+    return below->memory_free ? below->memory_free(context, address) : address;
 }

@@ -19,6 +19,7 @@ void zs_below_module(const struct zs_below *below, struct zs_span binary, struct
 /* Around a call that allocates; its name stays. An address, or NULL. */
 void zs_below_makes(const struct zs_below *below, const char *call, uint64_t size_B);
 void zs_below_made(const struct zs_below *below, const void *address);
-void zs_below_frees(const struct zs_below *below, const void *address);
+/* What the driver is to free now: the address, another one, or NULL. */
+void *zs_below_frees(const struct zs_below *below, const void *context, void *address);
 
 #endif

@@ -421,7 +421,7 @@ static void memory_exit(struct zs_cl *cl, struct zs_trace_file *file,
 static void memory_free(struct zs_cl *cl, struct zs_trace_file *file,
                         const struct zs_trace_event *event, struct zs_cl_call *call)
 {
-    zs_below_frees(&cl->collector->below, ARG(void *, 1));
+    replace(event, call, 1, zs_below_frees(&cl->collector->below, ARG(void *, 0), ARG(void *, 1)));
 }
 
 static void build_enter(struct zs_cl *cl, struct zs_trace_file *file,

@@ -149,11 +149,29 @@ static void context_destroy_enter(ze_context_destroy_params_t *params, ze_result
 ALLOCATES(X)
 #undef X
 
+/* Something to free for drivers that want it in place of what is kept. */
+static void make_nothing(const struct callback *c)
+{
+    const ze_mem_free_params_t *params = c->params;
+    const ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    if (c->collector->api.zeMemAllocHost)
+        c->collector->api.zeMemAllocHost(*params->phContext, &desc, 1, 1, params->pptr);
+}
+
 static void mem_free_enter(ze_mem_free_params_t *params, ze_result_t result, void *user,
                            void **instance)
 {
     const struct zs_collector *c = user;
-    zs_below_frees(&c->below, *params->pptr);
+    *instance = *params->pptr;
+    *params->pptr = zs_below_frees(&c->below, *params->phContext, *params->pptr);
+    if (*instance && !*params->pptr)
+        call_back(make_nothing, params, result, user, instance);
+}
+
+static void mem_free_done(ze_mem_free_params_t *params, ze_result_t result, void *user,
+                          void **instance)
+{
+    *params->pptr = *instance;
 }
 
 /* Of all calls behind which the device may have got further: what instrumented kernels found out is
@@ -284,6 +302,7 @@ void zs_tracer_install(struct zs_collector *c, void *layer, void *loader)
     if (c->below.memory_free) {
         ALLOCATES(X)
         enter.Mem.pfnFreeCb = mem_free_enter;
+        leave.Mem.pfnFreeCb = mem_free_done;
     }
 #undef X
 #define X(group, member, name, call) leave.group.member = name##_left;
@@ -321,7 +340,7 @@ static const struct zs_capture_hook hooks[] = {
 #define X(member, name, call) {call, (zs_capture_fn)name##_enter, (zs_capture_fn)name##_done},
     ALLOCATES(X)
 #undef X
-        {"zeMemFree", (zs_capture_fn)mem_free_enter, NULL},
+        {"zeMemFree", (zs_capture_fn)mem_free_enter, (zs_capture_fn)mem_free_done},
 /* while modules are instrumented only */
 #define X(group, member, name, call) {call, NULL, wait_left},
     WAITS(X)

@@ -57,6 +57,8 @@ bool zs_drm_has_names(void);
 bool zs_drm_memory_made(uint64_t size_B, uint64_t *ret_size_B, const char **ret_call);
 bool zs_drm_memory_at(uint64_t gpu_va, uint64_t size_B, uint64_t *ret_size_B,
                       const char **ret_call);
+/* The application has freed what is there, and the driver has not yet. */
+bool zs_drm_memory_is_freed(uint64_t gpu_va);
 
 /* ---- check.c -----------------------------------------------------------------------------------
  */
@@ -141,6 +143,8 @@ int zs_drm_open(struct zs_drm_node *node, int flags);
 struct zs_drm_file *zs_drm_file_of(int fd);
 /* What stat() says of a node: a character device. */
 void zs_drm_node_stat(uint32_t minor, struct stat *ret);
+/* What the application has of memory at an address is gone for kernels that come. */
+void zs_drm_withdraw(uint64_t gpu_va);
 /* Until no batch of any file uses objects that have them. */
 void zs_drm_wait_pages(const struct zs_drm_pages *pages);
 uint32_t zs_drm_file_minor(const struct zs_drm_file *file);
@@ -277,6 +281,8 @@ bool zs_drm_prime_sync(int fd);
  */
 
 struct zs_drm_vm *zs_drm_vm_create(const struct zs_drm_node *node);
+/* For kernels to find; what the application has freed is only remembered. */
+int zs_drm_vm_show(struct zs_drm_vm *vm, const struct zs_gpu_allocation *allocation);
 void zs_drm_vm_put(struct zs_drm_vm *vm);
 /* By number. add() takes the reference, which may be NULL: no memory. */
 struct zs_drm_vm *zs_drm_vm(const struct zs_drm_file *file, uint64_t id);

@@ -8,6 +8,7 @@
  */
 #include "drm/drm_priv.h"
 
+#include "base/checks.h"
 #include "base/id_map.h"
 #include "module/module.h"
 
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULES_MAX_B = 512 << 20 };
+enum { MODULES_MAX_B = 512 << 20, KEPT_MAX = 1024, KEPT_MAX_B = 256 << 20 };
 
 struct named {
     struct named *next;
@@ -26,12 +27,21 @@ struct block {
     uint64_t size_B;
     const char *call;
 };
+/* What the application has freed, and the driver has not: nothing else is there soon. */
+struct kept {
+    const void *context;
+    void *address;
+    uint64_t size_B;
+};
 
 static struct {
     pthread_mutex_t lock;
     struct named *newest;
     uint64_t bytes;
-    struct zs_id_map blocks; /* by address */
+    struct zs_id_map blocks;    /* by address */
+    struct kept kept[KEPT_MAX]; /* the oldest first */
+    uint32_t kept_count;
+    uint64_t kept_B;
     bool is_told;
 } names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -43,7 +53,7 @@ EXPORTED void zescope_add_module(const void *binary, size_t binary_B, const void
                                  size_t debug_B);
 EXPORTED void zescope_memory_begin(const char *call, uint64_t size_B);
 EXPORTED void zescope_memory_end(const void *address);
-EXPORTED void zescope_memory_free(const void *address);
+EXPORTED void *zescope_memory_free(const void *context, void *address);
 
 /* ---- modules -----------------------------------------------------------------------------------
  */
@@ -116,6 +126,16 @@ void zescope_memory_begin(const char *call, uint64_t size_B)
     making = (struct block){size_B, call};
 }
 
+/* With the lock held. */
+static void *take_kept(uint32_t i)
+{
+    void *address = names.kept[i].address;
+    names.kept_B -= names.kept[i].size_B;
+    names.kept_count--;
+    memmove(&names.kept[i], &names.kept[i + 1], (names.kept_count - i) * sizeof(names.kept[i]));
+    return address;
+}
+
 void zescope_memory_end(const void *address)
 {
     struct block *block = address && making.call ? malloc(sizeof(*block)) : NULL;
@@ -125,16 +145,51 @@ void zescope_memory_end(const void *address)
         free(zs_id_map_remove(&names.blocks, (uintptr_t)address, 0));
         if (zs_id_map_put(&names.blocks, (uintptr_t)address, 0, block))
             free(block);
+        for (uint32_t i = names.kept_count; i > 0; i--) /* it went with its context */
+            if (names.kept[i - 1].address == address)
+                take_kept(i - 1);
         pthread_mutex_unlock(&names.lock);
     }
     making = (struct block){0, NULL};
 }
 
-void zescope_memory_free(const void *address)
+bool zs_drm_memory_is_freed(uint64_t gpu_va)
+{
+    bool is_freed = false;
+    pthread_mutex_lock(&names.lock);
+    for (uint32_t i = 0; i < names.kept_count && !is_freed; i++)
+        is_freed = (uintptr_t)names.kept[i].address == gpu_va;
+    pthread_mutex_unlock(&names.lock);
+    return is_freed;
+}
+
+/* The oldest one of a context, while there are too many. */
+static void *too_much(const void *context)
+{
+    bool is_full = names.kept_count == KEPT_MAX || names.kept_B > KEPT_MAX_B;
+    for (uint32_t i = 0; i < names.kept_count && is_full; i++)
+        if (names.kept[i].context == context)
+            return take_kept(i);
+    return NULL;
+}
+
+void *zescope_memory_free(const void *context, void *address)
 {
     pthread_mutex_lock(&names.lock);
-    free(zs_id_map_remove(&names.blocks, (uintptr_t)address, 0));
+    struct block *block = zs_id_map_remove(&names.blocks, (uintptr_t)address, 0);
+    bool is_kept =
+        block && zs_drm_checks() & ZS_CHECK_MEMORY && names.kept_count < ZS_ARRAY_LEN(names.kept);
+    void *goes = address;
+    if (is_kept) {
+        names.kept[names.kept_count++] = (struct kept){context, address, block->size_B};
+        names.kept_B += block->size_B;
+        goes = too_much(context);
+    }
     pthread_mutex_unlock(&names.lock);
+    if (is_kept)
+        zs_drm_withdraw((uintptr_t)address);
+    free(block);
+    return goes;
 }
 
 bool zs_drm_memory_made(uint64_t size_B, uint64_t *ret_size_B, const char **ret_call)

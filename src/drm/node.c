@@ -279,16 +279,37 @@ struct zs_drm_file *zs_drm_file_of(int fd)
     return file;
 }
 
-void zs_drm_wait_pages(const struct zs_drm_pages *pages)
+/* What is behind it stays. */
+static struct zs_drm_file *first_file(void)
 {
     pthread_mutex_lock(&all.lock);
-    struct zs_drm_file *file = all.files; /* what is behind it stays */
+    struct zs_drm_file *file = all.files;
     pthread_mutex_unlock(&all.lock);
-    for (; file; file = file->next) {
+    return file;
+}
+
+void zs_drm_wait_pages(const struct zs_drm_pages *pages)
+{
+    for (struct zs_drm_file *file = first_file(); file; file = file->next) {
         pthread_mutex_lock(&file->lock);
         for (uint32_t i = 1; i < file->objects.count; i++) {
             if (file->objects.items[i] && file->objects.items[i]->pages == pages)
                 zs_drm_wait(file->objects.items[i], NULL);
+        }
+        pthread_mutex_unlock(&file->lock);
+    }
+}
+
+void zs_drm_withdraw(uint64_t gpu_va)
+{
+    for (struct zs_drm_file *file = first_file(); file; file = file->next) {
+        pthread_mutex_lock(&file->lock);
+        for (uint32_t i = 0; i < file->contexts.count; i++) {
+            const struct zs_drm_context *context = file->contexts.items[i];
+            struct zs_gpu_allocation a;
+            if (context && zs_gpu_memory_find(context->vm->memory, gpu_va, &a) &&
+                a.gpu_va == gpu_va && a.label[0])
+                zs_gpu_memory_remove(context->vm->memory, a.gpu_va, NULL, NULL);
         }
         pthread_mutex_unlock(&file->lock);
     }

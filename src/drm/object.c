@@ -244,10 +244,10 @@ int zs_drm_object_bind(struct zs_drm_object *object, struct zs_drm_vm *vm, uint6
     if (!call)
         zs_drm_memory_at(gpu_va, object->size_B, &exact_B, &call);
     zs_drm_check_allocation(call, exact_B, &allocation);
-    int error = zs_gpu_memory_add(vm->memory, &allocation, NULL);
+    int error = zs_drm_vm_show(vm, &allocation);
     if (error == -EEXIST) {
         evict(object->file, vm, gpu_va, object->size_B);
-        error = zs_gpu_memory_add(vm->memory, &allocation, NULL);
+        error = zs_drm_vm_show(vm, &allocation);
     }
     if (error)
         return error;

@@ -75,6 +75,14 @@ int zs_drm_vm_remove(struct zs_drm_file *file, uint32_t id)
 /* ---- mappings ----------------------------------------------------------------------------------
  */
 
+int zs_drm_vm_show(struct zs_drm_vm *vm, const struct zs_gpu_allocation *allocation)
+{
+    int error = zs_gpu_memory_add(vm->memory, allocation, NULL);
+    if (!error && allocation->label[0] && zs_drm_memory_is_freed(allocation->gpu_va))
+        zs_gpu_memory_remove(vm->memory, allocation->gpu_va, NULL, NULL);
+    return error;
+}
+
 /* The first mapping that ends behind an address. */
 static size_t first_behind(const struct zs_drm_vm *vm, uint64_t gpu_va)
 {
@@ -108,7 +116,7 @@ static int insert(struct zs_drm_vm *vm, const struct zs_drm_mapping *mapping)
     if (!call)
         zs_drm_memory_at(mapping->gpu_va, mapping->size_B, &exact_B, &call);
     zs_drm_check_allocation(call, exact_B, &allocation);
-    int error = zs_gpu_memory_add(vm->memory, &allocation, NULL);
+    int error = zs_drm_vm_show(vm, &allocation);
     if (error)
         return error;
     size_t at = first_behind(vm, mapping->gpu_va);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planted KERNEL [fork]: one launch of an OpenCL kernel with a defect, on the first GPU. fork: then
- * a child goes on with what it has inherited, which may fail, and its parent launches again.
+ * planted KERNEL [fork|frees]: one launch of an OpenCL kernel with a defect, on the first GPU.
+ * fork: then a child goes on with what it has inherited, which may fail, and its parent launches
+ * again. frees: memory was made and freed before, much of it.
  */
 #define CL_TARGET_OPENCL_VERSION 210
 #include <CL/cl.h>
@@ -47,6 +48,9 @@ static const char source[] = "#define L ((int)get_local_id(0))\n"
                              "kernel void same(global int *in, global int *out) {\n"
                              "    out[in[G]] = 7;\n" /* line 31 */
                              "}\n"
+                             "kernel void freed(global int *in, global int *out) {\n"
+                             "    out[G] = in[G];\n" /* line 34 */
+                             "}\n"
                              "kernel void own(global int *in, global int *out) {\n"
                              "    int t[64];\n"
                              "    for (int i = 0; i < 64; i++)\n"
@@ -61,6 +65,15 @@ static void ok(cl_int error, const char *what)
         printf("%s: %d\n", what, error);
         exit(20);
     }
+}
+
+/* Memory that is gone, and behind it some that may be where it was. */
+static cl_int set_freed(cl_context context, cl_kernel kernel)
+{
+    void *gone = clSVMAlloc(context, CL_MEM_READ_WRITE, BYTES, 0);
+    cl_int error = clSetKernelArgSVMPointer(kernel, 1, gone);
+    clSVMFree(context, gone);
+    return error || !clSVMAlloc(context, CL_MEM_READ_WRITE, BYTES, 0);
 }
 
 static cl_int launch(cl_command_queue queue, cl_kernel kernel, size_t groups)
@@ -98,9 +111,14 @@ int main(int argc, char **argv)
         ok(error, "clCreateBuffer");
         ok(clSetKernelArg(kernel, i, sizeof(memory), &memory), "clSetKernelArg");
     }
+    if (!strcmp(argv[1], "freed"))
+        ok(set_freed(context, kernel), "clSVMAlloc");
+    bool frees = argc > 2 && !strcmp(argv[2], "frees"); /* more than is kept */
+    for (int i = 0; frees && i < 1500; i++)
+        clSVMFree(context, clSVMAlloc(context, CL_MEM_READ_WRITE, 256 << 10, 0));
     if (launch(queue, kernel, own ? 64 : 1))
         return 7;
-    if (argc == 2)
+    if (argc == 2 || frees)
         return 0;
     pid_t child = fork();
     if (!child) {

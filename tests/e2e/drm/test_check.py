@@ -59,6 +59,12 @@ for case, place in ('behind', '0 bytes after the end of device allocation'), ('b
     status, found, err = run('memory', BOUNDS, OF_BOUNDS, case)
     assert status == 99 and found[0]['kernel'] == 'write_at' and line_of(found[0]['sites'][0]) == 6, f'{status} {found} {err}'
     assert place in found[0]['text'] and 'zeMemAllocDevice of 16384 bytes' in found[0]['text'], found
+# the driver gives freed memory out again: later, while memory is checked
+for app, kernel, line, of in ((PLANTED, 'freed'), 'freed', 34, 'clSVMAlloc of 256 bytes'), ((BOUNDS, OF_BOUNDS, 'freed'), 'write_at', 6, 'zeMemAllocDevice'):
+    status, found, err = run('memory', *app)
+    assert status == 99 and found[0]['kernel'] == kernel and line_of(found[0]['sites'][0]) == line, f'{status} {found} {err}'
+    assert 'use after free' in found[0]['text'] and '0 bytes into freed' in found[0]['text'] and of in found[0]['text'], found
+assert run('memory', PLANTED, 'fine', 'frees')[:2] == (0, [])
 
 # a recording keeps what is found, with the kernel's line
 with tempfile.TemporaryDirectory() as folder:
