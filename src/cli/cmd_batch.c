@@ -24,15 +24,18 @@ static const struct zs_option options_table[] = {
 
 const struct zs_command zs_command_batch = {
     .name = "batch",
-    .summary = "print the commands of a batch buffer",
+    .summary = "print the commands of batch buffers",
     .operands = "FILE",
     .description =
         "Prints what a driver has written for the command streamer of an Intel GPU, Gen9 to XeHPG: "
         "each command's address, name and dwords, and what matters of its fields. FILE has the "
         "dwords as they stand in memory; - is standard input. It ends with the batch, or at what "
-        "is no command.\n\n"
+        "is no command. Or FILE is a dump, whose batches are printed with those that they lead "
+        "to: an error state of i915 (/sys/class/drm/card0/error), a coredump of xe "
+        "(/sys/class/drm/card0/device/devcoredump/data), an AUB file with a memory trace.\n\n"
         "`zescope run --intel --batches FOLDER` writes such files.",
     .examples = "zescope batch batch-0001-0x7f0012340000\n"
+                "zescope batch /sys/class/drm/card0/error\n"
                 "zescope batch --at 0x7f0012340000 dump.bin\n",
     .options = options_table,
     .option_count = ZS_ARRAY_LEN(options_table),
@@ -57,13 +60,19 @@ static int run_batch(void *opaque, int operand_count, char **operands)
     if (zs_file_read(path, BATCH_MAX_B, &file, &diag))
         return zs_cli_fail("%s", diag.text);
     struct zs_buf out = {0};
-    int error = zs_cs_print(file.span, at, &out, &diag);
+    int error = zs_cs_print_dump(file.span, &out, &diag);
+    bool is_dump = error <= 0;
+    if (!is_dump)
+        error = zs_cs_print(file.span, at, NULL, &out, &diag);
     int status = ZS_EXIT_OK;
     if (out.error)
         status = zs_cli_fail("%s: out of memory", operands[0]);
     else
         zs_cli_write_text(out.data, out.size_B);
-    if (error && status == ZS_EXIT_OK)
+    if (error && is_dump && status == ZS_EXIT_OK)
+        status = zs_cli_fail("%s: %s", operands[0],
+                             diag.text[0] ? diag.text : "not all of it could be printed");
+    else if (error && status == ZS_EXIT_OK)
         status = zs_cli_fail("%s: at 0x%llx: %s", operands[0],
                              (unsigned long long)(at + diag.offset_B), diag.text);
     zs_buf_fini(&out);

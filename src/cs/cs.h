@@ -27,9 +27,20 @@
 struct zs_cs_command;
 const struct zs_cs_command *zs_cs_find(uint32_t header); /* NULL: there is none */
 uint32_t zs_cs_length(const struct zs_cs_command *command, uint32_t header); /* dwords */
+/* Where what is printed leads to; more are not told. is_ring: what follows goes on behind it. */
+struct zs_cs_starts {
+    bool is_ring;
+    uint32_t count;
+    uint64_t va[64];
+};
 /* Lines of a batch, one a command, with what it means for those that have it. base_va: where it
- * stood. Ends at its end, or at what is no command. 0, or -EINVAL: that was met. */
-int zs_cs_print(struct zs_span batch, uint64_t base_va, struct zs_buf *out, struct zs_diag *diag);
+ * stood; starts: NULL: nobody asks. Ends at its end, or at what is no command. 0, or -EINVAL: that
+ * was met. */
+int zs_cs_print(struct zs_span batch, uint64_t base_va, struct zs_cs_starts *starts,
+                struct zs_buf *out, struct zs_diag *diag);
+/* All batches of an error state of i915, a coredump of xe or an AUB file (a memory trace). 1: it is
+ * none of them; else as above, the first error. */
+int zs_cs_print_dump(struct zs_span file, struct zs_buf *out, struct zs_diag *diag);
 
 /* ---- state in memory ---------------------------------------------------------------------------
  */

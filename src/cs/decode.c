@@ -93,7 +93,8 @@ static void put_line(const struct zs_cs_command *c, const uint32_t *dw, uint32_t
                       i % 8 == 7 || i + 1 == count ? "\n" : "");
 }
 
-int zs_cs_print(struct zs_span batch, uint64_t base_va, struct zs_buf *out, struct zs_diag *diag)
+int zs_cs_print(struct zs_span batch, uint64_t base_va, struct zs_cs_starts *starts,
+                struct zs_buf *out, struct zs_diag *diag)
 {
     uint32_t dw[LENGTH_MAX + 2];
     for (size_t at_B = 0; batch.size_B - at_B >= 4;) {
@@ -110,7 +111,11 @@ int zs_cs_print(struct zs_span batch, uint64_t base_va, struct zs_buf *out, stru
             dw[i] = zs_load_u32(batch.data + at_B + i * 4ull);
         put_line(c, dw, count, base_va + at_B, out);
         at_B += count * 4ull;
-        if (c->run == zs_cs_batch_end || (c->run == zs_cs_batch_start && !(dw[0] >> 22 & 1)))
+        bool is_start = c->run == zs_cs_batch_start && count >= 3,
+             is_ring = starts && starts->is_ring;
+        if (is_start && starts && starts->count < ZS_ARRAY_LEN(starts->va))
+            starts->va[starts->count++] = zs_cs_qword(dw + 1) & ZS_CS_ADDRESS_BITS & ~3ull;
+        if (c->run == zs_cs_batch_end || (is_start && !is_ring && !(dw[0] >> 22 & 1)))
             break;
     }
     return 0;

@@ -125,7 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     struct machine m = {.node = zs_drm_node(data[0] % zs_drm_node_count())};
     struct zs_buf text = {0};
     struct zs_diag diag = {0};
-    zs_cs_print(zs_span_make(data + 1, size_B - 1), CODE, &text, &diag);
+    zs_cs_print(zs_span_make(data + 1, size_B - 1), CODE, NULL, &text, &diag);
+    zs_cs_print_dump(zs_span_make(data + 1, size_B - 1), &text, &diag);
     zs_buf_fini(&text);
     /* allocations of their own: a sanitizer sees what is read beside them */
     uint8_t *code = aligned_alloc(64, zs_align_up(size_B - 1, 64)), *room = calloc(1, DATA_B);

@@ -803,14 +803,15 @@ static void text(void **state)
     struct zs_buf out = {0};
     struct zs_diag diag = {0};
     struct zs_span span = {(const uint8_t *)batch, sizeof(batch)};
-    assert_int_equal(zs_cs_print(span, 0x7000, &out, &diag), 0);
+    assert_int_equal(zs_cs_print(span, 0x7000, NULL, &out, &diag), 0);
     assert_non_null(strstr(zs_buf_cstr(&out), "0x000000007000  STATE_BASE_ADDRESS"));
     assert_non_null(strstr(zs_buf_cstr(&out), "to 0x100005000  second level"));
     assert_non_null(strstr(zs_buf_cstr(&out), "MI_BATCH_BUFFER_END"));
     zs_buf_fini(&out);
     const uint32_t bad[] = {MI(0x20u, 2), 0};
     assert_int_equal(
-        zs_cs_print((struct zs_span){(const uint8_t *)bad, sizeof(bad)}, 0, &out, &diag), -EINVAL);
+        zs_cs_print((struct zs_span){(const uint8_t *)bad, sizeof(bad)}, 0, NULL, &out, &diag),
+        -EINVAL);
     assert_non_null(strstr(diag.text, "cut off"));
     zs_buf_fini(&out);
 }
