@@ -200,6 +200,8 @@ static const struct suite_case cases[] = {
 };
 
 /* PoCL 3.1 prints doubles with the digits of floats, ignores the width of a string with a precision
- * and has another buffer. */
-const struct suite_group suite_printf = {"printf", cases, SUITE_COUNT(cases),
-                                         "printf_floats printf_strings printf_overflow"};
+ * and has another buffer. Intel's 22.43 prints "(null)", and a few records more than are whole. */
+const struct suite_group suite_printf = {
+    "printf", cases, SUITE_COUNT(cases),
+    .not_on_pocl = "printf_floats printf_strings printf_overflow",
+    .not_in = "intel22:printf_strings intel22:printf_overflow"};
