@@ -27,12 +27,12 @@ static void set_operations(const struct zs_profile *p, struct zs_roofline *r)
         if (p->values[rows[i].quantity] > p->values[rows[best].quantity])
             best = i;
     r->count = p->values[ZS_Q_FLOPS];
-    r->operations = "flop";
     r->precision = rows[best].name;
     r->peak = p->peaks.flop_rate[rows[best].precision];
     if (r->count == 0) {
         r->count = p->values[ZS_Q_INT_OPS];
         r->operations = "ops";
+        r->rate_unit = "Gops/s";
         r->precision = "";
         /* as many lanes; there is no fused operation that counts as two */
         r->peak = p->peaks.flop_rate[ZS_SINGLE] / 2;
@@ -58,6 +58,7 @@ static void set_matrix_operations(const struct zs_profile *p, struct zs_roofline
         return;
     r->count = p->values[ZS_Q_MATRIX_OPS];
     r->operations = most->precision == ZS_NOT_FLOAT ? "ops" : "flop";
+    r->rate_unit = most->precision == ZS_NOT_FLOAT ? "Gops/s" : "Gflop/s";
     r->precision = most->matrix_type == ZS_TYPE_BF     ? "matrices of bfloat16"
                    : most->matrix_type == ZS_TYPE_TF32 ? "matrices of tf32"
                    : most->precision == ZS_HALF && most->matrix_elements == 2
@@ -103,6 +104,7 @@ void roofline_make(const struct zs_rank_analysis *a, const struct zs_profile *p,
                               .peak = NAN,
                               .bound = "",
                               .operations = "flop",
+                              .rate_unit = "Gflop/s",
                               .precision = "",
                               .attainable = NAN,
                               .compute_ns = NAN,

@@ -99,12 +99,10 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
     double use = analysis_metric(c->analysis, "SectorUse");
     if (use < 100)
         f->gain *= use / 100;
-    char unit[32];
-    snprintf(unit, sizeof(unit), "G%s/s", r->operations);
     struct zs_buf reached = {0};
-    zs_unit_put_value(&reached, slowest->attainable, unit);
+    zs_unit_put_value(&reached, slowest->attainable, r->rate_unit);
     zs_buf_puts(&reached, " of ");
-    zs_unit_put_value(&reached, r->peak, unit);
+    zs_unit_put_value(&reached, r->peak, r->rate_unit);
     rule_say(f, "%.3g %s for each byte of %s: at most %s can be reached", slowest->intensity,
              r->operations, slowest->name, zs_buf_cstr(&reached));
     zs_buf_fini(&reached);

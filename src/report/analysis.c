@@ -86,16 +86,14 @@ static void put_roofline(const struct zs_analyzed *k, const struct colors *c, st
     zs_buf_puts(out, "  roofline    ");
     if (!isnan(r->rate) && !isnan(r->attainable)) {
         put_bar(out, r->rate / r->attainable);
-        char rate_unit[32];
-        snprintf(rate_unit, sizeof(rate_unit), "G%s/s", r->operations);
         zs_buf_putc(out, ' ');
-        zs_unit_put_value(out, r->rate, rate_unit);
+        zs_unit_put_value(out, r->rate, r->rate_unit);
         zs_buf_puts(out, " of ");
-        zs_unit_put_value(out, r->attainable, rate_unit);
+        zs_unit_put_value(out, r->attainable, r->rate_unit);
         zs_buf_printf(out, " that %s allow%s (peak ",
                       strcmp(r->bound, "compute") ? r->bound : "its operations",
                       strcmp(r->bound, "compute") ? "s" : "");
-        zs_unit_put_value(out, r->peak, rate_unit);
+        zs_unit_put_value(out, r->peak, r->rate_unit);
         zs_buf_printf(out, "%s%s)\n", *r->precision ? ", " : "", r->precision);
     } else {
         zs_unit_put_value(out, r->count, r->operations);

@@ -26,13 +26,16 @@ static uint32_t cost_of_line(uint64_t B_per_cycle)
     return (uint32_t)(ZS_PORT_LINE_B * FRACTION / ZS_MAX(B_per_cycle, UINT64_C(1)));
 }
 
-int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
+int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_trace *trace,
                              struct zs_gpu_timing *totals)
 {
+    const struct zs_timing_launch *launch = &trace->launch;
     const struct zs_gpu_model *model = launch->model;
+    uint32_t share = trace->part.share;
     const struct zs_timing_params *p = launch->params;
-    *h = (struct zs_timing_hierarchy){.params = p, .totals = totals, .slices = model->slices};
-    h->subslices = model->slices * model->subslices_per_slice;
+    *h = (struct zs_timing_hierarchy){
+        .params = p, .part = &trace->part, .totals = totals, .slices = model->slices};
+    h->subslices = model->slices * model->subslices_per_slice / share;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
     size_t banks = (size_t)h->slices * p->l3_banks;
     h->bank_free = calloc(3 * banks, sizeof(*h->bank_free));
@@ -52,6 +55,10 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timi
     if (launch->without == ZS_TIMING_GAIN_misses)
         h->gti_read_cost = h->gti_write_cost = h->memory_cost = h->memory_latency = 0;
     h->beyond_latency = launch->without == ZS_TIMING_GAIN_misses ? 0 : p->llc_latency;
+    /* each message stands for those that others send meanwhile */
+    h->gti_read_cost *= share;
+    h->gti_write_cost *= share;
+    h->memory_cost *= share;
     h->bank_mask = p->l3_banks - 1;
     h->port_shift = (int32_t)log2_of(p->port_B) - (int32_t)log2_of(ZS_PORT_LINE_B);
     h->response_shift = log2_of(ZS_MAX(p->response_B / RESPONSE_UNIT_B, 1u));
@@ -142,18 +149,25 @@ static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
  * *hits when L3 has it. */
 static inline __attribute__((always_inline)) uint64_t
 look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64_t line, bool write,
-        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits)
+        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits, bool *shared)
 {
     uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
     uint32_t place = slice * h->params->l3_banks + bank;
     uint64_t written, *free_at = &h->bank_free[place];
-    h->bank_busy[place] += busy;
-    h->bank_atomics[place] += r->event & ZS_TIMING_EVENT_ATOMIC ? busy : 0;
+    uint32_t taken = busy * h->part->share;
+    h->bank_busy[place] += taken;
+    h->bank_atomics[place] += r->event & ZS_TIMING_EVENT_ATOMIC ? taken : 0;
     h->bank_lookups[bank % ZS_TIMING_BANKS]++;
-    *free_at = ZS_MAX(*free_at, h->now) + busy;
-    cycle = ZS_MAX(cycle, *free_at - busy);
+    *free_at = ZS_MAX(*free_at, h->now) + taken;
+    cycle = ZS_MAX(cycle, *free_at - taken);
     *ret_bank_free = *free_at;
     bool hit = zs_timing_cache_touch(&h->caches->l3[slice], line, write, &written);
+    if (!hit && h->part->lines && zs_timing_is_shared(line)) {
+        double odds;
+        hit = !zs_timing_part_misses(h->part, line, r->step, &odds);
+        *shared |= odds < 1;
+        *r->due += odds - !hit;
+    }
     *hits += hit;
     if (written)
         write_back(h, written - 1, cycle);
@@ -292,6 +306,7 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
     struct zs_timing_cache *l1 = &h->caches->l1[r->subslice];
     bool in_l1 = l1->set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
     uint32_t missed = r->line_count, hits = 0;
+    bool shared = false;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t bank_free = 0, written;
         /* loads; stores and atomics go through it, and leave what is there as it is */
@@ -299,11 +314,13 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
             missed--;
             continue;
         }
-        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits);
+        uint64_t at =
+            look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits, &shared);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
     }
     count_lookups(h, r, missed, hits, write || atomic);
+    h->turns += shared && !write && !atomic;
     if (in_l1 && !write && !atomic) {
         r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
         r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
@@ -337,19 +354,21 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
     if (r->subslice < ZS_ARRAY_LEN(busy_of))
         *busy_of[r->subslice] += busy;
     uint32_t misses = 0, hits = 0;
+    bool shared = false;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t line = r->lines[i];
         bool hit = zs_timing_cache_touch(&h->caches->sampler[r->subslice], line, false, &written);
         if (hit)
             continue;
         uint64_t bank_free;
-        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits);
+        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits, &shared);
         misses++;
         done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
     }
     r->accesses[ZS_GPU_ACCESS_sampler_hits] += r->line_count - misses;
     r->accesses[ZS_GPU_ACCESS_sampler_misses] += misses;
     count_lookups(h, r, misses, hits, false);
+    h->turns += shared;
     ss->sampler_free = start + busy_with(h, r->response_grf, busy);
     return ZS_MAX(done, start + busy - 1) + h->params->sampler_latency;
 }

@@ -28,8 +28,9 @@ void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
                            struct zs_gpu_timing *t)
 {
     const struct zs_timing_hierarchy *h = &m->hierarchy;
-    double replayed = (double)(cycles + m->params->launch_cycles), eus = m->eu_count;
-    double subslices = h->subslices, unit = ZS_TIMING_COST_UNIT;
+    double replayed = (double)(cycles + m->params->launch_cycles),
+           eus = (double)m->eu_count * m->part->share;
+    double subslices = h->subslices, all = subslices * m->part->share, unit = ZS_TIMING_COST_UNIT;
     t->limit_launch = m->params->launch_cycles;
     t->limit_fpu0 = (uint64_t)((double)t->fpu0_active / eus);
     t->limit_fpu1 = (uint64_t)((double)t->fpu1_active / eus);
@@ -39,7 +40,7 @@ void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
     t->limit_port = part((double)h->busy.port / subslices, replayed, t);
     t->limit_slm = part((double)h->busy.slm / subslices, replayed, t);
     t->limit_slm_atomics = part((double)h->busy.slm_atomics / subslices, replayed, t);
-    t->limit_sampler = (uint64_t)((double)t->sampler_busy / subslices);
+    t->limit_sampler = (uint64_t)((double)t->sampler_busy / all);
     t->limit_gti_read = part((double)h->busy.gti_read / unit, replayed, t);
     t->limit_gti_write = part((double)h->busy.gti_write / unit, replayed, t);
     t->limit_memory = part((double)h->busy.memory / unit, replayed, t);

@@ -89,7 +89,8 @@ static bool allocate(struct zs_timing_machine *m)
     for (uint32_t i = 0; i < (m->in_part ? ZS_TIMING_PHASES : 1); i++) {
         m->phases[i].tallies = calloc(ops, sizeof(*m->phases[i].tallies));
         m->phases[i].accesses = calloc(ops * ZS_GPU_ACCESSES, sizeof(*m->phases[i].accesses));
-        phases = phases && m->phases[i].tallies && m->phases[i].accesses;
+        m->phases[i].due = calloc(ops, sizeof(*m->phases[i].due));
+        phases = phases && m->phases[i].tallies && m->phases[i].accesses && m->phases[i].due;
     }
     return phases && m->eus && m->keys && m->threads && m->groups && m->members && m->places &&
            m->dispatch_free;
@@ -108,71 +109,83 @@ static void set_up(struct zs_timing_machine *m)
     memset(m->keys, 0xff, 2 * (size_t)m->leaves * sizeof(*m->keys));
 }
 
+struct zs_timing_stream *zs_timing_stream_of(const struct zs_timing_machine *m, uint64_t group,
+                                             uint64_t member)
+{
+    uint64_t number = m->part->groups ? m->part->groups[group] : group;
+    return &m->streams[number * m->threads_per_group + member];
+}
+
 /* Where more was recorded than there is a budget for, whole waves of groups are left out: the last
  * ones of the launch's first groups, so that the cache has what neighbours read. */
 static void choose_skipped(struct zs_timing_machine *m, const struct zs_timing_trace *trace)
 {
-    uint64_t threads = trace->sampled * trace->launch.threads_per_group, recorded = 0;
-    uint64_t wave = trace->resident_groups, last = trace->sampled - trace->first_groups;
+    const struct zs_timing_part *part = m->part;
+    uint64_t recorded = 0, count = part->group_count, last = count - part->first_groups;
+    uint64_t wave = m->resident_groups;
     uint64_t budget = ZS_MAX(BUDGET, trace->instructions / BUDGET_SHARE), skipped = 0;
     bool full = false;
-    for (uint64_t i = 0; i < threads; i++) {
-        recorded += trace->streams[i].recorded;
-        full = full || trace->streams[i].full;
+    m->lanes = trace->launch.simd;
+    for (uint64_t i = 0; i < count * m->threads_per_group; i++) {
+        const struct zs_timing_stream *s =
+            zs_timing_stream_of(m, i / m->threads_per_group, i % m->threads_per_group);
+        recorded += s->recorded;
+        full = full || s->full;
+        /* the first word says which lanes are on */
+        if (!trace->launch.simd && s->count > 1 && s->words[0] >> 30 == ZS_TIMING_WORD_MASK)
+            m->lanes = ZS_MAX(m->lanes, (uint32_t)__builtin_popcount(s->words[1]));
     }
     if (recorded > budget && !trace->launch.exact) {
-        uint64_t most = trace->sampled - ZS_MIN(trace->sampled, wave * WAVES_LEAST + last);
-        double part = 1 - (double)budget / (double)recorded;
-        uint64_t wanted = (uint64_t)((double)trace->sampled * part);
+        uint64_t most = count - ZS_MIN(count, wave * WAVES_LEAST + last);
+        uint64_t wanted = (uint64_t)((double)count * (1 - (double)budget / (double)recorded));
         skipped = ZS_MIN(wanted, most) / wave * wave;
     }
-    m->lanes = trace->launch.simd;
-    /* the first word says which lanes are on */
-    for (uint64_t i = 0; i < threads && !trace->launch.simd; i++)
-        if (trace->streams[i].count > 1 && trace->streams[i].words[0] >> 30 == ZS_TIMING_WORD_MASK)
-            m->lanes = ZS_MAX(m->lanes, (uint32_t)__builtin_popcount(trace->streams[i].words[1]));
-    m->skip_until = trace->first_groups;
-    m->skip_from = trace->first_groups - skipped;
+    m->skip_until = part->first_groups;
+    m->skip_from = part->first_groups - skipped;
     m->skips = skipped || trace->sampled < trace->launch.group_count;
     m->in_part = full || m->skips;
     m->join_groups = ZS_MAX(wave, last / 2);
     m->warm_groups = ZS_MAX(wave, m->skip_from / 2);
-    m->one_wave = trace->sampled <= wave;
+    m->one_wave = count <= wave;
     m->slice_length = recorded / (ZS_TIMING_SLICES / 2) + 1;
     if (skipped)
-        m->slice_length = m->slice_length * (trace->sampled - skipped) / trace->sampled + 1;
+        m->slice_length = m->slice_length * (count - skipped) / count + 1;
 }
 
 int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *trace)
 {
     const struct zs_timing_launch *l = &trace->launch;
     const struct zs_gpu_model *model = l->model;
+    uint32_t share = trace->part.share;
     *m = (struct zs_timing_machine){
         .params = l->params,
         .code = l->code,
         .without = l->without,
         .grf_B = model->grf_B,
-        .eu_count = zs_gpu_model_eus(model),
+        .part = &trace->part,
+        .eu_count = zs_gpu_model_eus(model) / share,
         .eus_per_subslice = model->eus_per_subslice,
-        .subslice_count = model->slices * model->subslices_per_slice,
+        .subslice_count = model->slices * model->subslices_per_slice / share,
         .subslices_per_slice = model->subslices_per_slice,
         .threads_per_eu = l->threads_per_eu,
         .threads_per_group = l->threads_per_group,
         .slm_B = l->slm_B,
         .has_barriers = l->has_barriers,
-        .group_count = trace->sampled,
-        .resident_groups = trace->resident_groups,
+        .group_count = trace->part.group_count,
+        .resident_groups = trace->resident_groups / share,
         .streams = trace->streams,
         .leaves = 1,
         .dispatch_cost = l->params->dispatch_cycles +
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
     };
+    if (model->slices == 1) /* its dispatcher has the others to do, too */
+        m->dispatch_cost *= share;
     zs_assert(m->eu_count < 1u << ZS_TIMING_EU_BITS && m->threads_per_eu <= ZS_TIMING_PLACES);
     while (m->leaves < m->eu_count)
         m->leaves *= 2;
     m->phase = &m->phases[ZS_TIMING_HEAD];
     choose_skipped(m, trace);
-    int error = zs_timing_hierarchy_init(&m->hierarchy, l, &m->phase->totals);
+    int error = zs_timing_hierarchy_init(&m->hierarchy, trace, &m->phase->totals);
     if (!error)
         error = zs_timing_bursts_init(&m->bursts, l->code);
     if (!error)
@@ -189,6 +202,7 @@ void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store 
     for (uint32_t i = 0; i < ZS_TIMING_PHASES; i++) {
         free(m->phases[i].tallies);
         free(m->phases[i].accesses);
+        free(m->phases[i].due);
     }
     free(m->stores);
     free(m->eus);
@@ -222,6 +236,7 @@ bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *
 }
 
 enum { PLACE_SHIFT = 20 };
+_Static_assert(ZS_TIMING_LINE_SHARED < 1 << PLACE_SHIFT, "beyond it");
 
 /* A line's name in a replay: which allocation, and where in it. */
 static inline uint64_t name_line(const struct zs_timing_thread *th, uint32_t place, uint32_t word,
@@ -233,7 +248,7 @@ static inline uint64_t name_line(const struct zs_timing_thread *th, uint32_t pla
         return th->stream->ranges[range - ZS_TIMING_RANGE_FIRST] << ZS_TIMING_LINE_BITS |
                (uint64_t)(word & 0xff) << 32 | low;
     if (word & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
-        return first | own | 1u << (PLACE_SHIFT - 1);
+        return first | own | ZS_TIMING_LINE_SHARED;
     return first | (uint64_t)place << PLACE_SHIFT | own;
 }
 

@@ -439,6 +439,8 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                                   .line_count = zs_timing_read_lines(th, place, words, lines),
                                   .payload_grf = op->payload_grf,
                                   .response_grf = op->response_grf,
+                                  .step = (uint64_t)th->group << 32 | th->at,
+                                  .due = m->phase->due + th->inst,
                                   .accesses =
                                       m->phase->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
     *ret_done = front;
@@ -517,7 +519,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
     if (g->subslice < ZS_ARRAY_LEN(dispatching))
         *dispatching[g->subslice] += m->dispatch_cost;
     struct zs_timing_thread *th = zs_timing_thread_at(m, number, place);
-    struct zs_timing_stream *s = &m->streams[(size_t)group * m->threads_per_group + member];
+    struct zs_timing_stream *s = zs_timing_stream_of(m, group, member);
     *th = (struct zs_timing_thread){.stream = s,
                                     .end = s->count,
                                     .last = UINT32_MAX,

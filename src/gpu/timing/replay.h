@@ -78,6 +78,7 @@ struct zs_timing_phase {
     struct zs_gpu_timing totals;
     struct zs_timing_tally *tallies; /* by instruction */
     uint64_t *accesses;              /* by instruction and enum zs_gpu_access */
+    double *due;                     /* by instruction: misses more than these, of a part */
     uint64_t cycles;
     double active, both, with_dpas; /* EU cycles */
 };
@@ -98,6 +99,7 @@ struct zs_timing_machine {
     uint32_t lanes; /* of a thread that has all of them */
     uint32_t eu_count, eus_per_subslice, subslice_count, subslices_per_slice, threads_per_eu;
     uint32_t threads_per_group, slm_B;
+    const struct zs_timing_part *part;
     bool has_barriers;
     uint64_t group_count, next_group, ended_groups; /* recorded ones */
     uint64_t skip_from, skip_until;                 /* recorded ones that are not replayed */
@@ -148,6 +150,12 @@ void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
                           const uint64_t *executions, const uint64_t *lanes,
                           struct zs_gpu_timing *timing);
 
+/* ---- part.c ------------------------------------------------------------------------------------
+ */
+
+/* Once ranges have names. */
+int zs_timing_part_choose(const struct zs_timing_trace *trace, struct zs_timing_part *ret_part);
+
 /* ---- limit.c -----------------------------------------------------------------------------------
  */
 
@@ -170,6 +178,9 @@ static inline struct zs_timing_thread *zs_timing_thread_at(const struct zs_timin
     return (struct zs_timing_thread *)(void *)(m->threads + number * m->thread_B);
 }
 
+/* Of a group of the part. */
+struct zs_timing_stream *zs_timing_stream_of(const struct zs_timing_machine *m, uint64_t group,
+                                             uint64_t member);
 /* To the thread's next block; false: there is none. */
 bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *th);
 /* The words of the message that the thread's instruction sent, which it has passed now; NULL: none.

@@ -200,10 +200,11 @@ static double doubt_of(const struct zs_timing_machine *m)
 struct scale {
     const struct zs_timing_machine *m;
     const uint64_t *executions; /* NULL: not known */
-    double left_all;        /* instructions that were not replayed, as a part of those that were */
-    double left, basis;     /* thread cycles: of the rest; of the basis */
-    double work_left, work; /* ... in which pipes worked */
-    double cycles;          /* of the basis */
+    double parts;               /* so many did what was replayed, each with groups of its own */
+    double left_all;            /* instructions that these did not, as a part of those replayed */
+    double all, left, basis;    /* thread cycles: replayed; of the rest; of the basis */
+    double work_left, work;     /* ... in which pipes worked */
+    double cycles;              /* of the basis */
     double access_left[KINDS], access[KINDS]; /* by kind: of the rest; of the basis */
     double stores_left, stores; /* lookups by stores: of the rest; of all that was replayed */
 };
@@ -248,13 +249,15 @@ static uint64_t basis_access(const struct zs_timing_machine *m, size_t inst, uin
     return is_even(m, inst) ? m->phases[ZS_TIMING_EVEN].accesses[at] : access_of(m, at);
 }
 
-/* How often the instruction was executed beyond what was replayed, for each time in the basis. */
+/* How often the instruction was executed beyond what all parts did meanwhile, for each time in the
+ * basis. */
 static double times_left(const struct scale *s, size_t inst)
 {
     double basis = (double)basis_of(s->m, inst).issues;
     double seen = (double)tally_of(s->m, inst).issues;
-    double left = s->executions ? (double)s->executions[inst] - seen : seen * s->left_all;
-    return basis > 0 && left > 0 ? left / basis : 0;
+    double left =
+        s->executions ? (double)s->executions[inst] - s->parts * seen : seen * s->left_all;
+    return basis > 0 && (left > 0 || !is_even(s->m, inst)) ? left / basis : 0;
 }
 
 static double sum_of(const struct zs_timing_tally *t)
@@ -273,6 +276,8 @@ static void measure(struct scale *s, size_t inst)
     double times = times_left(s, inst), work = (double)t.stalls[ZS_TIMING_ACTIVE];
     double lookups = 0, seen = 0;
     bool even = is_even(m, inst) || !m->phases[ZS_TIMING_EVEN].cycles;
+    struct zs_timing_tally replayed = tally_of(m, inst);
+    s->all += sum_of(&replayed);
     s->left += times * sum_of(&t);
     s->work_left += times * work;
     s->basis += even ? sum_of(&t) : 0;
@@ -291,7 +296,7 @@ static void measure(struct scale *s, size_t inst)
     for (uint32_t k = 0; k < 2; k++)
         seen += (double)access_of(m, inst * ZS_GPU_ACCESSES + kinds[OF_L3][k]);
     s->stores += m->stores[inst] ? seen : 0;
-    s->stores_left += m->stores[inst] ? times * lookups : 0;
+    s->stores_left += m->stores[inst] ? (s->parts - 1) * seen + times * lookups : 0;
 }
 
 static double part_of(double of, double all)
@@ -300,37 +305,61 @@ static double part_of(double of, double all)
 }
 
 /* A total of all phases, and of the basis so many times more. */
-static void grow(const struct zs_timing_machine *m, struct zs_gpu_timing *t, size_t offset_B,
-                 double times)
+static void grow(const struct scale *s, struct zs_gpu_timing *t, size_t offset_B, double times)
 {
+    const struct zs_timing_machine *m = s->m;
     double all = 0;
     for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
         all += total_of(&m->phases[p].totals, offset_B);
     bool even = m->phases[ZS_TIMING_EVEN].cycles;
     double basis = even ? total_of(&m->phases[ZS_TIMING_EVEN].totals, offset_B) : all;
-    *zs_timing_total_at(t, offset_B) = rounded(all + times * basis);
+    *zs_timing_total_at(t, offset_B) = rounded(s->parts * all + times * basis);
 }
 
-static void fill_totals(const struct scale *s, double time_left, struct zs_gpu_timing *t)
+static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing *t)
 {
     const struct zs_timing_machine *m = s->m;
-    double with_time = part_of(time_left, s->cycles), with_work = part_of(s->work_left, s->work);
+    double with_time = part_of(s->left, s->basis) * pace,
+           with_work = part_of(s->work_left, s->work);
     double with_stores = part_of(s->stores_left, s->stores);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_work); i++)
-        grow(m, t, by_work[i], i < WITH_TIME ? with_time : with_work);
+        grow(s, t, by_work[i], i < WITH_TIME ? with_time : with_work);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_messages); i++) {
         uint32_t kind = by_messages[i].kind;
-        grow(m, t, by_messages[i].offset, part_of(s->access_left[kind], s->access[kind]));
+        grow(s, t, by_messages[i].offset, part_of(s->access_left[kind], s->access[kind]));
     }
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_stores); i++) {
-        grow(m, t, by_stores[i], 0);
-        uint64_t *total = zs_timing_total_at(t, by_stores[i]);
-        *total = rounded((double)*total * (1 + with_stores));
+        double all = 0;
+        for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
+            all += total_of(&m->phases[p].totals, by_stores[i]);
+        *zs_timing_total_at(t, by_stores[i]) = rounded(all * (1 + with_stores));
     }
-    t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count);
+    t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count * m->part->share);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded);
     t->fpu_both_active = ZS_MIN(t->fpu_both_active, ZS_MIN(t->fpu0_active, t->fpu1_active));
     t->fpu0_xmx_active = ZS_MIN(t->fpu0_xmx_active, ZS_MIN(t->fpu0_active, t->xmx_active));
+}
+
+/* What was drawn, as often as was likely. */
+static void fill_due(const struct scale *s, size_t inst, double times, uint64_t *n)
+{
+    double due = 0, basis = 0, missed = (double)n[ZS_GPU_ACCESS_l3_misses];
+    for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
+        due += s->m->phases[p].due ? s->m->phases[p].due[inst] : 0;
+    basis = is_even(s->m, inst) ? s->m->phases[ZS_TIMING_EVEN].due[inst] : due;
+    due = s->parts * due + times * basis;
+    due = ZS_MIN(ZS_MAX(due, -missed), (double)n[ZS_GPU_ACCESS_l3_hits]);
+    n[ZS_GPU_ACCESS_l3_misses] = rounded(missed + due);
+    n[ZS_GPU_ACCESS_l3_hits] -= n[ZS_GPU_ACCESS_l3_misses] - (uint64_t)missed;
+    /* what was missed is fetched as what else was */
+    static const enum zs_gpu_access fetched[] = {ZS_GPU_ACCESS_memory_read_sectors,
+                                                 ZS_GPU_ACCESS_llc_misses, ZS_GPU_ACCESS_llc_hits};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(fetched); i++)
+        n[fetched[i]] = rounded((double)n[fetched[i]] * (missed > 0 ? 1 + due / missed : 1));
+    if (missed <= 0)
+        n[ZS_GPU_ACCESS_memory_read_sectors] = rounded(due);
+    if (missed <= 0 && s->m->params->llc_B)
+        n[ZS_GPU_ACCESS_llc_misses] = rounded(due);
 }
 
 /* What messages did, so many times more: what was found and what was not are as they were. */
@@ -340,8 +369,9 @@ static void fill_accesses(const struct scale *s, size_t inst, double times,
     uint64_t *n = to->accesses;
     for (uint32_t a = 0; a < ZS_GPU_ACCESSES; a++) {
         double all = (double)access_of(s->m, inst * ZS_GPU_ACCESSES + a);
-        n[a] = rounded(all + times * (double)basis_access(s->m, inst, a));
+        n[a] = rounded(s->parts * all + times * (double)basis_access(s->m, inst, a));
     }
+    fill_due(s, inst, times, n);
     /* each was rounded: what is fetched was missed */
     uint64_t missed = n[ZS_GPU_ACCESS_l3_misses], read = n[ZS_GPU_ACCESS_memory_read_sectors];
     n[ZS_GPU_ACCESS_memory_read_sectors] = read = ZS_MIN(read, missed);
@@ -365,9 +395,9 @@ static int fill_stalls(const struct scale *s, struct zs_gpu_timing *t)
             continue;
         *to = (struct zs_gpu_stalls){.offset_B = m->code->offset_B[i]};
         for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++) {
-            uint64_t more = rounded(times * (double)basis.stalls[r]);
-            to->cycles[r] = all.stalls[r] + more;
-            to->estimated += more;
+            to->cycles[r] =
+                rounded(s->parts * (double)all.stalls[r] + times * (double)basis.stalls[r]);
+            to->estimated += to->cycles[r] - ZS_MIN(all.stalls[r], to->cycles[r]);
             *zs_timing_total_at(t, by_reason[r]) += to->cycles[r];
         }
         fill_accesses(s, i, times, to, t);
@@ -410,6 +440,17 @@ static double late_pace(const struct zs_timing_machine *m)
     return all > 0 ? pace_of(m->slices + half, m->slice_count - half) / all : 1;
 }
 
+/* Of a part of the device: its groups may have more or less to do than others; other parts may have
+ * been quicker or slower by one in PART_DOUBT; and who waits for lines that several want was drawn.
+ */
+static double doubt_of_part(const struct zs_timing_machine *m, double thread_cycles)
+{
+    enum { PART_DOUBT = 20, TURNS = 10 };
+    const struct zs_timing_hierarchy *h = &m->hierarchy;
+    double drawn = (double)h->turns * (h->memory_latency + h->beyond_latency);
+    return m->part->spread + 1.0 / PART_DOUBT + ZS_MIN(part_of(drawn, thread_cycles), 1) / TURNS;
+}
+
 static int conclude(struct zs_timing_machine *m, uint64_t instructions, const uint64_t *executions,
                     struct zs_gpu_timing *t)
 {
@@ -419,23 +460,29 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     for (uint32_t i = 0; i < ZS_TIMING_PHASES; i++)
         cycles += m->phases[i].cycles;
     uint64_t even = m->phases[ZS_TIMING_EVEN].cycles;
+    bool in_part = m->in_part || m->part->share > 1;
     struct scale s = {.m = m,
-                      .executions = m->in_part ? executions : NULL,
+                      .executions = in_part ? executions : NULL,
+                      .parts = m->part->times,
                       .cycles = (double)(even ? even : cycles)};
-    if (m->in_part && instructions > m->issues)
-        s.left_all = (double)(instructions - m->issues) / (double)ZS_MAX(m->issues, UINT64_C(1));
+    if (in_part && instructions > m->issues)
+        s.left_all = (double)instructions / (double)ZS_MAX(m->issues, UINT64_C(1)) - s.parts;
     for (size_t i = 0; i < m->code->op_count; i++)
         measure(&s, i);
-    double time_left = s.cycles * part_of(s.left, s.basis) * late_pace(m);
+    double pace = late_pace(m), share = m->part->share;
+    double time_left = s.cycles * part_of(s.left / share, s.basis) * pace;
     t->instructions = instructions;
     t->replayed = ZS_MIN(m->issues, instructions);
-    t->cycles = m->params->launch_cycles + cycles + rounded(time_left);
+    t->cycles = m->params->launch_cycles + rounded((double)cycles + time_left);
     /* a hundredth is not promised, however even it was */
-    double doubt = ZS_MAX(time_left * doubt_of(m), s.left > 0 ? (double)t->cycles / 100 : 0);
+    double doubt = m->in_part ? time_left * doubt_of(m) : 0;
+    doubt = m->part->share > 1 ? doubt + doubt_of_part(m, s.all) * (double)t->cycles
+            : s.left > 0       ? ZS_MAX(doubt, (double)t->cycles / 100)
+                               : 0;
     t->doubt = ZS_MIN(rounded(doubt), t->cycles);
-    fill_totals(&s, time_left, t);
+    fill_totals(&s, pace, t);
     int error = fill_stalls(&s, t);
-    if (m->in_part)
+    if (in_part)
         fill_written(&s, dirty, t);
     zs_timing_find_limits(m, cycles, t);
     return error;
@@ -474,6 +521,8 @@ int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
                      struct zs_gpu_timing *ret_timing)
 {
     int error = zs_timing_name_ranges(trace);
+    if (!error)
+        error = zs_timing_part_choose(trace, &trace->part);
     if (error)
         return error;
     trace->instructions = instructions;

@@ -180,8 +180,28 @@ struct zs_timing_stream {
     uint64_t first_ranges[6]; /* where most have room */
 };
 
+/* ---- part.c ------------------------------------------------------------------------------------
+ */
+
+/* How often a line is touched: by all groups that were recorded, by those of the part. */
+struct zs_timing_shared {
+    uint64_t line; /* 0: none */
+    uint32_t all, own;
+};
+
+struct zs_timing_part {
+    uint32_t share;                     /* one in so many subslices; 1: all of them */
+    uint64_t group_count, first_groups; /* recorded ones; of these, of the launch's first */
+    uint32_t *groups;                   /* their numbers; NULL: all */
+    double times;                       /* as many groups were recorded as it has */
+    double spread;                      /* parts have so much more or less to do than the mean */
+    struct zs_timing_shared *lines;
+    uint32_t line_mask, line_count;
+};
+
 struct zs_timing_trace {
     struct zs_timing_launch launch;
+    struct zs_timing_part part;
     uint64_t sampled;         /* groups */
     uint64_t first_groups;    /* so many of them are the launch's first, the others its last */
     uint32_t resident_groups; /* that the device holds at once */
@@ -192,6 +212,15 @@ struct zs_timing_trace {
     struct zs_timing_arena *arenas;   /* by host thread */
 };
 enum { ZS_TIMING_LINE_BITS = 40 }; /* of a line's name in a replay: where in an allocation */
+
+/* Several threads may touch it: it is not of one's own scratch or private memory. */
+enum { ZS_TIMING_LINE_SHARED = 1 << 19 }; /* of RANGE_SCRATCH */
+static inline bool zs_timing_is_shared(uint64_t line)
+{
+    uint64_t range = line >> ZS_TIMING_LINE_BITS;
+    return range >= ZS_TIMING_RANGE_FIRST ||
+           (range == ZS_TIMING_RANGE_SCRATCH && line & ZS_TIMING_LINE_SHARED);
+}
 
 /* ---- hierarchy.c -------------------------------------------------------------------------------
  */
@@ -211,8 +240,9 @@ struct zs_timing_busy {
 
 struct zs_timing_hierarchy {
     const struct zs_timing_params *params;
+    const struct zs_timing_part *part;
     struct zs_gpu_timing *totals;
-    uint32_t slices, subslices; /* subslices: of all slices */
+    uint32_t slices, subslices; /* subslices: of the part */
     /* of powers of two: banks of a slice less 1, log2 of lines that a port takes a cycle (0 and
      * less: cycles of a line), log2 of response registers a cycle */
     uint32_t bank_mask;
@@ -230,7 +260,8 @@ struct zs_timing_hierarchy {
     /* not yet in the totals: lookups of L3 (reads, writes, by bank), lines read and written back */
     uint64_t lookups[2], bank_lookups[ZS_TIMING_BANKS], reads[ZS_TIMING_BANKS],
         writes[ZS_TIMING_BANKS];
-    uint64_t now; /* when the message was sent */
+    uint64_t now;   /* when the message was sent */
+    uint64_t turns; /* messages for lines that others touch, too, and that L3 does not have */
 };
 
 struct zs_timing_request {
@@ -240,10 +271,17 @@ struct zs_timing_request {
     uint32_t line_count;
     uint32_t payload_grf, response_grf;
     uint64_t *accesses; /* of its instruction: [ZS_GPU_ACCESSES] */
+    uint64_t step;      /* of which group, and how far that is */
+    double *due;        /* of its instruction: misses that were likely, less those that were */
 };
 
-int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_launch *launch,
+int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timing_trace *trace,
                              struct zs_gpu_timing *totals);
+void zs_timing_part_fini(struct zs_timing_part *part);
+/* A line that L3 does not have: how likely it is that nobody else has brought it in before, and
+ * whether that is so. */
+bool zs_timing_part_misses(const struct zs_timing_part *part, uint64_t line, uint64_t step,
+                           double *ret_odds);
 void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_store *store);
 /* What was counted since the last time goes into the totals. */
 void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h);

@@ -408,6 +408,7 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
         free(a->blocks);
     }
     free(t->arenas);
+    zs_timing_part_fini(&t->part);
     zs_timing_block_put(t->launch.store, &t->memory);
     free(t);
 }

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which part of the device is replayed. Subslices do the same with groups that do the same: where
+ * groups are alike, one in eight (four, two) of the subslices stands for all, with one in as many
+ * of the groups, each from another block of neighbours. What subslices share has as much less time
+ * for them (hierarchy.c).
+ *
+ * They share lines, too. What others touch as often as the part does they also bring into L3: of
+ * its first touches only so many miss there as are its share of all that touch the line. All was
+ * recorded, so that is counted.
+ */
+#include "gpu/timing/replay.h"
+
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    SHARE_MOST = 8,
+    SUBSLICES_LEAST = 2, /* of a part */
+    GROUPS_LEAST = 4,    /* for each part */
+    ALIKE = 16,          /* parts' work differs by one in so many at most */
+    LINES_FIRST = 1 << 12,
+};
+
+struct load {
+    uint64_t work, longest, groups; /* instructions of all threads, of one */
+};
+
+/* Of each block of as many neighbours as there are parts each has one, not always the same. */
+static uint32_t part_of(uint64_t group, uint32_t share)
+{
+    uint64_t block = group / share;
+    return (uint32_t)((group + 3 * block + block / share) % share);
+}
+
+static double mean_of(const struct load *l)
+{
+    return (double)l->work / (double)ZS_MAX(l->groups, UINT64_C(1));
+}
+
+static bool differ(double a, double b)
+{
+    return (a > b ? a - b : b - a) * ALIKE > b;
+}
+
+/* The part that is most like all, of those with the most groups; SHARE_MOST: they are not alike. */
+static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, double *ret_spread)
+{
+    struct load parts[SHARE_MOST] = {0}, all = {0};
+    uint32_t threads = t->launch.threads_per_group, best = SHARE_MOST;
+    double least = 0, spread = 0;
+    for (uint64_t g = 0; g < t->sampled; g++) {
+        struct load *l = &parts[part_of(g, share)];
+        l->groups++;
+        for (uint32_t i = 0; i < threads; i++) {
+            uint64_t executed = t->streams[g * threads + i].executed;
+            l->work += executed;
+            l->longest = ZS_MAX(l->longest, executed);
+        }
+    }
+    for (uint32_t p = 0; p < share; p++) {
+        all.work += parts[p].work;
+        all.groups += parts[p].groups;
+        all.longest = ZS_MAX(all.longest, parts[p].longest);
+    }
+    for (uint32_t p = 0; p < share; p++) {
+        double off = mean_of(&parts[p]) / mean_of(&all) - 1;
+        off = off < 0 ? -off : off;
+        spread = off > spread ? off : spread;
+        bool most = parts[p].groups * share >= t->sampled;
+        if (most && !differ((double)parts[p].longest, (double)all.longest) &&
+            (best == SHARE_MOST || off < least)) {
+            best = p;
+            least = off;
+        }
+    }
+    *ret_spread = spread;
+    return spread * ALIKE > 1 ? SHARE_MOST : best;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+static struct zs_timing_shared *slot_of(const struct zs_timing_part *part, uint64_t line)
+{
+    uint32_t at = (uint32_t)zs_hash_u64(0, line) & part->line_mask;
+    while (part->lines[at].line && part->lines[at].line != line)
+        at = (at + 1) & part->line_mask;
+    return &part->lines[at];
+}
+
+static bool grow(struct zs_timing_part *part)
+{
+    struct zs_timing_part wider = {.line_mask =
+                                       part->lines ? 4 * part->line_mask + 3 : LINES_FIRST - 1};
+    wider.lines = calloc((size_t)wider.line_mask + 1, sizeof(*wider.lines));
+    if (!wider.lines)
+        return false;
+    for (uint32_t i = 0; part->lines && i <= part->line_mask; i++)
+        if (part->lines[i].line)
+            *slot_of(&wider, part->lines[i].line) = part->lines[i];
+    free(part->lines);
+    part->lines = wider.lines;
+    part->line_mask = wider.line_mask;
+    return true;
+}
+
+static bool count_stream(struct zs_timing_part *part, const struct zs_timing_stream *s, bool own)
+{
+    const struct zs_timing_thread th = {.stream = (struct zs_timing_stream *)(uintptr_t)s};
+    uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
+    for (uint32_t at = 0, words; at < s->count; at += words) {
+        bool message = s->words[at] >> 30 == ZS_TIMING_WORD_MESSAGE;
+        words = message ? zs_timing_message_words(s->words + at) : 2;
+        uint32_t count = message ? zs_timing_read_lines(&th, 0, s->words + at, lines) : 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!zs_timing_is_shared(lines[i]))
+                continue;
+            struct zs_timing_shared *to = slot_of(part, lines[i]);
+            part->line_count += !to->line;
+            to->line = lines[i];
+            to->all++;
+            to->own += own;
+            if (part->line_count * 2 > part->line_mask && !grow(part))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Groups that share lines take turns: who comes first brings what all need for that step, and is
+ * last in the next one. So a step's lines miss all, or none. */
+bool zs_timing_part_misses(const struct zs_timing_part *part, uint64_t line, uint64_t step,
+                           double *ret_odds)
+{
+    const struct zs_timing_shared *of = slot_of(part, line);
+    uint64_t turn = zs_hash_u64(0, step) >> 40;
+    *ret_odds = of->all ? (double)of->own / of->all : 1;
+    return (double)turn < *ret_odds * (1 << 24);
+}
+
+/* ---- the part ----------------------------------------------------------------------------------
+ */
+
+static uint64_t cached_lines(const struct zs_gpu_model *model, const struct zs_timing_params *p)
+{
+    uint64_t slice_B =
+        p->l3_way_B ? (uint64_t)p->l3_ways * p->l3_way_B : model->l3_cache_B / model->slices;
+    return slice_B * model->slices / ZS_PORT_LINE_B;
+}
+
+static int fill(const struct zs_timing_trace *t, uint32_t number, struct zs_timing_part *part)
+{
+    uint32_t threads = t->launch.threads_per_group;
+    bool ok = (part->groups = calloc(t->sampled, sizeof(*part->groups))) && grow(part);
+    for (uint64_t g = 0; g < t->sampled && ok; g++) {
+        bool own = part_of(g, part->share) == number;
+        if (own)
+            part->groups[part->group_count++] = (uint32_t)g;
+        part->first_groups += own && g < t->first_groups;
+        for (uint32_t i = 0; i < threads && ok; i++)
+            ok = count_stream(part, &t->streams[g * threads + i], own);
+    }
+    return ok ? 0 : -ENOMEM;
+}
+
+int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part *ret_part)
+{
+    const struct zs_gpu_model *model = t->launch.model;
+    uint32_t subslices = model->slices * model->subslices_per_slice, number = SHARE_MOST, share;
+    double spread = 0;
+    for (share = t->launch.exact ? 1 : SHARE_MOST; share > 1; share /= 2) {
+        bool whole = model->slices == 1 ? subslices % share == 0 : model->slices % share == 0;
+        if (!whole || subslices / share < SUBSLICES_LEAST || t->sampled < GROUPS_LEAST * share)
+            continue;
+        number = choose_of(t, share, &spread);
+        if (number < SHARE_MOST)
+            break;
+    }
+    *ret_part = (struct zs_timing_part){.share = share, .spread = spread};
+    int error = share > 1 ? fill(t, number, ret_part) : 0;
+    if (share > 1 && ret_part->line_count > cached_lines(model, t->launch.params)) {
+        zs_timing_part_fini(ret_part); /* what it is in reach of would not fit */
+        ret_part->share = 1;
+    }
+    if (ret_part->share == 1) {
+        ret_part->group_count = t->sampled;
+        ret_part->first_groups = t->first_groups;
+    }
+    ret_part->times = (double)t->sampled / (double)ret_part->group_count;
+    return error;
+}
+
+void zs_timing_part_fini(struct zs_timing_part *part)
+{
+    free(part->groups);
+    free(part->lines);
+    *part = (struct zs_timing_part){0};
+}
