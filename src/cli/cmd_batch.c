@@ -70,8 +70,7 @@ static int run_batch(void *opaque, int operand_count, char **operands)
     else
         zs_cli_write_text(out.data, out.size_B);
     if (error && is_dump && status == ZS_EXIT_OK)
-        status = zs_cli_fail("%s: %s", operands[0],
-                             diag.text[0] ? diag.text : "not all of it could be printed");
+        status = zs_cli_fail("%s: %s", operands[0], diag.text);
     else if (error && status == ZS_EXIT_OK)
         status = zs_cli_fail("%s: at 0x%llx: %s", operands[0],
                              (unsigned long long)(at + diag.offset_B), diag.text);

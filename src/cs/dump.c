@@ -7,6 +7,7 @@
  */
 #include "cs/cs_priv.h"
 
+#include "base/id_map.h"
 #include "base/reader.h"
 #include "base/vec.h"
 
@@ -18,12 +19,7 @@
 /* VIRTUAL: what text dumps have. The others are AUB's, by its numbers. */
 enum space { GGTT, LOCAL, SYSTEM, VIRTUAL, GGTT_ENTRY };
 enum { PAGE_B = 4096, LINE_CHARS = 256, BATCH_MAX_B = 4 << 20, PART_MAX_B = 256 << 20 };
-struct part {
-    enum space space;
-    uint64_t va;
-    struct zs_span bytes;
-    uint8_t *own; /* freed in the end; NULL: they are the file's */
-};
+enum { PAGES_MAX = 1 << 18, OUT_MAX_B = 1 << 30 };
 /* Where an engine began. */
 struct begun {
     char name[64];
@@ -35,59 +31,65 @@ struct port {
 };
 enum { PORTS = 5, AUB_TRACE = 7 << 6 | 0x2e };
 struct dump {
-    struct {
-        struct part *items; /* later ones hide earlier ones */
-        size_t count, capacity;
-    } parts;
+    struct zs_id_map pages; /* by address and space */
     struct {
         struct begun *items;
         size_t count, capacity;
     } begun;
     struct {
-        uint64_t *items; /* what was printed, of this context */
+        uint64_t *items; /* what was printed, of this context; in `seen`, too */
         size_t count, capacity;
     } printed;
+    struct zs_id_map seen;
     bool has_tables; /* else addresses are virtual */
     uint64_t root;   /* of this context's page tables */
     struct zs_buf *out;
-    int error; /* the first one */
+    struct zs_diag *diag;
+    int error;   /* what ended it */
+    bool is_cut; /* a batch has what is no command */
 };
 
-static bool add_part(struct dump *d, const struct part *part)
+/* Its first error, in words. */
+static void fail(struct dump *d, int error, const char *what)
 {
-    if (ZS_VEC_PUSH(&d->parts, *part))
-        return true;
-    free(part->own);
-    d->error = -ENOMEM;
-    return false;
+    if (!d->error)
+        zs_diag_set(d->diag, error, ZS_DIAG_NO_OFFSET, "%s", what);
+    d->error = d->error ? d->error : error;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-/* false: nothing of the page is there. */
-static bool load_page(const struct dump *d, enum space space, uint64_t page_va, uint8_t ret[PAGE_B])
+/* NULL: nothing of the page is there. */
+static uint8_t *page_of(const struct dump *d, enum space space, uint64_t va)
 {
-    bool is_there = false;
-    memset(ret, 0, PAGE_B);
-    for (size_t i = 0; i < d->parts.count; i++) {
-        const struct part *p = &d->parts.items[i];
-        uint64_t end = ZS_MIN(p->va + p->bytes.size_B, page_va + PAGE_B);
-        uint64_t start = ZS_MAX(p->va, page_va);
-        if (p->space != space || start >= end)
-            continue;
-        memcpy(ret + (start - page_va), p->bytes.data + (start - p->va), end - start);
-        is_there = true;
+    return zs_id_map_get(&d->pages, va / PAGE_B, space);
+}
+
+/* What was there before is hidden. */
+static void store(struct dump *d, enum space space, uint64_t va, struct zs_span bytes)
+{
+    for (size_t done_B = 0, part_B; done_B < bytes.size_B && !d->error; done_B += part_B) {
+        uint64_t at = va + done_B;
+        uint8_t *page = page_of(d, space, at);
+        part_B = ZS_MIN(bytes.size_B - done_B, (size_t)(PAGE_B - at % PAGE_B));
+        if (!page && d->pages.count == PAGES_MAX) {
+            fail(d, -E2BIG, "the dump has more than 1 GB of memory");
+        } else if (!page) {
+            page = calloc(1, PAGE_B);
+            if (!page || zs_id_map_put(&d->pages, at / PAGE_B, space, page))
+                fail(d, -ENOMEM, "out of memory");
+        }
+        if (d->error)
+            return;
+        memcpy(page + at % PAGE_B, bytes.data + done_B, part_B);
     }
-    return is_there;
 }
 
 static bool load_entry(const struct dump *d, enum space space, uint64_t at, uint64_t *ret)
 {
-    uint8_t page[PAGE_B];
-    if (!load_page(d, space, at & ~(PAGE_B - 1ull), page))
-        return false;
-    *ret = zs_load_u64(page + at % PAGE_B / 8 * 8);
+    const uint8_t *page = page_of(d, space, at);
+    *ret = page ? zs_load_u64(page + at % PAGE_B / 8 * 8) : 0;
     return *ret & 1;
 }
 
@@ -126,26 +128,25 @@ static bool own_page(const struct dump *d, uint64_t va, enum space *ret_space, u
     return true;
 }
 
-static bool page_at(const struct dump *d, bool is_global, uint64_t va, uint8_t ret[PAGE_B])
+static const uint8_t *page_at(const struct dump *d, bool is_global, uint64_t va)
 {
     enum space space = VIRTUAL;
     uint64_t at = va;
-    if (d->has_tables &&
-        !(is_global ? ggtt_page(d, va, &space, &at) : own_page(d, va, &space, &at)))
-        return false;
-    return load_page(d, space, at, ret);
+    bool is_mapped = !d->has_tables ||
+                     (is_global ? ggtt_page(d, va, &space, &at) : own_page(d, va, &space, &at));
+    return is_mapped ? page_of(d, space, at) : NULL;
 }
 
 /* As much as is there from an address on. */
 static void load(const struct dump *d, bool is_global, uint64_t va, uint64_t size_B,
                  struct zs_buf *ret)
 {
-    uint8_t page[PAGE_B];
-    uint64_t skip_B = va % PAGE_B;
-    for (va -= skip_B; size_B && page_at(d, is_global, va, page); va += PAGE_B, skip_B = 0) {
-        uint64_t part_B = ZS_MIN(PAGE_B - skip_B, size_B);
-        zs_buf_append(ret, page + skip_B, part_B);
+    const uint8_t *page;
+    while (size_B && (page = page_at(d, is_global, va))) {
+        uint64_t part_B = ZS_MIN(PAGE_B - va % PAGE_B, size_B);
+        zs_buf_append(ret, page + va % PAGE_B, part_B);
         size_B -= part_B;
+        va += part_B;
     }
 }
 
@@ -160,28 +161,35 @@ static void print_batch(struct dump *d, const char *name, uint64_t va, struct zs
     int error = zs_cs_print(zs_buf_span(bytes), va, starts, d->out, &diag);
     if (error) {
         zs_buf_printf(d->out, "0x%012" PRIx64 "  %s\n", va + diag.offset_B, diag.text);
-        d->error = d->error ? d->error : error;
+        d->is_cut = true;
     }
     zs_buf_puts(d->out, "\n");
 }
 
-static bool is_printed(const struct dump *d, uint64_t va)
+/* False: it was, or will be. */
+static bool is_new(struct dump *d, uint64_t va)
 {
-    for (size_t i = 0; i < d->printed.count; i++)
-        if (d->printed.items[i] == va)
-            return true;
-    return false;
+    static char seen;
+    if (zs_id_map_get(&d->seen, va, 0))
+        return false;
+    if (zs_id_map_put(&d->seen, va, 0, &seen) || !ZS_VEC_PUSH(&d->printed, va))
+        fail(d, -ENOMEM, "out of memory");
+    return !d->error;
 }
 
 /* A batch, and those that it leads to. is_ring: what follows a start is executed, too. */
 static void follow(struct dump *d, const char *name, uint64_t va, uint64_t size_B, bool is_ring)
 {
     size_t next = d->printed.count;
-    if (!is_ring && (is_printed(d, va) || !ZS_VEC_PUSH(&d->printed, va)))
+    if (!is_ring && !is_new(d, va))
         return;
     while (is_ring || next < d->printed.count) {
         struct zs_cs_starts starts = {.is_ring = is_ring};
         struct zs_buf bytes = {0};
+        if (d->out->size_B > OUT_MAX_B) {
+            fail(d, -E2BIG, "its batches are more than 1 GB of text");
+            return;
+        }
         if (!is_ring)
             va = d->printed.items[next++];
         load(d, is_ring, va, size_B, &bytes);
@@ -193,8 +201,7 @@ static void follow(struct dump *d, const char *name, uint64_t va, uint64_t size_
             zs_buf_printf(d->out, "%s at 0x%" PRIx64 ": it is not in the dump\n\n", name, va);
         zs_buf_fini(&bytes);
         for (uint32_t i = 0; i < starts.count; i++)
-            if (!is_printed(d, starts.va[i]) && !ZS_VEC_PUSH(&d->printed, starts.va[i]))
-                return;
+            is_new(d, starts.va[i]);
         is_ring = false;
         name = "batch";
         size_B = BATCH_MAX_B;
@@ -252,12 +259,11 @@ static void add_text(struct dump *d, uint64_t va, struct zs_span text, bool is_p
     decode_85(text, &dwords);
     if (is_packed)
         inflate_all(zs_buf_span(&dwords), &bytes);
-    struct zs_buf *kept = is_packed ? &bytes : &dwords;
-    const struct part part = {VIRTUAL, va, zs_buf_span(kept), kept->data};
-    if (add_part(d, &part) && (dwords.error || bytes.error))
-        d->error = -ENOMEM;
-    if (is_packed)
-        zs_buf_fini(&dwords);
+    store(d, VIRTUAL, va, zs_buf_span(is_packed ? &bytes : &dwords));
+    if (dwords.error || bytes.error)
+        fail(d, -ENOMEM, "out of memory");
+    zs_buf_fini(&dwords);
+    zs_buf_fini(&bytes);
 }
 
 /* A line as text; what is longer than any that matters is cut. */
@@ -284,7 +290,7 @@ static void read_i915_line(struct dump *d, struct zs_span line, struct begun *at
         snprintf(at->name, sizeof(at->name), "%.*s", (int)strlen(name) - 1, name);
         bool is_batch = strstr(name, "--- batch") || strstr(name, "--- gtt_offset");
         if (is_batch && !ZS_VEC_PUSH(&d->begun, *at))
-            d->error = -ENOMEM;
+            fail(d, -ENOMEM, "out of memory");
     }
 }
 
@@ -297,7 +303,7 @@ static void read_xe_line(struct dump *d, struct zs_span line)
     int at_B = 0;
     text_of(line, text);
     if (sscanf(text, " batch_addr[%*u]: 0x%" SCNx64, &job.va) == 1 && !ZS_VEC_PUSH(&d->begun, job))
-        d->error = -ENOMEM;
+        fail(d, -ENOMEM, "out of memory");
     if (sscanf(text, "[%" SCNx64 "].data: %n", &va, &at_B) == 1 && at_B)
         add_text(d, va, zs_span_make(line.data + at_B, line.size_B - (size_t)at_B), false);
 }
@@ -336,6 +342,7 @@ static void submitted(struct dump *d, uint64_t descriptor)
     uint64_t ring_va = dword_at(&state, START);
     d->root = (uint64_t)dword_at(&state, ROOT_HIGH) << 32 | dword_at(&state, ROOT_LOW);
     d->printed.count = 0;
+    zs_id_map_fini(&d->seen);
     if (tail > head)
         follow(d, "ring", ring_va + head, tail - head, true);
     zs_buf_fini(&state);
@@ -344,17 +351,13 @@ static void submitted(struct dump *d, uint64_t descriptor)
 static void written(struct dump *d, enum space space, uint64_t va, struct zs_span bytes)
 {
     va &= (UINT64_C(1) << 48) - 1;
-    if (space != GGTT) {
-        add_part(d, &(struct part){space, va, bytes, NULL});
-        return;
-    }
-    while (bytes.size_B) { /* to pages, wherever they are */
-        size_t part_B = ZS_MIN(bytes.size_B, (size_t)(PAGE_B - va % PAGE_B));
-        struct part part = {.bytes = zs_span_make(bytes.data, part_B)};
-        if (ggtt_page(d, va, &part.space, &part.va)) {
-            part.va += va % PAGE_B;
-            add_part(d, &part);
-        }
+    while (bytes.size_B) { /* those of the GGTT to pages, wherever they are */
+        uint64_t at = va;
+        enum space to = space;
+        size_t part_B =
+            space == GGTT ? ZS_MIN(bytes.size_B, (size_t)(PAGE_B - va % PAGE_B)) : bytes.size_B;
+        if (space != GGTT || ggtt_page(d, va, &to, &at))
+            store(d, to, space == GGTT ? at + va % PAGE_B : at, zs_span_make(bytes.data, part_B));
         bytes = zs_span_make(bytes.data + part_B, bytes.size_B - part_B);
         va += part_B;
     }
@@ -399,7 +402,7 @@ static void memory_written(struct dump *d, struct zs_reader *c, bool is_many)
     }
 }
 
-static void print_aub(struct dump *d, struct zs_span file, struct zs_diag *diag)
+static void print_aub(struct dump *d, struct zs_span file)
 {
     enum { WRITE_REGISTER = 3, WRITE = 6, WRITE_MANY = 0xb };
     struct port ports[PORTS] = {{.base = 0x2000},
@@ -407,7 +410,7 @@ static void print_aub(struct dump *d, struct zs_span file, struct zs_diag *diag)
                                 {.base = 0x1a000},
                                 {.base = 0x1c0000},
                                 {.base = 0x22000}};
-    struct zs_reader r = zs_reader_make(file, 0, diag);
+    struct zs_reader r = zs_reader_make(file, 0, d->diag);
     d->has_tables = true;
     while (zs_reader_left(&r) && !d->error) {
         uint32_t header = zs_read_u32(&r, "header"), what = header >> 16 & 0x7f;
@@ -438,20 +441,21 @@ static bool has(struct zs_span file, const char *text)
 
 int zs_cs_print_dump(struct zs_span file, struct zs_buf *out, struct zs_diag *diag)
 {
-    struct dump d = {.out = out};
+    struct dump d = {.out = out, .diag = diag};
     if (has(file, "**** Xe Device Coredump"))
         print_text(&d, file, true);
     else if (has(file, "GPU HANG:") || has(file, "\nKernel: "))
         print_text(&d, file, false);
     else if (file.size_B >= 4 && zs_load_u32(file.data) >> 29 == AUB_TRACE >> 6)
-        print_aub(&d, file, diag);
+        print_aub(&d, file);
     else
         return 1;
-    if (d.error == -ENOMEM || out->error)
-        zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
-    for (size_t i = 0; i < d.parts.count; i++)
-        free(d.parts.items[i].own);
-    free(d.parts.items);
+    if (d.is_cut)
+        fail(&d, -EINVAL, "not all of it could be printed");
+    for (size_t i = 0; i < d.pages.capacity; i++)
+        free(d.pages.slots[i].value);
+    zs_id_map_fini(&d.pages);
+    zs_id_map_fini(&d.seen);
     free(d.begun.items);
     free(d.printed.items);
     return d.error;
