@@ -13,6 +13,7 @@
 #include "driver/module/compile.h"
 #include "driver/module/counts.h"
 #include "driver/module/module.h"
+#include "driver/queue/order.h"
 #include "driver/report.h"
 #include "driver/tracing.h"
 #include "eu/tier.h"
@@ -241,6 +242,7 @@ void zs_ze_driver_fini(struct zs_ze_driver *driver)
     zs_compiler_destroy(driver->compiler);
     zs_gpu_memory_destroy(driver->memory);
     zs_quarantine_destroy(driver->quarantine);
+    zs_order_destroy(driver->order);
 }
 
 /*
@@ -282,6 +284,7 @@ static struct zs_ze_driver *driver_new(void)
         driver->checks = ZS_CHECK_DEFAULT;
     driver->check = driver->checks & (ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_UNDEFINED);
     driver->quarantine = driver->check ? zs_quarantine_create(zs_env("ZESCOPE_QUARANTINE")) : NULL;
+    driver->order = driver->checks & ZS_CHECK_RACE ? zs_order_create() : NULL;
     driver->check_surfaces = !check || strcmp(check, "0") != 0;
     driver->compiler = zs_compile_start();
     const char *eu = zs_env("ZESCOPE_EU");

@@ -126,6 +126,7 @@ struct zs_ze_driver {
     uint64_t kernel_time_limit_ns;    /* ZESCOPE_KERNEL_TIMEOUT, 0: none */
     struct zs_gpu_memory *memory;     /* of all contexts; NULL: each has its own, for checks */
     struct zs_quarantine *quarantine; /* of freed memory, for checks: memory/quarantine.h */
+    struct zs_order *order;           /* of commands, for the check of races: queue/order.h */
     _Atomic(struct zs_lost_pages *) lost_pages; /* see pages.h; NULL: there never were any */
     pthread_mutex_t files_lock;
     struct zs_range *files; /* imported ones that may become smaller */

@@ -220,6 +220,13 @@ void zs_report_finding(const struct zs_gpu_finding *f, const char *const sources
 {
     struct zs_buf text = {0}, head = {0};
     zs_gpu_finding_print(f, sources, &text);
+    struct origin origin;
+    for (uint32_t i = 0; i < f->site_count; i++) {
+        if (find_origin(f->site[i].origin, &origin)) {
+            zs_buf_printf(&text, "\n  %s was asked for by:", f->site[i].by);
+            print_frames(&text, &origin);
+        }
+    }
     if (f->allocation_count)
         print_origins(&text, &f->allocation);
     zs_log(f->note ? ZS_LOG_WARN : ZS_LOG_ERROR, "%s", zs_buf_cstr(&text));

@@ -515,6 +515,10 @@ struct zs_gpu_site {
     uint32_t thread; /* of the group */
     uint32_t group_id[3], local_id[3];
     uint64_t global_id[3];
+    /* Of two commands: each has its own. */
+    const char *by;     /* the kernel, or what else it was; NULL: one launch has both sites */
+    const char *source; /* "file:line", or NULL */
+    uint64_t origin;    /* opaque: where it was asked for */
 };
 
 struct zs_gpu_finding {
@@ -650,6 +654,10 @@ struct zs_gpu_launch {
     struct zs_gpu_counters *counters; /* NULL: per-instruction counts are not kept */
     zs_gpu_found_fn *found;           /* by the launching thread; NULL: nobody asks */
     void *found_context;
+    /* With CHECK_RACES: it among other commands (between.h), and the line of an instruction. NULL:
+     * nobody asks. */
+    const struct zs_between_command *command;
+    bool (*find_line)(void *found_context, int64_t offset_B, char *ret_text, size_t size_B);
 };
 
 struct zs_gpu_result {

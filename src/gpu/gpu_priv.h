@@ -198,6 +198,7 @@ struct zs_gpu_instruction {
 };
 
 struct zs_gpu_kernel {
+    uint64_t number; /* of all that there were, from 1 on */
     struct zs_gpu_device *device;
     const struct zs_kernel *module;
     struct zs_eu_program *program;

@@ -293,6 +293,7 @@ static int copy_arrays(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
 int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kernel_desc *desc,
                          struct zs_gpu_kernel **ret_kernel, struct zs_diag *diag)
 {
+    static _Atomic uint64_t kernels;
     const struct zs_kernel *m = desc->module_kernel;
     int error = check_module(device, m, diag);
     if (error)
@@ -300,6 +301,7 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     struct zs_gpu_kernel *kernel = calloc(1, sizeof(*kernel));
     if (!kernel)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory for kernel %s", m->name);
+    kernel->number = ++kernels;
     kernel->device = device;
     kernel->module = m;
     kernel->entry_B = desc->entry_B;

@@ -17,6 +17,7 @@
  * make that of what each of them does alike. With one lane on it is that lane's. One host thread
  * runs the launch.
  */
+#include "gpu/between.h"
 #include "gpu/check.h"
 
 #include "base/vec.h"
@@ -24,12 +25,12 @@
 #include <stdlib.h>
 
 enum {
-    PAGE_B = 4096,
-    PAGE_WORDS = PAGE_B / 4,
+    PAGE_B = ZS_BETWEEN_PAGE_B,
+    PAGE_WORDS = ZS_BETWEEN_WORDS,
     RECORDS_MAX = 1 << 22,
     RECORD_MASK = RECORDS_MAX - 1,
     LANE_SHIFT = 22,
-    BYTES_SHIFT = 27,
+    BYTES_SHIFT = ZS_BETWEEN_BYTES_SHIFT,
     VALUE_MAX_B = 8,
     HELD_MAX = 64,
     SLAB_B = 1 << 18,
@@ -823,8 +824,62 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
         order_atomic(at, &pieces);
 }
 
+/* ---- other commands ----------------------------------------------------------------------------
+ */
+
+enum { SITES_KNOWN = 64 };
+struct known_site {
+    uint64_t what;
+    uint32_t number;
+};
+
+static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record *r, uint64_t what)
+{
+    const struct zs_gpu_run *run = c->run;
+    const struct zs_gpu_launch *launch = run->launch;
+    struct zs_between *between = launch->command->between;
+    uint32_t number = zs_between_site(between, run->kernel->number, what);
+    char source[2048];
+    struct zs_gpu_site site;
+    if (number)
+        return number;
+    describe(run, r, 0, &site);
+    bool is_known =
+        launch->find_line(launch->found_context, site.instruction_offset_B, source, sizeof(source));
+    return zs_between_add_site(between, run->kernel->number, what, run->kernel->module->name,
+                               is_known ? source : NULL, &site);
+}
+
+/* Lanes and records are of this launch alone. */
+static uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
+{
+    if (!(half & RECORD_MASK))
+        return 0;
+    const struct zs_check_record *r = record_at(c, half);
+    uint64_t what = (uint64_t)r->inst << 2 | (uint64_t)r->is_write << 1 | r->is_atomic;
+    struct known_site *k = &known[what % SITES_KNOWN];
+    if (!k->number || k->what != what)
+        *k = (struct known_site){what, make_site(c, r, what)};
+    return k->number ? k->number | (half & 15u << BYTES_SHIFT) : 0;
+}
+
+static void compare_with_commands(struct zs_gpu_checks *c)
+{
+    struct known_site known[SITES_KNOWN] = {{0}};
+    for (size_t i = 0; i < c->pages.capacity; i++) {
+        uint64_t *words = c->pages.slots[i].value;
+        for (uint32_t k = 0; words && k < PAGE_WORDS; k++)
+            words[k] = (uint64_t)as_command(c, known, (uint32_t)(words[k] >> 32)) << 32 |
+                       as_command(c, known, (uint32_t)words[k]);
+        if (words)
+            zs_between_page(c->run->launch->command, c->pages.slots[i].a, words);
+    }
+}
+
 void zs_check_races_end(struct zs_gpu_checks *c)
 {
+    if (c->run->launch->command && c->records.count)
+        compare_with_commands(c);
     for (uint32_t i = 0; i < c->held_count; i++) {
         struct zs_gpu_finding *f = &c->held[i].finding;
         if (f->note != ZS_GPU_NOTE_SAME_VALUE && is_guess(c, c->held[i].inst))

@@ -35,10 +35,26 @@ static const char *finding_kind(const struct zs_gpu_finding *f)
     return kinds[f->kind];
 }
 
+/* Of two commands. */
+static void print_access(struct zs_buf *out, const struct zs_gpu_site *s)
+{
+    zs_buf_printf(out, "\n  %s of %u bytes", access_of(s), s->size_B);
+    if (s->instruction_offset_B < 0)
+        zs_buf_printf(out, ": %s", s->by);
+    else
+        zs_buf_printf(out, " at instruction 0x%llx%s%s\n    in a launch of %s",
+                      (unsigned long long)s->instruction_offset_B, s->source ? ", " : "",
+                      s->source ? s->source : "", s->by);
+}
+
 static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint32_t i,
                        const char *source)
 {
     const struct zs_gpu_site *s = &f->site[i];
+    if (s->by) {
+        print_access(out, s);
+        return;
+    }
     zs_buf_puts(out, "\n  ");
     if (f->kind == ZS_GPU_FINDING_RACE)
         zs_buf_printf(out, "%s of %u bytes", access_of(s), s->size_B);
@@ -87,7 +103,8 @@ void zs_gpu_finding_print(const struct zs_gpu_finding *f, const char *const sour
         [ZS_GPU_NOTE_IN_STEP] = " (lanes of one hardware thread, which are in step)",
         [ZS_GPU_NOTE_GUESS] = " (benign: an atomic follows the read)",
     };
-    zs_buf_printf(out, "kernel %s: %s", f->kernel, names[f->kind]);
+    zs_buf_printf(out, "%s%s%s%s", f->kernel[0] ? "kernel " : "", f->kernel,
+                  f->kernel[0] ? ": " : "", names[f->kind]);
     if (f->kind == ZS_GPU_FINDING_RACE)
         zs_buf_printf(out, " in %s memory at %s0x%llx%s", f->is_local ? "local" : "global",
                       f->is_local ? "offset " : "", (unsigned long long)f->gpu_va, notes[f->note]);

@@ -4,6 +4,7 @@
 #include "driver/leaks.h"
 #include "driver/memory/pages.h"
 #include "driver/memory/quarantine.h"
+#include "driver/queue/order.h"
 #include "driver/report.h"
 
 #include "base/checks.h"
@@ -218,6 +219,8 @@ static int publish_range(struct zs_ze_context *context, struct zs_range *range,
     pthread_rwlock_unlock(&context->memory_lock);
     if (!error && range->may_shrink)
         watch(range);
+    if (!error)
+        zs_order_made(context->driver, range->base, range->size_B);
     return error;
 }
 

@@ -172,8 +172,10 @@ ze_result_t ZE_APICALL zeMemFree(ze_context_handle_t hContext, void *ptr)
     ZS_CHECK_POINTER(ptr);
     struct zs_range range;
     struct zs_ze_context *owner = find_anywhere(__func__, context, ptr, &range);
-    bool freed = owner && range.base == (uintptr_t)ptr && is_usm(&range) && !range.ipc_opened &&
-                 zs_memory_free(owner, ptr);
+    bool is_one = owner && range.base == (uintptr_t)ptr && is_usm(&range) && !range.ipc_opened;
+    if (is_one)
+        zs_order_freed(owner, ptr, range.size_B);
+    bool freed = is_one && zs_memory_free(owner, ptr);
     zs_object_unref(owner);
     ZS_CHECK(freed, ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is no live allocation of the context",
              ptr);
@@ -189,8 +191,10 @@ ze_result_t ZE_APICALL zeMemFreeExt(ze_context_handle_t hContext,
     ZS_CHECK_ENUM(pMemFreeDesc->freePolicy, 0x3);
     /* Pages stay until nothing runs in any case; blocking means that what was submitted before
      * may still use the memory. */
-    if (pMemFreeDesc->freePolicy != 0)
+    if (pMemFreeDesc->freePolicy != 0) {
         zs_workers_drain(context);
+        zs_order_saw_all(context->driver);
+    }
     return zeMemFree(hContext, ptr);
 }
 

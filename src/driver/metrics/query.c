@@ -236,8 +236,10 @@ static int run_end(struct zs_exec *exec, struct zs_command *command)
     return 0;
 }
 
-static const struct zs_op op_begin = {"metric query begin", run_begin, release_query};
-static const struct zs_op op_end = {"metric query end", run_end, release_query};
+static const struct zs_op op_begin = {
+    .name = "metric query begin", .run = run_begin, .release = release_query};
+static const struct zs_op op_end = {
+    .name = "metric query end", .run = run_end, .release = release_query};
 
 /* The device counts; lists of its tiles and of its root count apart. */
 static ze_result_t check(const char *function, const struct zs_ze_query *query,

@@ -610,7 +610,8 @@ static void release_marker(struct zs_command *command)
     free(marker);
 }
 
-static const struct zs_op op_marker = {"metric streamer marker", run_marker, release_marker};
+static const struct zs_op op_marker = {
+    .name = "metric streamer marker", .run = run_marker, .release = release_marker};
 
 struct zs_ze_metric_group *zs_streamer_group(const struct zs_ze_streamer *s)
 {

@@ -16,7 +16,7 @@
 /* ---- Order -------------------------------------------------------------------------------------
  */
 
-static const struct zs_op op_barrier = {.name = "barrier"};
+static const struct zs_op op_barrier = {.name = "barrier", .is_barrier = true};
 
 ze_result_t ZE_APICALL zeCommandListAppendBarrier(ze_command_list_handle_t hCommandList,
                                                   ze_event_handle_t hSignalEvent,
@@ -55,7 +55,7 @@ ze_result_t ZE_APICALL zeCommandListAppendWaitOnEvents(ze_command_list_handle_t 
     return zs_append_end(&append);
 }
 
-static const struct zs_op op_signal = {.name = "signal event"};
+static const struct zs_op op_signal = {.name = "signal event", .is_barrier = true};
 
 ze_result_t ZE_APICALL zeCommandListAppendSignalEvent(ze_command_list_handle_t hCommandList,
                                                       ze_event_handle_t hEvent)
@@ -78,7 +78,8 @@ static void release_event(struct zs_command *command)
     zs_object_unref(command->event);
 }
 
-static const struct zs_op op_event_reset = {"event reset", run_event_reset, release_event};
+static const struct zs_op op_event_reset = {
+    .name = "event reset", .run = run_event_reset, .release = release_event};
 
 ze_result_t ZE_APICALL zeCommandListAppendEventReset(ze_command_list_handle_t hCommandList,
                                                      ze_event_handle_t hEvent)
@@ -100,6 +101,7 @@ static int run_timestamp(struct zs_exec *exec, struct zs_command *command)
 {
     uint64_t ticks = zs_gpu_clock_ticks(exec->device->gpu) &
                      (UINT64_MAX >> (64 - exec->device->model->timestamp_bits));
+    zs_between_touch(&exec->between, command->copy.dst, sizeof(ticks), true);
     return zs_memory_copy(exec->context, command->copy.dst, NULL, &ticks, sizeof(ticks), NULL);
 }
 
@@ -137,6 +139,7 @@ static int run_query(struct zs_exec *exec, struct zs_command *command)
                                    sizeof(offset_B), NULL);
         ze_kernel_timestamp_result_t result;
         zs_event_timestamps(query->events[i], exec->device, &result);
+        zs_between_touch(&exec->between, (char *)query->dst + offset_B, sizeof(result), true);
         if (!error)
             error = zs_memory_copy(exec->context, (char *)query->dst + offset_B, NULL, &result,
                                    sizeof(result), NULL);
@@ -152,7 +155,8 @@ static void release_query(struct zs_command *command)
     free(query);
 }
 
-static const struct zs_op op_query = {"query kernel timestamps", run_query, release_query};
+static const struct zs_op op_query = {
+    .name = "query kernel timestamps", .run = run_query, .release = release_query};
 
 /* The command waits for counter-based events that it queries, as with Intel's driver. */
 static bool add_queried(struct zs_command *command, struct zs_ze_event *event)
@@ -204,6 +208,8 @@ ze_result_t ZE_APICALL zeCommandListAppendQueryKernelTimestamps(
 static int run_copy(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_copy *copy = &command->copy;
+    zs_between_touch(&exec->between, copy->src, copy->size_B, false);
+    zs_between_touch(&exec->between, copy->dst, copy->size_B, true);
     return zs_memory_copy(exec->context, copy->dst, copy->src_context, copy->src, copy->size_B,
                           exec->cancel);
 }
@@ -213,7 +219,8 @@ static void release_copy(struct zs_command *command)
     zs_object_unref(command->copy.src_context);
 }
 
-static const struct zs_op op_copy = {"memory copy", run_copy, release_copy};
+static const struct zs_op op_copy = {
+    .name = "memory copy", .run = run_copy, .release = release_copy};
 
 /* Memory of the context must hold the whole of it; other memory is judged when the copy runs. */
 static bool fits(struct zs_ze_context *context, const void *p, uint64_t size_B)
@@ -267,6 +274,7 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyFromContext(
 static int run_fill(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_copy *copy = &command->copy;
+    zs_between_touch(&exec->between, copy->dst, copy->size_B, true);
     return zs_memory_fill(exec->context, copy->dst, copy->src, copy->pattern_B, copy->size_B,
                           exec->cancel);
 }
@@ -276,7 +284,8 @@ static void release_fill(struct zs_command *command)
     free((void *)(uintptr_t)command->copy.src);
 }
 
-static const struct zs_op op_fill = {"memory fill", run_fill, release_fill};
+static const struct zs_op op_fill = {
+    .name = "memory fill", .run = run_fill, .release = release_fill};
 
 ze_result_t ZE_APICALL zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
                                                      void *ptr, const void *pattern,
@@ -309,6 +318,14 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryFill(ze_command_list_handle_t hC
 
 static int run_region(struct zs_exec *exec, struct zs_command *command)
 {
+    const struct zs_region *g = command->data;
+    for (size_t i = 0; exec->between.between && i < g->rows * g->slices; i++) {
+        size_t y = i % g->rows, z = i / g->rows;
+        zs_between_touch(&exec->between, g->src + y * g->src_pitch_B + z * g->src_slice_B, g->row_B,
+                         false);
+        zs_between_touch(&exec->between, g->dst + y * g->dst_pitch_B + z * g->dst_slice_B, g->row_B,
+                         true);
+    }
     return zs_memory_copy_region(exec->context, NULL, command->data, exec->cancel);
 }
 
@@ -320,7 +337,8 @@ static void release_region(struct zs_command *command)
     free(region);
 }
 
-static const struct zs_op op_region = {"copy of a region or an image", run_region, release_region};
+static const struct zs_op op_region = {
+    .name = "copy of a region or an image", .run = run_region, .release = release_region};
 
 ze_result_t zs_append_region(struct zs_append *append, const struct zs_region *region)
 {

@@ -4,6 +4,7 @@
 
 #include "driver/memory/memory.h"
 #include "driver/memory/pages.h"
+#include "driver/queue/order.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -358,6 +359,7 @@ ze_result_t ZE_APICALL zeEventHostSignal(ze_event_handle_t hEvent)
     ZS_CHECK(!event->counter, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
              "a counter-based event is signalled by lists alone");
     uint64_t ticks = zs_gpu_clock_ticks(first_device(event)->gpu);
+    zs_order_host_signals(event);
     zs_event_signal(event->slot, true, ticks, ticks);
     return ZE_RESULT_SUCCESS;
 }
@@ -371,16 +373,24 @@ ze_result_t ZE_APICALL zeEventHostReset(ze_event_handle_t hEvent)
     return ZE_RESULT_SUCCESS;
 }
 
+static ze_result_t wait_for(const struct zs_ze_event *event, uint64_t timeout_ns)
+{
+    enum zs_signal_state state = zs_signal_wait(&event->slot->state, timeout_ns, NULL);
+    if (state != ZS_SIGNAL_NOT_READY)
+        zs_order_saw_event(event);
+    return zs_signal_result(state);
+}
+
 ze_result_t ZE_APICALL zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
 {
     ZS_EVENT_NOW(event, hEvent);
-    return zs_signal_result(zs_signal_wait(&event->slot->state, timeout, NULL));
+    return wait_for(event, timeout);
 }
 
 ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t hEvent)
 {
     ZS_EVENT_NOW(event, hEvent);
-    return zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
+    return wait_for(event, 0);
 }
 
 void zs_event_timestamps(const struct zs_ze_event *event, const struct zs_ze_device *device,
@@ -398,7 +408,7 @@ ze_result_t ZE_APICALL zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
 {
     ZS_EVENT_NOW(event, hEvent);
     ZS_CHECK_POINTER(dstptr);
-    ze_result_t result = zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
+    ze_result_t result = wait_for(event, 0);
     if (result == ZE_RESULT_SUCCESS)
         zs_event_timestamps(event, first_device(event), dstptr);
     return result;
@@ -413,7 +423,7 @@ ze_result_t ZE_APICALL zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
     ZS_CHECK_POINTER(pCount);
     if (!zs_list_count(pCount, 1, pTimestamps != NULL))
         return ZE_RESULT_SUCCESS;
-    ze_result_t result = zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
+    ze_result_t result = wait_for(event, 0);
     if (result == ZE_RESULT_SUCCESS)
         zs_event_timestamps(event, device, pTimestamps);
     return result;
@@ -451,7 +461,7 @@ ze_result_t ZE_APICALL zeEventQueryKernelTimestampsExt(
     ZS_CHECK_POINTER(pCount);
     if (!zs_list_count(pCount, 1, pResults != NULL))
         return ZE_RESULT_SUCCESS;
-    ze_result_t result = zs_signal_result(zs_signal_wait(&event->slot->state, 0, NULL));
+    ze_result_t result = wait_for(event, 0);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (pResults->pKernelTimestampsBuffer)

@@ -91,6 +91,12 @@ static void report_finding(void *context, const struct zs_gpu_finding *finding)
         zs_report_finding(finding, sources);
 }
 
+static bool find_line(void *context, int64_t offset_B, char *ret_text, size_t size_B)
+{
+    const struct zs_launch *launch = context;
+    return zs_fault_line(launch->kernel, offset_B, ret_text, size_B);
+}
+
 static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
                    const uint32_t group_count[3])
 {
@@ -113,7 +119,9 @@ static int run_one(struct zs_exec *exec, const struct zs_launch *launch,
         .time_limit_ns = driver->kernel_time_limit_ns,
         .counters = take_counters(kernel, counting),
         .found = report_finding,
-        .found_context = (void *)(uintptr_t)launch};
+        .found_context = (void *)(uintptr_t)launch,
+        .command = exec->between.between ? &exec->between : NULL,
+        .find_line = find_line};
     memcpy(gpu.group_count, group_count, sizeof(gpu.group_count));
     memcpy(gpu.group_size, launch->group_size, sizeof(gpu.group_size));
     memcpy(gpu.global_offset, launch->global_offset, sizeof(gpu.global_offset));
@@ -170,6 +178,7 @@ static int run_launch(struct zs_exec *exec, const struct zs_launch *launch)
     if (!launch->indirect)
         return run_one(exec, launch, launch->group_count);
     ze_group_count_t count;
+    zs_between_touch(&exec->between, launch->indirect, sizeof(count), false);
     int error = zs_memory_copy(exec->context, &count, NULL, launch->indirect, sizeof(count), NULL);
     const uint32_t group_count[3] = {count.groupCountX, count.groupCountY, count.groupCountZ};
     return error ? error : run_one(exec, launch, group_count);
@@ -189,6 +198,7 @@ static int run_launches(struct zs_exec *exec, struct zs_command *command)
     uint64_t start_ticks = 0;
     int error = 0;
     if (launches->count_buffer) {
+        zs_between_touch(&exec->between, launches->count_buffer, sizeof(count), false);
         error = zs_memory_copy(exec->context, &count, NULL, launches->count_buffer, sizeof(count),
                                NULL);
         count = ZS_MIN(count, launches->count);
@@ -213,7 +223,8 @@ static void release_launches(struct zs_command *command)
     free(launches);
 }
 
-static const struct zs_op op_launch = {"kernel launch", run_launches, release_launches};
+static const struct zs_op op_launch = {
+    .name = "kernel launch", .run = run_launches, .release = release_launches};
 
 /* ---- Appending ---------------------------------------------------------------------------------
  */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver/queue/list.h"
 
+#include "base/checks.h"
+#include "driver/report.h"
+
 #include <stdlib.h>
 
 /* ---- Objects -----------------------------------------------------------------------------------
@@ -26,6 +29,8 @@ static ze_result_t list_new(struct zs_ze_context *context, struct zs_ze_device *
     list->flags = init->flags;
     list->priority = init->priority;
     list->program = immediate ? NULL : zs_program_new(context);
+    if (list->program)
+        list->program->is_in_order = list->in_order;
     if ((!immediate && !list->program) || !zs_object_publish(list)) {
         zs_object_unref(list);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -115,6 +120,7 @@ ze_result_t ZE_APICALL zeCommandListReset(ze_command_list_handle_t hCommandList)
         return ZE_RESULT_SUCCESS;
     struct zs_program *fresh = zs_program_new(list->context);
     ZS_CHECK(fresh, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory");
+    fresh->is_in_order = list->in_order;
     zs_program_unref(list->program);
     list->program = fresh;
     list->closed = false;
@@ -267,7 +273,8 @@ ze_result_t zs_append_begin(const char *function, ze_command_list_handle_t list_
     if (why)
         return zs_refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, function,
                          "hSignalEvent is counter-based, and %s", why);
-    *ret_append = (struct zs_append){.list = list};
+    *ret_append =
+        (struct zs_append){.list = list, .command.origin = zs_report_origin(ZS_CHECK_RACE)};
     if (!take_waits(&ret_append->command, wait_count, waits))
         return zs_refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, function, "no memory");
     if (event && event->counter) {
@@ -313,6 +320,7 @@ static ze_result_t run_now(struct zs_append *append)
         zs_program_unref(program);
         return zs_append_abandon(append, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
+    program->is_apart = !append->list->in_order;
     struct zs_worker *worker = append->list->worker;
     ze_result_t result = append->list->synchronous ? zs_worker_run(worker, program)
                                                    : zs_worker_submit(worker, 1, &program, NULL);

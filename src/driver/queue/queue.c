@@ -125,7 +125,7 @@ ze_result_t ZE_APICALL zeCommandQueueExecuteCommandLists(ze_command_queue_handle
 static struct zs_program *lone_program(struct zs_append *append, struct zs_command *command,
                                        bool signals)
 {
-    static const struct zs_op op_nothing = {"command lists", NULL, NULL};
+    static const struct zs_op op_nothing = {.name = "command lists", .is_barrier = true};
     command->op = &op_nothing;
     struct zs_program *program = zs_program_new(append->list->context);
     if (program && (signals ? zs_append_record(append, command, program)
@@ -263,7 +263,16 @@ ze_result_t ZE_APICALL zeFenceCreate(ze_command_queue_handle_t hCommandQueue,
 
 void zs_ze_fence_fini(struct zs_ze_fence *fence)
 {
+    zs_past_unref(fence->past);
     zs_object_unref(fence->queue);
+}
+
+static ze_result_t wait_for(struct zs_ze_fence *fence, uint64_t timeout_ns)
+{
+    enum zs_signal_state state = zs_signal_wait(&fence->state, timeout_ns, NULL);
+    if (state != ZS_SIGNAL_NOT_READY)
+        zs_order_saw(fence->queue->context->driver, &fence->past);
+    return zs_signal_result(state);
 }
 
 ze_result_t ZE_APICALL zeFenceDestroy(ze_fence_handle_t hFence)
@@ -279,7 +288,7 @@ ze_result_t ZE_APICALL zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t
 {
     ZS_OBJECT(fence, fence, hFence);
     zs_object_ref(fence);
-    ze_result_t result = zs_signal_result(zs_signal_wait(&fence->state, timeout, NULL));
+    ze_result_t result = wait_for(fence, timeout);
     zs_object_unref(fence);
     return result;
 }
@@ -287,7 +296,7 @@ ze_result_t ZE_APICALL zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t
 ze_result_t ZE_APICALL zeFenceQueryStatus(ze_fence_handle_t hFence)
 {
     ZS_OBJECT(fence, fence, hFence);
-    return zs_signal_result(zs_signal_wait(&fence->state, 0, NULL));
+    return wait_for(fence, 0);
 }
 
 ze_result_t ZE_APICALL zeFenceReset(ze_fence_handle_t hFence)

@@ -15,7 +15,8 @@ struct submission {
     struct submission *next;
     struct zs_worker *worker;
     struct zs_ze_fence *fence;
-    uint32_t *targets; /* of each wait for a counter-based event, in the order of the commands */
+    struct zs_past *past; /* what the host knew */
+    uint32_t *targets;    /* of each wait for a counter-based event, in the order of the commands */
     uint32_t count;
     struct zs_program *programs[];
 };
@@ -49,6 +50,7 @@ struct zs_worker {
     pthread_cond_t done; /* completed changed */
     uint64_t submitted, completed;
     ze_result_t failure; /* first one that nobody was told of */
+    struct zs_order_queue order;
 };
 
 /* ---- Programs ----------------------------------------------------------------------------------
@@ -167,7 +169,9 @@ static int run_command(struct zs_exec *exec, struct zs_command *command)
         return atomic_load(exec->cancel) ? -ECANCELED : -EFAULT;
     exec->start_ticks = zs_gpu_clock_ticks(exec->device->gpu);
     exec->end_ticks = 0;
+    zs_order_begin(exec, command);
     int error = command->op->run ? command->op->run(exec, command) : 0;
+    zs_order_end(exec, command);
     if (exec->end_ticks) /* of a launch: the engine's time was taken for it */
         return error;
     exec->end_ticks = zs_gpu_clock_ticks(exec->device->gpu);
@@ -180,6 +184,7 @@ static int run_command(struct zs_exec *exec, struct zs_command *command)
 static int run_program(struct zs_exec *exec, struct zs_program *program, int error)
 {
     exec->context = program->context;
+    zs_order_program(exec, program);
     for (size_t i = 0; i < program->count; i++) {
         struct zs_command *command = &program->items[i];
         if (!error) {
@@ -202,9 +207,10 @@ static int run_program(struct zs_exec *exec, struct zs_program *program, int err
     return error;
 }
 
-static struct zs_exec exec_of(const struct zs_engine *engine)
+static struct zs_exec exec_of(const struct zs_engine *engine, struct zs_order_queue *order)
 {
     return (struct zs_exec){.queue_context = engine->context,
+                            .order = order,
                             .device = engine->device,
                             .ordinal = engine->ordinal,
                             .cancel = &engine->context->cancelled};
@@ -212,8 +218,9 @@ static struct zs_exec exec_of(const struct zs_engine *engine)
 
 static int run_submission(const struct zs_engine *engine, struct submission *submission)
 {
-    struct zs_exec exec = exec_of(engine);
+    struct zs_exec exec = exec_of(engine, &submission->worker->order);
     exec.targets = submission->targets;
+    exec.submitted = submission->past;
     int error = 0;
     for (uint32_t i = 0; i < submission->count; i++)
         error = run_program(&exec, submission->programs[i], error);
@@ -225,6 +232,7 @@ static void worker_unref(struct zs_worker *worker)
     if (atomic_fetch_sub(&worker->refs, 1) != 1)
         return;
     pthread_cond_destroy(&worker->done);
+    zs_order_queue_fini(&worker->order);
     zs_object_unref(worker->context);
     free(worker);
 }
@@ -234,6 +242,7 @@ static void free_submission(struct submission *submission)
     for (uint32_t i = 0; i < submission->count; i++)
         zs_program_unref(submission->programs[i]);
     zs_object_unref(submission->fence);
+    zs_past_unref(submission->past);
     worker_unref(submission->worker);
     free(submission->targets);
     free(submission);
@@ -259,6 +268,8 @@ static void finish_submission(struct zs_engine *engine, struct submission *submi
         zs_program_unref(submission->programs[i]);
     submission->count = 0;
     struct zs_ze_fence *fence = submission->fence;
+    if (fence)
+        zs_order_keep(engine->context->driver, &fence->past, &worker->order);
     pthread_mutex_lock(&engine->lock);
     if (worker->failure == ZE_RESULT_SUCCESS)
         worker->failure = result;
@@ -460,6 +471,7 @@ static struct submission *submission_new(struct zs_worker *worker, uint32_t coun
     atomic_fetch_add_explicit(&worker->refs, 1, memory_order_relaxed);
     submission->worker = worker;
     submission->fence = zs_object_ref(fence);
+    submission->past = zs_order_submitted(worker->context->driver);
     submission->count = count;
     for (uint32_t i = 0; i < count; i++)
         submission->programs[i] = zs_program_ref(programs[i]);
@@ -519,10 +531,13 @@ ze_result_t zs_worker_run(struct zs_worker *worker, struct zs_program *program)
         ze_result_t result = zs_worker_submit(worker, 1, &program, NULL);
         return result == ZE_RESULT_SUCCESS ? zs_worker_synchronize(worker, UINT64_MAX) : result;
     }
-    struct zs_exec exec = exec_of(engine);
+    struct zs_exec exec = exec_of(engine, &worker->order);
     count_submission(1, &program, targets);
     exec.targets = targets;
+    exec.submitted = zs_order_submitted(worker->context->driver);
     ze_result_t result = zs_result_of_errno(run_program(&exec, program, 0));
+    zs_order_saw(worker->context->driver, &worker->order.all);
+    zs_past_unref(exec.submitted);
     free(targets);
     pthread_mutex_lock(&engine->lock);
     if (result == ZE_RESULT_SUCCESS) {
@@ -561,6 +576,7 @@ ze_result_t zs_worker_synchronize(struct zs_worker *worker, uint64_t timeout_ns)
         error = pthread_cond_timedwait(&worker->done, &worker->engine->lock, &until);
     ze_result_t result = ZE_RESULT_NOT_READY;
     if (worker->completed >= wanted) {
+        zs_order_saw(worker->context->driver, &worker->order.all);
         result = worker->failure;
         worker->failure = ZE_RESULT_SUCCESS;
     }

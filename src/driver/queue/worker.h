@@ -22,7 +22,7 @@
 #ifndef ZS_DRIVER_QUEUE_WORKER_H
 #define ZS_DRIVER_QUEUE_WORKER_H
 
-#include "driver/queue/event.h"
+#include "driver/queue/order.h"
 
 struct zs_worker;
 struct zs_command;
@@ -34,14 +34,18 @@ struct zs_exec {
     struct zs_ze_device *device;
     uint32_t ordinal;
     const _Atomic bool *cancel;
-    const uint32_t *targets;         /* of the counter-based events that are waited for next */
-    uint64_t start_ticks, end_ticks; /* of the command; a launch replaces them by its own */
+    const uint32_t *targets;           /* of the counter-based events that are waited for next */
+    uint64_t start_ticks, end_ticks;   /* of the command; a launch replaces them by its own */
+    struct zs_order_queue *order;      /* of what runs it ... */
+    struct zs_past *submitted;         /* ... and of the host as it did that */
+    struct zs_between_command between; /* the command */
 };
 
 struct zs_op {
     const char *name;
     int (*run)(struct zs_exec *exec, struct zs_command *command); /* 0 or -errno */
     void (*release)(struct zs_command *command);                  /* may be NULL */
+    bool is_barrier; /* all before it in its list is over */
 };
 
 struct zs_copy {
@@ -58,6 +62,7 @@ struct zs_command {
     struct zs_ze_event_pool *counted; /* that pool, when the event is counter-based */
     struct zs_ze_event **waits;
     uint32_t wait_count;
+    uint64_t origin; /* where it was appended, for races: report.h */
     union {
         struct zs_copy copy;
         struct zs_ze_event *event;
@@ -70,6 +75,8 @@ struct zs_program {
     struct zs_ze_context *context; /* of its list */
     struct zs_command *items;
     size_t count, capacity;
+    bool is_in_order;     /* each command after the others */
+    bool is_apart;        /* of an immediate list that is not */
     bool counted;         /* it signals counter-based events */
     size_t counted_waits; /* for such events */
     struct {
@@ -111,6 +118,7 @@ struct zs_ze_fence {
     struct zs_object object;
     struct zs_ze_queue *queue;
     _Atomic uint32_t state;
+    struct zs_past *past; /* order.h */
 };
 
 #endif

@@ -283,3 +283,22 @@ __kernel void lanes_atomic(ARGS)
     if (LID == 5)
         a[100] = a[0]; // second
 }
+
+/* ---- of two commands ---- */
+
+__kernel void between_write(ARGS)
+{
+    a[GID] = GID; // first
+    if (GID == 255)
+        b[0] = 1;
+}
+
+__kernel void between_read(ARGS)
+{
+    b[GID + 1] = a[GID]; // second
+}
+
+__kernel void between_count(ARGS)
+{
+    atomic_inc(&a[GID]);
+}

@@ -10,12 +10,12 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-ZESCOPE, RACES, BINARY, DEVICE, SOURCE = sys.argv[1:6]
+ZESCOPE, RACES, BINARY, DEVICE, SOURCE, BETWEEN = sys.argv[1:7]
 
 
-def run(kernel, *options, groups=4, items=64, check='--check=race,sync'):
+def run(kernel, *options, groups=4, items=64, check='--check=race,sync', app=None):
     kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
-    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, check, *options, '--', RACES, BINARY, kernel, str(groups), str(items)],
+    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, check, *options, '--', *(app or (RACES, BINARY, kernel, str(groups), str(items)))],
                           env=kept, text=True, capture_output=True, timeout=240)
 
 
@@ -111,6 +111,46 @@ class Races(unittest.TestCase):
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertIn('suppressed', r.stderr)
             self.assertEqual(run('one_send', '--suppressions', path, groups=1).returncode, 99)
+
+    def between(self, first, second, how):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'found.json')
+            r = run(first, '--check-format', 'json', '--check-output', path, check='--check=race', app=(BETWEEN, BINARY, first, second, how))
+            with open(path) as f:
+                found = json.load(f)['findings']
+        self.assertEqual(r.returncode, 99 if found else 0, (first, second, how, r.stderr))
+        return found
+
+    def test_between_commands(self):
+        """Whether or not they met in time: nothing orders them."""
+        write, read = LINES['between_write', 'first'][0], LINES['between_read', 'second'][0]
+        for how in 'list', 'event-none', 'queues', 'queues-other', 'immediate':
+            with self.subTest(how=how):
+                found = self.between('W', 'R', how)
+                self.assertEqual([(f['kind'], f['level'], f['kernel']) for f in found], [('race', 'error', 'between_read')])
+                self.assertEqual([(s['access'], s['size'], int(s['source'].rsplit(':', 1)[1])) for s in found[0]['sites']],
+                                 [('read', 4, read), ('write', 4, write)])
+                self.assertRegex(found[0]['text'], r'between_write was asked for by:\n +#0 .*e2e_between')
+        for first, second, words in (('W', 'W', 'between_write'), ('W', 'C', 'read of 1024 bytes: memory copy'), ('R', 'W', 'between_read'),
+                                     ('F', 'W', 'write of 1024 bytes: memory fill'), ('A', 'R', 'atomic of 4 bytes'), ('F', 'C', 'memory copy')):
+            with self.subTest(first=first, second=second):
+                for how in 'list', 'queues':
+                    found = self.between(first, second, how)
+                    self.assertTrue(any(words in f['text'] for f in found), found)
+        found = self.between('W', '-', 'free')
+        self.assertEqual([(f['kernel'], [s['access'] for s in f['sites']]) for f in found], [('between_write', ['write', 'write'])])
+        self.assertIn('bytes: zeMemFree', found[0]['text'])
+
+    def test_ordered_commands(self):
+        for how in ('barrier', 'event', 'event-wait', 'in-order', 'queues-event', 'one-queue', 'queues-fence', 'queues-wait', 'queues-ask',
+                    'queues-sync', 'immediate-in-order', 'immediate-synchronous', 'immediate-wait'):
+            for pair in 'WR', 'FW', 'WC':
+                with self.subTest(how=how, pair=pair):
+                    self.assertEqual(self.between(*pair, how), [])
+        for pair in 'AA', 'WH', 'RH':
+            with self.subTest(pair=pair):
+                self.assertEqual(self.between(*pair, 'queues'), [])
+        self.assertEqual(self.between('W', '-', 'free-wait'), [])
 
     def test_stop_at_first(self):
         """The application is ended, unless what is found is suppressed."""
