@@ -242,8 +242,18 @@ uint32_t zs_between_add_site(struct zs_between *b, uint64_t x, uint64_t y, const
     struct site site = {.as_told = *as_told, .is_kernel = true};
     site.as_told.by = kernel;
     site.as_told.source = source;
+    /* what a line has become: messages of lanes beside each other leave the same then */
+    uint64_t line = source ? zs_hash_bytes(source, strlen(source)) << 2 |
+                                 (uint64_t)as_told->is_write << 1 | as_told->is_atomic
+                           : 0;
     pthread_mutex_lock(&b->lock);
-    uint32_t number = add_site(b, x, y, &site);
+    uint32_t number = line ? find_site(b, ~x, line) : 0;
+    if (!number)
+        number = add_site(b, x, y, &site);
+    else
+        (void)!zs_id_map_put(&b->site_numbers, x, y, (void *)(uintptr_t)number);
+    if (line && number)
+        (void)!zs_id_map_put(&b->site_numbers, ~x, line, (void *)(uintptr_t)number);
     pthread_mutex_unlock(&b->lock);
     return number;
 }
@@ -424,10 +434,13 @@ static void change(const struct zs_between_command *command, struct recent *rece
         return;
     }
     get_words(page, cells);
-    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS; i++) {
+    for (uint32_t i = 0, before = 0; i < ZS_BETWEEN_WORDS; i++) {
         uint64_t done = words ? words[i] : all;
+        bool again = i && words && cells[i] == before && done == words[i - 1];
+        before = cells[i];
         if (done)
-            cells[i] = after(command, recent, cells[i], done, host_va + i * 4u);
+            cells[i] =
+                again ? cells[i - 1] : after(command, recent, cells[i], done, host_va + i * 4u);
     }
     put_words(b, page, cells);
 }
@@ -436,8 +449,11 @@ void zs_between_page(const struct zs_between_command *command, uint64_t page,
                      const uint64_t words[ZS_BETWEEN_WORDS])
 {
     struct recent recent[RECENT] = {{.is_known = false}};
+    bool alike = !memcmp(words, words + 1, (ZS_BETWEEN_WORDS - 1) * sizeof(*words));
+    if (alike && !words[0])
+        return;
     pthread_mutex_lock(&command->between->lock);
-    change(command, recent, page, words, 0);
+    change(command, recent, page, alike ? NULL : words, words[0]);
     pthread_mutex_unlock(&command->between->lock);
 }
 

@@ -827,6 +827,7 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
 /* ---- other commands ----------------------------------------------------------------------------
  */
 
+static const uint64_t WORD_LANES = UINT64_C(31) << LANE_SHIFT | UINT64_C(31) << (LANE_SHIFT + 32);
 enum { SITES_KNOWN = 64 };
 struct known_site {
     uint64_t what;
@@ -863,16 +864,27 @@ static uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, ui
     return k->number ? k->number | (half & 15u << BYTES_SHIFT) : 0;
 }
 
+static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint64_t number,
+                         const uint64_t *words)
+{
+    uint64_t done[PAGE_WORDS], before = 0, after = 0;
+    for (uint32_t i = 0; i < PAGE_WORDS; i++) {
+        uint64_t word = words[i] & ~WORD_LANES; /* as its neighbours, mostly */
+        if (word != before)
+            after = (uint64_t)as_command(c, known, (uint32_t)(word >> 32)) << 32 |
+                    as_command(c, known, (uint32_t)word);
+        before = word;
+        done[i] = after;
+    }
+    zs_between_page(c->run->launch->command, number, done);
+}
+
 static void compare_with_commands(struct zs_gpu_checks *c)
 {
     struct known_site known[SITES_KNOWN] = {{0}};
     for (size_t i = 0; i < c->pages.capacity; i++) {
-        uint64_t *words = c->pages.slots[i].value;
-        for (uint32_t k = 0; words && k < PAGE_WORDS; k++)
-            words[k] = (uint64_t)as_command(c, known, (uint32_t)(words[k] >> 32)) << 32 |
-                       as_command(c, known, (uint32_t)words[k]);
-        if (words)
-            zs_between_page(c->run->launch->command, c->pages.slots[i].a, words);
+        if (c->pages.slots[i].value)
+            compare_page(c, known, c->pages.slots[i].a, c->pages.slots[i].value);
     }
 }
 
