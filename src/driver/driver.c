@@ -61,6 +61,7 @@ static bool is_misuse(ze_result_t result)
     case ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE:
     case ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED:
     case ZE_RESULT_ERROR_OVERLAPPING_REGIONS:
+    case ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT:
         return true;
     default:
         return false;

@@ -193,6 +193,10 @@ int main(int argc, char **argv)
         refused += zeMemFree(context, NULL) != 0;                                 // leaks: null
         ze_kernel_handle_t kernel = NULL;
         refused += zeKernelSetGroupSize(kernel, 1, 1, 1) != 0; // leaks: none
+        ze_host_mem_alloc_desc_t odd = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+        void *memory; /* without the check of memory it lets that pass */
+        if (!zeMemAllocHost(context, &odd, 64, 20, &memory)) // leaks: odd
+            CHECK(zeMemFree(context, memory));
         CHECK(zeCommandListDestroy(list));
         CHECK(zeCommandQueueDestroy(queue));
         CHECK(zeEventPoolDestroy(pool));
