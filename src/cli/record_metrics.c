@@ -52,7 +52,8 @@ bool zs_cli_metrics_allowed(void)
     if (came_back)
         zs_cli_fail(
             "the driver here does not start with metrics enabled (zeInit gives %#x with "
-            "ZET_ENABLE_METRICS=1, and works without): it finds no counters to read; zescope "
+            "ZET_ENABLE_METRICS=1, and works without): it finds no counters to read (Intel's needs "
+            "libigdmd.so.1, which is not in Debian); zescope "
             "run -- ... measures on the software GPU",
             with);
     else
