@@ -88,6 +88,27 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
     ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
 }
 
+/* What a device has of a launch that ran on its tiles, or on one of them. */
+struct share {
+    uint32_t index,
+        of;         /* a tile's of a launch on all: that of so many equal parts. Time is whole */
+    uint32_t tiles; /* a root's of one on a tile: all that was counted, and this part of time */
+};
+
+static uint64_t part_of(uint64_t value, uint32_t index, uint32_t of)
+{
+    return value * (index + 1) / of - value * index / of;
+}
+
+static uint64_t counter_of(uint64_t value, uint32_t counter, const struct share *s)
+{
+    if (counter == ZS_METRIC_launches || counter == ZS_METRIC_unmodelled)
+        return value;
+    bool is_time = counter == ZS_METRIC_busy_cycles || counter == ZS_METRIC_doubt_cycles ||
+                   counter >= ZS_METRIC_GAINS_FIRST;
+    return is_time ? value / s->tiles : part_of(value, s->index, s->of);
+}
+
 static void clear_kept(struct zs_metric_kept *kept)
 {
     kept->first += kept->count;
@@ -96,21 +117,21 @@ static void clear_kept(struct zs_metric_kept *kept)
 
 /* Those of an instruction; false: there are none. */
 static bool values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
-                      struct zs_metric_at *to)
+                      const struct share *share, struct zs_metric_at *to)
 {
     const uint64_t *values = kind == ZS_METRIC_STALLS_BY_ADDRESS ? from->cycles : from->accesses;
     uint32_t count = kind == ZS_METRIC_STALLS_BY_ADDRESS ? ZS_GPU_STALL_REASONS : ZS_GPU_ACCESSES;
     uint64_t any = 0;
     for (uint32_t i = 0; i < count; i++)
-        any |= to->values[i] = values[i];
+        any |= to->values[i] = part_of(values[i], share->index, share->of);
     if (kind == ZS_METRIC_STALLS_BY_ADDRESS)
-        to->values[ZS_GPU_STALL_REASONS] = from->estimated;
+        to->values[ZS_GPU_STALL_REASONS] = part_of(from->estimated, share->index, share->of);
     return any != 0;
 }
 
 static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
                  const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
-                 const struct zs_metric_stretch *stretch)
+                 const struct share *share, const struct zs_metric_stretch *stretch)
 {
     if (kept->count + t->stall_count > ZS_METRIC_KEPT_MOST) { /* the older half */
         size_t gone = kept->count / 2;
@@ -122,7 +143,7 @@ static void keep(struct zs_metric_kept *kept, enum zs_metric_by_address kind,
         struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
                                   .start_ticks = stretch->start_ticks,
                                   .end_ticks = stretch->end_ticks};
-        if (values_at(kind, &t->stalls[i], &at) && !ZS_VEC_PUSH(kept, at)) {
+        if (values_at(kind, &t->stalls[i], share, &at) && !ZS_VEC_PUSH(kept, at)) {
             kept->first++;
             clear_kept(kept);
             return;
@@ -147,12 +168,13 @@ void zs_metrics_forget_addresses(struct zs_metrics *m)
 
 /* While somebody wants them. */
 static void keep_addresses(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
-                           const struct zs_gpu_result *result,
+                           const struct zs_gpu_result *result, const struct share *share,
                            const struct zs_metric_stretch *stretch)
 {
     for (uint32_t i = 0; i < ZS_METRIC_BY_ADDRESS; i++)
         if (is_active(m, (enum zs_metric_by_address)i))
-            keep(&m->kept[i], (enum zs_metric_by_address)i, kernel, &result->timing, stretch);
+            keep(&m->kept[i], (enum zs_metric_by_address)i, kernel, &result->timing, share,
+                 stretch);
 }
 
 static int by_address(const void *a, const void *b)
@@ -257,7 +279,7 @@ static void look(struct zs_ze_device *device)
     device->metric_look.seen = stands ? changed : (struct timespec){0};
 }
 
-bool zs_metrics_launch_begin(struct zs_ze_device *device)
+static bool is_wanted(struct zs_ze_device *device)
 {
     uint64_t now = zs_gpu_clock_ticks(device->gpu);
     uint64_t next = atomic_load_explicit(&device->metric_look.next_ticks, memory_order_relaxed);
@@ -272,13 +294,52 @@ bool zs_metrics_launch_begin(struct zs_ze_device *device)
     return m && (!m->off || m->foreign);
 }
 
-bool zs_metrics_want_gains(const struct zs_ze_device *device)
+/* Those that count a launch: the root, as locks are taken, then the device if it is a tile, else
+ * all tiles. NULL behind the last. */
+static struct zs_ze_device *counting(struct zs_ze_device *device, uint32_t i)
+{
+    struct zs_ze_device *root = device->parent ? device->parent : device;
+    if (i == 0)
+        return root;
+    if (device != root)
+        return i == 1 ? device : NULL;
+    return i <= root->sub_count ? root->subs[i - 1] : NULL;
+}
+
+/* What one of them has of it. */
+static struct share share_of(const struct zs_ze_device *device, const struct zs_ze_device *one)
+{
+    bool is_part = one->parent == device, is_root = device->parent == one;
+    return (struct share){.index = is_part ? one->sub_index : 0,
+                          .of = is_part ? device->sub_count : 1,
+                          .tiles = is_root ? one->sub_count : 1};
+}
+
+bool zs_metrics_launch_begin(struct zs_ze_device *device)
+{
+    bool wanted = false;
+    for (uint32_t i = 0; counting(device, i); i++)
+        wanted = is_wanted(counting(device, i)) || wanted;
+    return wanted;
+}
+
+static bool want_gains(const struct zs_ze_device *device)
 {
     struct zs_metrics *m = device->metrics;
     uint32_t domain = zs_metric_set_domain(ZS_METRIC_SET_GAINS);
+    if (!m)
+        return false;
     (void)pthread_mutex_lock(&m->lock);
     bool wanted = m->active[domain] && m->active[domain]->set == ZS_METRIC_SET_GAINS;
     (void)pthread_mutex_unlock(&m->lock);
+    return wanted;
+}
+
+bool zs_metrics_want_gains(struct zs_ze_device *device)
+{
+    bool wanted = false;
+    for (uint32_t i = 0; counting(device, i); i++)
+        wanted = want_gains(counting(device, i)) || wanted;
     return wanted;
 }
 
@@ -295,14 +356,14 @@ static void put(struct zs_metrics *m, uint32_t domain, const struct zs_metric_sl
 
 static void put_addresses(struct zs_metrics *m, uint32_t domain, enum zs_metric_by_address kind,
                           const struct zs_ze_kernel *kernel, const struct zs_gpu_timing *t,
-                          const struct zs_metric_stretch *stretch)
+                          const struct share *share, const struct zs_metric_stretch *stretch)
 {
     struct zs_metric_slot slot = {.kind = ZS_METRIC_SLOT_AT};
     for (uint32_t i = 0; i < t->stall_count; i++) {
         struct zs_metric_at at = {.ip = kernel->code_va + (uint64_t)t->stalls[i].offset_B,
                                   .start_ticks = stretch->start_ticks,
                                   .end_ticks = stretch->end_ticks};
-        if (values_at(kind, &t->stalls[i], &at))
+        if (values_at(kind, &t->stalls[i], share, &at))
             slot.ats[slot.count++] = at;
         if (slot.count == ZS_METRIC_SLOT_ADDRESSES || (slot.count && i + 1 == t->stall_count)) {
             put(m, domain, &slot);
@@ -311,47 +372,67 @@ static void put_addresses(struct zs_metrics *m, uint32_t domain, enum zs_metric_
     }
 }
 
+/* One that counts the launch. The lock is held. */
 static void put_launch(struct zs_metrics *m, const struct zs_ze_kernel *kernel,
-                       const struct zs_gpu_result *result, const struct zs_metric_stretch *stretch)
+                       const struct zs_gpu_result *result, const struct share *share,
+                       const struct zs_metric_stretch *whole)
 {
-    const struct zs_metric_slot slot = {.kind = ZS_METRIC_SLOT_STRETCH, .stretch = *stretch};
+    struct zs_metric_slot slot = {.kind = ZS_METRIC_SLOT_STRETCH, .stretch = *whole};
+    const struct zs_metric_stretch *stretch = &slot.stretch;
+    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++) {
+        slot.stretch.counters[i] = counter_of(whole->counters[i], i, share);
+        m->sums[i] += stretch->counters[i];
+    }
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++) {
         enum zs_metric_by_address kind = zs_metric_by_address(m->outs[d].set);
         if (m->outs[d].segment && kind == ZS_METRIC_BY_ADDRESS)
             put(m, d, &slot);
         else if (m->outs[d].segment)
-            put_addresses(m, d, kind, kernel, &result->timing, stretch);
+            put_addresses(m, d, kind, kernel, &result->timing, share, stretch);
         if (m->outs[d].segment)
             zs_metric_out_end(&m->outs[d]);
     }
+    zs_tracer_add(m, kernel->code_va, stretch);
+    keep_addresses(m, kernel, result, share, stretch);
 }
 
 /* The host takes longer to execute a launch than the device would, and streamers go on meanwhile:
  * what they have told of is over, so the launch stands behind it. */
-void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
-                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
+static uint64_t told_by(const struct zs_ze_device *device, struct zs_metrics *m)
 {
-    struct zs_metrics *m = device->metrics;
-    struct zs_metric_stretch stretch = {0};
-    if (ZS_LIKELY(!counted)) {
-        zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, 0, &result->start_ticks,
-                       &result->end_ticks);
-        return;
-    }
-    pthread_mutex_lock(&m->lock);
     uint64_t now = zs_gpu_clock_ticks(device->gpu), told = 0;
     for (uint32_t d = 0; d < ZS_METRIC_DOMAINS; d++)
         if (m->outs[d].segment)
             told = ZS_MAX(told, zs_metric_out_begin(&m->outs[d], now));
+    return told;
+}
+
+void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
+                           const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
+{
+    /* metrics may appear meanwhile: those that are there now */
+    struct zs_metrics *all[1 + ZS_SUB_DEVICES_MAX] = {0};
+    struct zs_metric_stretch stretch = {0};
+    uint64_t told = 0;
+    for (uint32_t i = 0; counted && counting(device, i); i++) {
+        all[i] = counting(device, i)->metrics;
+        if (!all[i])
+            continue;
+        pthread_mutex_lock(&all[i]->lock);
+        told = ZS_MAX(told, told_by(device, all[i]));
+    }
     zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, told, &result->start_ticks,
                    &result->end_ticks);
+    if (ZS_LIKELY(!counted))
+        return;
     count(device, result, &stretch);
-    for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
-        m->sums[i] += stretch.counters[i];
-    put_launch(m, kernel, result, &stretch);
-    zs_tracer_add(m, kernel->code_va, &stretch);
-    keep_addresses(m, kernel, result, &stretch);
-    pthread_mutex_unlock(&m->lock);
+    for (uint32_t i = 0; counting(device, i); i++) {
+        const struct share share = share_of(device, counting(device, i));
+        if (!all[i])
+            continue;
+        put_launch(all[i], kernel, result, &share, &stretch);
+        pthread_mutex_unlock(&all[i]->lock);
+    }
 }
 
 void zs_metrics_mark(struct zs_metrics *m, uint32_t domain, uint64_t ticks, uint32_t value)

@@ -360,10 +360,11 @@ struct zs_metrics *zs_metrics_of(const struct zs_ze_device *device);
 void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *next);
 
 /* A launch begins: whether it is counted, for metrics are on or another process has a streamer of
- * the device open. */
+ * the device open, of one of its tiles or of its root. Tiles count equal parts of what runs on all
+ * of them. */
 bool zs_metrics_launch_begin(struct zs_ze_device *device);
 /* Of a launch that is counted: somebody measures ZscopeGains. */
-bool zs_metrics_want_gains(const struct zs_ze_device *device);
+bool zs_metrics_want_gains(struct zs_ze_device *device);
 /* A launch ended. `counted`: what zs_metrics_launch_begin() said. Its times become later where the
  * engine was busy or streamers have told of them already: it lasts until they are over
  * (zs_engine_wait).

@@ -241,7 +241,7 @@ static const struct zs_op op_begin = {
 static const struct zs_op op_end = {
     .name = "metric query end", .run = run_end, .release = release_query};
 
-/* The device counts; lists of its tiles and of its root count apart. */
+/* The device counts. */
 static ze_result_t check(const char *function, const struct zs_ze_query *query,
                          const struct zs_ze_list *list)
 {

@@ -448,6 +448,51 @@ static void test_stream_totals(void **state)
     free_work(e, &w);
 }
 
+/* Launches of `from`, streamed from `to`: what came of the bytes that each reads. */
+static void check_tiles(struct e2e *from, struct e2e *to, uint32_t count, double ret_bytes[])
+{
+    struct work w = make_work(from);
+    struct stream s[2];
+    double sum = 0;
+    for (uint32_t t = 0; t < count; t++)
+        open_stream(&to[t], &s[t], "ComputeBasic", 100000, 200000, NULL);
+    uint32_t bytes = metric(s[0].group, "UntypedBytesRead");
+    ze_command_list_handle_t list = e2e_immediate(from, true);
+    ze_group_count_t groups = {GROUPS, 1, 1};
+    OK(zeCommandListAppendLaunchKernel(list, w.kernel, &groups, NULL, 0, NULL));
+    for (uint32_t i = 0; i < 2000 && sum < 8.0 * ITEMS * GROUPS; i++, usleep(1000)) {
+        sum = 0;
+        for (uint32_t t = 0; t < count; t++) {
+            read_stream(&s[t], UINT32_MAX);
+            sum += ret_bytes[t] = s[t].sums[bytes];
+        }
+    }
+    OK(zeCommandListDestroy(list));
+    for (uint32_t t = 0; t < count; t++)
+        close_stream(&to[t], &s[t]);
+    free_work(from, &w);
+}
+
+/* Tiles see their parts of what runs on all, the root what runs on one of them. */
+static void test_stream_tiles(void **state)
+{
+    struct e2e *e = *state, tiles[2] = {*e, *e};
+    ze_device_handle_t subs[2];
+    uint32_t count = 2;
+    double bytes[2];
+    OK(zeDeviceGetSubDevices(e->device, &count, subs));
+    if (!count)
+        skip();
+    tiles[0].device = subs[0];
+    tiles[1].device = subs[1];
+    check_tiles(e, tiles, 2, bytes);
+    assert_true(bytes[0] == 4.0 * ITEMS * GROUPS && bytes[1] == bytes[0]);
+    check_tiles(&tiles[1], tiles, 2, bytes);
+    assert_true(bytes[0] == 0 && bytes[1] == 8.0 * ITEMS * GROUPS);
+    check_tiles(&tiles[1], e, 1, bytes);
+    assert_true(bytes[0] == 8.0 * ITEMS * GROUPS);
+}
+
 /* Time passes also while nothing runs; the event tells of enough reports, again after a reading. */
 static void test_stream_notifies(void **state)
 {
@@ -967,6 +1012,7 @@ int main(void)
         cmocka_unit_test(test_many_queries),
         cmocka_unit_test(test_refused_queries),
         cmocka_unit_test(test_stream_totals),
+        cmocka_unit_test(test_stream_tiles),
         cmocka_unit_test(test_stream_notifies),
         cmocka_unit_test(test_stream_while_running),
         cmocka_unit_test(test_stream_loses_the_oldest),
