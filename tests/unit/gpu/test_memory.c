@@ -493,6 +493,9 @@ static void models_and_clock(void **state)
     assert_ptr_equal(zs_gpu_model_find("SKL-gt2"), skl); /* as tools write devices */
     assert_int_equal(zs_gpu_model_eus(skl), 24);
     assert_int_equal(zs_gpu_model_threads(skl), 168);
+    /* 56 bits as Intel's driver has it, where a kernel's have 64 */
+    assert_int_equal(zs_gpu_model_find("bmg")->metric_timestamp_bits, 56);
+    assert_int_equal(zs_gpu_model_find("ptl")->metric_timestamp_bits, 56);
     struct zs_gpu_device *device = NULL;
     assert_int_equal(zs_gpu_device_create(zs_gpu_model_find("cri"), 0, &device), -ENOTSUP);
     assert_int_equal(zs_gpu_device_create(skl, 0, &device), 0);
