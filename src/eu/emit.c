@@ -34,7 +34,9 @@ struct zs_eu_emit_mask zs_eu_emit_constant_mask(uint32_t bits)
 
 unsigned zs_eu_emit_mask_value(struct zs_eu_emit *e, struct zs_eu_emit_mask mask)
 {
-    return mask.known ? VALUE("add i32 0, %u", mask.bits) : mask.value;
+    if (mask.known)
+        return VALUE("add i32 0, %u", mask.bits);
+    return mask.inverted ? VALUE("xor i32 %%v%u, -1", mask.value) : mask.value;
 }
 
 struct zs_eu_emit_mask zs_eu_emit_mask_word(struct zs_eu_emit *e, uint32_t at)
@@ -70,9 +72,9 @@ struct zs_eu_emit_mask zs_eu_emit_mask_shift(struct zs_eu_emit *e, struct zs_eu_
         return a;
     if (a.known)
         return zs_eu_emit_constant_mask(right > 0 ? a.bits >> right : a.bits << -right);
-    return (struct zs_eu_emit_mask){.value = right > 0
-                                                 ? VALUE("lshr i32 %%v%u, %d", a.value, right)
-                                                 : VALUE("shl i32 %%v%u, %d", a.value, -right)};
+    unsigned value = zs_eu_emit_mask_value(e, a);
+    return (struct zs_eu_emit_mask){.value = right > 0 ? VALUE("lshr i32 %%v%u, %d", value, right)
+                                                       : VALUE("shl i32 %%v%u, %d", value, -right)};
 }
 
 struct zs_eu_emit_mask zs_eu_emit_mask_xor(struct zs_eu_emit *e, struct zs_eu_emit_mask a,
@@ -82,7 +84,10 @@ struct zs_eu_emit_mask zs_eu_emit_mask_xor(struct zs_eu_emit *e, struct zs_eu_em
         return a;
     if (a.known)
         return zs_eu_emit_constant_mask(a.bits ^ x);
-    return (struct zs_eu_emit_mask){.value = VALUE("xor i32 %%v%u, %u", a.value, x)};
+    if (x == UINT32_MAX)
+        return (struct zs_eu_emit_mask){.value = a.value, .inverted = !a.inverted};
+    return (struct zs_eu_emit_mask){.value =
+                                        VALUE("xor i32 %%v%u, %u", zs_eu_emit_mask_value(e, a), x)};
 }
 
 /* Channels that the enables leave on. */
@@ -109,10 +114,16 @@ struct zs_eu_emit_mask zs_eu_emit_active(struct zs_eu_emit *e, const struct zs_e
 unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, unsigned first,
                           unsigned lanes)
 {
+    bool inverted = !mask.known && mask.inverted; /* as lanes: LLVM sees through it */
+
+    mask.inverted = false;
     struct zs_eu_emit_mask some = zs_eu_emit_mask_shift(e, mask, (int)first);
     unsigned id = VALUE("trunc i32 %%v%u to i%u", zs_eu_emit_mask_value(e, some), lanes);
-
-    return VALUE("bitcast i%u %%v%u to <%u x i1>", lanes, id, lanes);
+    id = VALUE("bitcast i%u %%v%u to <%u x i1>", lanes, id, lanes);
+    if (!inverted)
+        return id;
+    unsigned ones = VALUE("bitcast i%u -1 to <%u x i1>", lanes, lanes);
+    return VALUE("xor <%u x i1> %%v%u, %%v%u", lanes, id, ones);
 }
 
 /* Elements of an operation from the first-th channel on, those of lanes that are off as they were.
@@ -324,6 +335,26 @@ static unsigned bits_of(struct zs_eu_emit *e, unsigned value, unsigned size_B, u
     return VALUE("zext i%u %%v%u to i32", lanes, id);
 }
 
+/* `a || b`, `a && b`: the flag that is written chooses lanes, and nothing else does. */
+static bool write_chained(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned bits)
+{
+    struct zs_eu_emit_mask on = enabled(e, op);
+    uint32_t rest = ~(op->lanes << op->flag_shift);
+
+    if (op->cls == ZS_EU_CLASS_N1 || op->predicate != op->flag ||
+        op->pred_shift != op->flag_shift || !on.known || (on.bits & op->lanes) != op->lanes)
+        return false;
+    unsigned old = zs_eu_emit_word(e, op->flag);
+    if (op->lanes != UINT32_MAX || op->flag_shift)
+        bits =
+            VALUE("shl i32 %%v%u, %u", VALUE("and i32 %%v%u, %u", bits, op->lanes), op->flag_shift);
+    if (!op->pred_xor && rest)
+        bits = VALUE("or i32 %%v%u, %u", bits, rest);
+    bits = VALUE("%s i32 %%v%u, %%v%u", op->pred_xor ? "or" : "and", old, bits);
+    zs_eu_emit_set_word(e, op->flag, bits);
+    return true;
+}
+
 static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     unsigned size_B = zs_eu_row_infos[op->kind].src_B[0], all = 0, ones[3] = {0}, src[3] = {0};
@@ -345,7 +376,8 @@ static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
         else if (op->arg)
             write_masked(e, op, op->dst + first * size_B, size_B, lanes, value, active, first);
     }
-    write_flag(e, op, active, all);
+    if (!write_chained(e, op, all))
+        write_flag(e, op, active, all);
 }
 
 static unsigned select_value(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned first,
@@ -363,6 +395,7 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     bool one = op->cls == ZS_EU_CLASS_N1, selects = row->form == ZS_EU_FORM_SEL;
     unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks, ones[3] = {0}, src[3] = {0};
+    uint32_t all = (1u << lanes) - 1;
 
     if (!can_row(op))
         return false;
@@ -378,10 +411,15 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
         row_sources(e, op, ones, first, lanes, src);
         unsigned value =
             selects ? select_value(e, op, first, lanes, src) : row_value(e, op, lanes, src);
+        struct zs_eu_emit_rise rise;
+        bool rises = on.known && (on.bits >> first & all) == all &&
+                     zs_eu_emit_rise_row(e, op, first, lanes, src, &rise);
         if (one)
             write_one_masked(e, op->dst, row->dst_B, first_of(e, value, row->dst_B, lanes), on, 0);
         else
             write_masked(e, op, op->dst + first * row->dst_B, row->dst_B, lanes, value, on, first);
+        if (rises)
+            zs_eu_emit_rise_add(e, &rise);
     }
     return true;
 }

@@ -29,7 +29,7 @@ struct zs_eu_emit_set {
 
 /* Channels that do something: known when the function is written, or a value. */
 struct zs_eu_emit_mask {
-    bool known;
+    bool known, inverted; /* the value is of channels that do nothing */
     uint32_t bits;
     unsigned value;
 };
@@ -47,7 +47,16 @@ struct zs_eu_emit_segment {
     struct zs_eu_emit_set alive[2]; /* at its start: for lanes that run, for all */
     struct zs_eu_emit_set live;     /* either */
     struct zs_eu_emit_set may;      /* some of it is written in it */
-    struct zs_eu_emit_set stale;    /* ... since threads came in, up to its start */
+};
+
+/* A vector in registers that rises as another one, its root, does: by a factor, from its first lane
+ * on, if a condition (UINT32_MAX: none) holds, and the root rises by no more than the most. */
+enum { ZS_EU_EMIT_RISE_MAX = 32 };
+struct zs_eu_emit_rise {
+    uint32_t at;
+    uint8_t size_B, lanes, root_B; /* of elements */
+    uint32_t factor;
+    unsigned first, condition, root; /* values: an element, i1, a vector */
 };
 
 struct zs_eu_emit {
@@ -70,7 +79,9 @@ struct zs_eu_emit {
     unsigned lane_B, lane_channel; /* of one; of the first */
     uint8_t dwords;                /* of each eight that an access touches */
     uint8_t cover[2]
-                 [ZS_EU_EMIT_UNITS]; /* dwords that the segment has written, by lanes and whole */
+                 [ZS_EU_EMIT_UNITS];  /* dwords that the segment has written, by lanes and whole */
+    struct zs_eu_emit_rise rises[48]; /* known in the segment, so far */
+    unsigned rise_count;
     struct zs_buf body;
     unsigned next, label;
     uint8_t kind[ZS_EU_EMIT_UNITS]; /* enum zs_eu_emit_unit */
@@ -140,13 +151,36 @@ void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit);
 void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit);
 /* ... or anything: nobody reads it any more. */
 void zs_eu_emit_forget(struct zs_eu_emit *e, uint32_t unit);
-/* Eight dwords to a unit's variable, where it has one. */
-void zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value);
+/* Eight dwords to a unit's variable; false: not all of them have one. */
+bool zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value);
+/* What the function has of it is stored where it is left. */
+void zs_eu_emit_mark_dirty(struct zs_eu_emit *e, uint32_t unit);
 void zs_eu_emit_variables(struct zs_eu_emit *e);
 /* Before anything is known of them. */
 void zs_eu_emit_reset_units(struct zs_eu_emit *e);
 /* Of what is known about units what their variables are. */
 void zs_eu_emit_choose_units(struct zs_eu_emit *e);
+
+/* Bytes that are wholly among the program's constants; NULL: they are not. */
+const uint8_t *zs_eu_emit_constant_at(const struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+
+/* ---- emit_rise.c ---- */
+/* Of what is written nothing is known any more. */
+void zs_eu_emit_rise_forget(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uint32_t at,
+                                                 unsigned size_B, unsigned lanes);
+/* Before a row's result of some lanes is written: whether it is followed. */
+bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned first,
+                         unsigned lanes, const unsigned src[3], struct zs_eu_emit_rise *ret);
+void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *rise);
+/* A vector of which nothing is known is its own root. */
+struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,
+                                              unsigned size_B, unsigned lanes);
+/* i1: it rises by so much; UINT32_MAX: never. */
+unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step);
+/* i1: all lanes of a vector are at first + step * lane; first: in all lanes. */
+unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
+                           unsigned lanes, unsigned step);
 
 /* ---- emit.c ---- */
 struct zs_eu_emit_mask zs_eu_emit_constant_mask(uint32_t bits);
@@ -197,6 +231,8 @@ void zs_eu_emit_entries(struct zs_eu_emit *e);
 bool zs_eu_emit_can_follow(const struct zs_eu_emit *e);
 /* A thread ends here: on to the next of its series, if there is one; and what that begins with. */
 void zs_eu_emit_follow(struct zs_eu_emit *e);
+/* Of a function in which threads follow: units that are a thread's own. */
+void zs_eu_emit_own(struct zs_eu_emit *e, void (*what)(struct zs_eu_emit *, uint32_t));
 void zs_eu_emit_next(struct zs_eu_emit *e);
 
 /* ---- emit_live.c ---- */
@@ -207,8 +243,6 @@ bool zs_eu_emit_can_wait(const struct zs_eu_emit *e);
 /* What is live behind a segment, for lanes that run and for those that wait. */
 void zs_eu_emit_live_behind(const struct zs_eu_emit *e, uint32_t segment,
                             struct zs_eu_emit_set *ret);
-/* Of the function's segments what is stale. 0, -ENOMEM. */
-int zs_eu_emit_stale(struct zs_eu_emit *e);
 /* The segment that starts with an operation; UINT32_MAX: none. */
 uint32_t zs_eu_emit_segment_at(const struct zs_eu_emit *e, uint32_t op);
 /* Where a segment's lanes may go on, as segments of any lanes; false: anywhere. */

@@ -11,7 +11,6 @@
 #include "eu/control.h"
 #include "eu/emit.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +80,8 @@ static void give_up(struct zs_eu_emit *e, const struct zs_eu_emit_set *live)
     zs_eu_emit_store_budget(e);
 }
 
-/* An exit stores what is live there, or of code that keeps all registers what may have been written
- * since threads came in: nothing else needs a value, nor has to be kept for it. Of long functions
- * all exits have one place, which stores all. */
+/* An exit stores what is live there: nothing else needs a value, nor has to be kept for it. Of long
+ * functions all exits have one place, which stores all. */
 static bool has_own_exits(const struct zs_eu_emit *e)
 {
     enum { SHORT = 80 };
@@ -91,30 +89,9 @@ static bool has_own_exits(const struct zs_eu_emit *e)
     return e->segment_count <= SHORT;
 }
 
-/* give_up() at a segment's start, or in it. */
-static void give_up_at(struct zs_eu_emit *e, uint32_t segment, bool in_it,
-                       const struct zs_eu_emit_set *live)
-{
-    const struct zs_eu_emit_segment *s = &e->segments[segment];
-    struct zs_eu_emit_set stale = s->stale;
-
-    if (!e->options.keeps_state) {
-        give_up(e, live);
-        return;
-    }
-    for (unsigned i = 0; i < ZS_EU_EMIT_SET; i++)
-        stale.bits[i] |= in_it ? s->may.bits[i] : 0;
-    for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {
-        bool second = e->kind[unit] == ZS_EU_EMIT_LOW && zs_eu_emit_has(&stale, unit + 1);
-        if (e->kind[unit] != ZS_EU_EMIT_HIGH && (second || zs_eu_emit_has(&stale, unit)))
-            zs_eu_emit_spill(e, unit);
-    }
-    zs_eu_emit_store_budget(e);
-}
-
 static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emit_set *live)
 {
-    give_up_at(e, e->segment, true, live);
+    give_up(e, live);
     unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
                         (unsigned long long)op * sizeof(struct zs_eu_op));
     if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) { /* its handler may be this function */
@@ -510,7 +487,7 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_put_label(e, waits);
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
-        give_up_at(e, e->segment, true, live);
+        give_up(e, live);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);
     }
@@ -708,6 +685,7 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
 
     e->segment = number;
     e->full = s->full;
+    e->rise_count = 0;
     if (!e->dry)
         zs_buf_printf(&e->body, "s%u:\n", number);
     for (uint32_t i = s->first; i < s->end && goes_on; i++)
@@ -729,7 +707,9 @@ static void emit_out(struct zs_eu_emit *e, uint32_t segment, unsigned how)
         zs_eu_emit_live_behind(e, segment, &live);
     for (unsigned i = 0; i < ZS_EU_EMIT_SET && how == EXIT_LEAVES; i++)
         live.bits[i] |= e->segments[segment].may.bits[i];
-    give_up_at(e, segment, true, &live);
+    give_up(e, &live);
+    if (how == EXIT_LEAVES)
+        zs_eu_emit_own(e, zs_eu_emit_spill);
     LINE("br label %%%s", how == EXIT_AGAIN ? "handler" : "return");
 }
 
@@ -747,7 +727,7 @@ static void emit_exits(struct zs_eu_emit *e)
         if (e->exits[i] & EXIT_BUDGET) {
             zs_buf_printf(&e->body, "z%u:\n", i);
             zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
-            give_up_at(e, i, false, &s->live);
+            give_up(e, &s->live);
             LINE("ret i8* null");
         }
         emit_out(e, i, EXIT_LEAVES);
@@ -872,13 +852,12 @@ void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
     memset(e->exits, 0, e->segment_count);
     e->follows = zs_eu_emit_can_follow(e);
     e->waits = zs_eu_emit_can_wait(e);
-    if (e->options.keeps_state && zs_eu_emit_stale(e))
-        e->body.error = -ENOMEM;
     zs_eu_emit_reset_units(e);
     e->dry = true;
     emit_body(e);
     e->dry = false;
     zs_eu_emit_choose_units(e);
+    zs_eu_emit_own(e, zs_eu_emit_mark_dirty);
     emit_head(e);
     zs_buf_append(out, e->body.data, e->body.size_B);
     emit_body(e);

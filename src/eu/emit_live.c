@@ -291,53 +291,6 @@ static void find_touched(struct zs_eu_emit *e)
     e->dry = false;
 }
 
-/* Where the lanes of a segment, or those that wait for them, go on in its function. */
-static bool next_in(const struct zs_eu_emit *e, uint32_t segment, uint8_t *ret)
-{
-    const struct zs_eu_emit_segment *s = &e->segments[segment];
-    uint32_t to[ZS_EU_EMIT_SUCCESSORS], half = e->segment_count / 2, last = s->block;
-    unsigned count;
-
-    memset(ret, 0, half);
-    if (waits(&e->p->ops[s->end - 1])) /* threads leave */
-        return true;
-    bool known = zs_eu_emit_successors(e, segment, to, &count);
-    for (unsigned i = 0; i < count; i++) {
-        ret[to[i]] = 1;
-        last = ZS_MAX(last, e->segments[to[i]].block);
-    }
-    for (uint32_t i = segment + 1; i < half && e->segments[i].block <= last; i++)
-        ret[i] |= i == e->block_segment[e->segments[i].block];
-    return known;
-}
-
-int zs_eu_emit_stale(struct zs_eu_emit *e)
-{
-    uint32_t half = e->segment_count / 2;
-    uint8_t *next = calloc(half, 1);
-    bool more = next != NULL;
-
-    for (uint32_t i = 0; i < half; i++)
-        memset(&e->segments[i].stale, 0, sizeof(e->segments[i].stale));
-    while (more) {
-        more = false;
-        for (uint32_t i = 0; i < half; i++) {
-            struct zs_eu_emit_set out = e->segments[i].stale;
-            if (!e->segments[i].in && !e->segments[i + half].in)
-                continue;
-            merge(&out, &e->segments[i].may);
-            merge(&out, &e->segments[i + half].may);
-            bool known = next_in(e, i, next);
-            for (uint32_t k = 0; k < half; k++)
-                more |= (next[k] || !known) && merge(&e->segments[k].stale, &out);
-        }
-    }
-    for (uint32_t i = 0; i < half; i++)
-        e->segments[i + half].stale = e->segments[i].stale;
-    free(next);
-    return next ? 0 : -ENOMEM;
-}
-
 int zs_eu_emit_segments(struct zs_eu_emit *e)
 {
     uint32_t count = count_segments(e->p);

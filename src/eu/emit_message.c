@@ -85,21 +85,16 @@ unsigned zs_eu_emit_all_of(struct zs_eu_emit *e, const struct zs_eu_emit_message
     return VALUE("icmp eq i%u %%v%u, -1", m->n, id);
 }
 
-/* Lanes of a step at first + step * lane. */
-static unsigned rises(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
-                      unsigned first, unsigned step)
+/* The same of one lane: i64. */
+static unsigned offset(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned at)
 {
-    unsigned bits = address_bits(m);
-    unsigned start = zs_eu_emit_splat(e, first, bits / 8, m->n), id = e->next++;
-
-    if (!e->dry) {
-        zs_buf_printf(&e->body, "  %%v%u = add <%u x i%u> %%v%u, <", id, m->n, bits, start);
-        for (unsigned i = 0; i < m->n; i++)
-            zs_buf_printf(&e->body, "%si%u %u", i ? ", " : "", bits, step * i);
-        zs_buf_puts(&e->body, ">\n");
-    }
-    return zs_eu_emit_all_of(
-        e, m, VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", m->n, bits, m->at[group], id));
+    if (m->wide)
+        return VALUE("sub i64 %%v%u, %%v%u", at, m->start);
+    if (zs_eu_emit_is_slm(m))
+        at = VALUE("and i32 %%v%u, %d", at, SLM_OFFSET_MASK);
+    else if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        at = VALUE("shl i32 %%v%u, 2", at);
+    return VALUE("zext i32 %%v%u to i64", at);
 }
 
 static uint32_t data_of(const struct zs_eu_emit_message *m, unsigned element, unsigned group)
@@ -220,17 +215,8 @@ static unsigned gather(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
     if (m->size_B < 4)
         return load_small(e, m, group);
     at = pointers(e, m, element, group);
-    unsigned id = e->next++;
-    if (!e->dry) {
-        zs_buf_printf(&e->body,
-                      "  %%v%u = call <%u x i%u> @llvm.masked.gather.v%ui%u.v%up0i%u(<%u x i%u*> "
-                      "%%v%u, i32 1, <%u x i1> <",
-                      id, n, bits, n, bits, n, bits, n, bits, at, n);
-        for (unsigned i = 0; i < n; i++)
-            zs_buf_printf(&e->body, "%si1 1", i ? ", " : "");
-        zs_buf_printf(&e->body, ">, <%u x i%u> undef)\n", n, bits);
-    }
-    return id;
+    return VALUE("call <%u x i%u> @zs_gather_%u_%u(<%u x i%u*> %%v%u)", n, bits, n, bits, n, bits,
+                 at);
 }
 
 /* Anywhere in the area; lanes that are off read its first bytes. */
@@ -278,44 +264,28 @@ void zs_eu_emit_offsets_inside(struct zs_eu_emit *e, struct zs_eu_emit_message *
                           VALUE("icmp ule <%u x i%u> %%v%u, %%v%u", n, bits, m->at[group], last)));
 }
 
-/* n lanes: which of the ways it is. */
+/* n lanes that are no neighbours: at one place, or anywhere. */
 static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group)
 {
-    unsigned row = zs_eu_emit_label(e), one = zs_eu_emit_label(e), is_one = zs_eu_emit_label(e),
-             some = zs_eu_emit_label(e), next = zs_eu_emit_label(e), bits = address_bits(m);
+    unsigned one = zs_eu_emit_label(e), some = zs_eu_emit_label(e), next = zs_eu_emit_label(e);
+    unsigned bits = address_bits(m);
 
     m->at[group] = offsets(e, m, group);
-    if (!all_on(m)) {
-        unsigned full = zs_eu_emit_label(e);
-        unsigned is = zs_eu_emit_all_of(e, m, zs_eu_emit_lanes_on(e, m, group));
-        zs_eu_emit_branch(e, is, full, some, 0);
-        zs_eu_emit_put_label(e, full);
-    }
-    unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", m->n, bits, m->at[group]);
-    unsigned far = m->wide ? first : VALUE("zext i32 %%v%u to i64", first);
-    if (m->elements == 1 || !m->writes) {
-        unsigned ok = rises(e, m, group, first, m->size_B);
-        ok =
-            VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->span_B + m->size_B * (m->n - 1)));
-        zs_eu_emit_branch(e, ok, row, one, 0);
-        zs_eu_emit_put_label(e, row);
-        move_row(e, m, group, far);
-        LINE("br label %%l%u", next);
-    } else {
-        LINE("br label %%l%u", one);
-    }
-    zs_eu_emit_put_label(e, one);
     if (!m->writes) {
-        unsigned ok = rises(e, m, group, first, 0);
+        unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", m->n, bits, m->at[group]);
+        unsigned far = m->wide ? first : VALUE("zext i32 %%v%u to i64", first);
+        unsigned ok = zs_eu_emit_rising(e, m->at[group], zs_eu_emit_splat(e, first, bits / 8, m->n),
+                                        bits, m->n, 0);
         ok = VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->span_B));
-        zs_eu_emit_branch(e, ok, is_one, some, 0);
-        zs_eu_emit_put_label(e, is_one);
+        if (!all_on(m))
+            ok = VALUE("and i1 %%v%u, %%v%u", ok,
+                       zs_eu_emit_all_of(e, m, zs_eu_emit_lanes_on(e, m, group)));
+        zs_eu_emit_branch(e, ok, one, some, 0);
+        zs_eu_emit_put_label(e, one);
         load_one(e, m, group, far);
         LINE("br label %%l%u", next);
-    } else {
-        LINE("br label %%l%u", some);
+        zs_eu_emit_put_label(e, some);
     }
-    zs_eu_emit_put_label(e, some);
     zs_eu_emit_offsets_inside(e, m, group);
     if (m->writes)
         store_lanes(e, m, group);
@@ -352,10 +322,61 @@ static void write_results(struct zs_eu_emit *e, const struct zs_eu_emit_message 
     }
 }
 
+/* What has to hold for lanes of a step to be neighbours, which begin at *ret_first (i64). */
+static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                           unsigned *ret_first)
+{
+    unsigned size_B = address_bits(m) / 8, by = m->size_B, is = UINT32_MAX;
+    uint32_t at = m->address_at + group * m->n * size_B;
+    const struct zs_eu_emit_rise *known = zs_eu_emit_rise_at(e, at, size_B, m->n);
+
+    if (!m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        by /= 4;
+    if (known)
+        is = zs_eu_emit_rise_by(e, known, by);
+    if (is == UINT32_MAX) {
+        unsigned v = zs_eu_emit_read(e, at, size_B, m->n);
+        struct zs_eu_emit_rise itself = zs_eu_emit_rise_itself(e, v, size_B, m->n);
+        known = &itself;
+        is = zs_eu_emit_rise_by(e, known, by);
+        *ret_first = offset(e, m, itself.first);
+    } else {
+        *ret_first = offset(e, m, known->first);
+    }
+    return VALUE("and i1 %%v%u, %%v%u", is,
+                 inside(e, m, *ret_first, m->span_B + m->size_B * (m->n - 1)));
+}
+
+/* All lanes, if they are neighbours. */
+static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned ready)
+{
+    unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e), first[4], ok = UINT32_MAX;
+    uint32_t all = m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1;
+
+    if (!all_on(m))
+        ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value, all);
+    for (unsigned g = 0; g < m->lanes / m->n; g++) {
+        unsigned is = neighbours(e, m, g, &first[g]);
+        ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
+    }
+    zs_eu_emit_branch(e, ok, row, other, 0);
+    zs_eu_emit_put_label(e, row);
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        move_row(e, m, g, first[g]);
+    LINE("br label %%l%u", ready);
+    zs_eu_emit_put_label(e, other);
+}
+
 static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
+    unsigned ready = zs_eu_emit_label(e);
+
+    if (m->elements == 1 || !m->writes)
+        move_rows(e, m, ready);
     for (unsigned g = 0; g < m->lanes / m->n; g++)
         move_group(e, m, g);
+    LINE("br label %%l%u", ready);
+    zs_eu_emit_put_label(e, ready);
     if (!m->writes)
         write_results(e, m);
     LINE("br label %%l%u", m->done);
@@ -368,14 +389,7 @@ static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     char type[8];
 
     snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
-    if (m->wide)
-        first = VALUE("sub i64 %%v%u, %%v%u", first, m->start);
-    else if (zs_eu_emit_is_slm(m))
-        first = VALUE("and i32 %%v%u, %d", first, SLM_OFFSET_MASK);
-    else if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
-        first = VALUE("shl i32 %%v%u, 2", first);
-    if (!m->wide)
-        first = VALUE("zext i32 %%v%u to i64", first);
+    first = offset(e, m, first);
     zs_eu_emit_need(e, m, inside(e, m, first, m->span_B));
     for (unsigned i = 0; i < m->elements; i++) {
         uint32_t data = m->data_at + i * m->element_B;
@@ -539,6 +553,8 @@ static bool describe_lanes(const struct zs_eu_send_desc *d, struct zs_eu_emit_me
     case ZS_PORT_SHAPE_OFFSETS:
     case ZS_PORT_SHAPE_DWORD_OFFSETS:
     case ZS_PORT_SHAPE_ADDRESSES:
+        if (m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS && m->element_B % 4)
+            return false;
         ret->wide = m->shape == ZS_PORT_SHAPE_ADDRESSES;
         break;
     default:

@@ -4,8 +4,8 @@
  *
  * What differs between the threads of a group is a row of a table, and rows of local ids: of short
  * threads most of the time would go into leaving the function, setting up the next one and coming
- * in again. Memory holds the registers of the thread that runs as they were at its start, all of
- * them, so that anybody may go on with it.
+ * in again. Of the registers of the thread that runs memory holds what all have alike; what is its
+ * own is stored where the function is left.
  */
 #include "dataport/dataport.h"
 #include "eu/emit.h"
@@ -96,6 +96,42 @@ bool zs_eu_emit_can_follow(const struct zs_eu_emit *e)
            e->segments[start].in && e->segments[start].entry && !has_scratch(e->p);
 }
 
+/* Nothing ties threads of a group to each other, so that those of the next one may follow. */
+static bool is_loose(const struct zs_eu_program *p)
+{
+    const struct zs_port_message_row *row;
+
+    for (size_t i = 0; i < p->op_count; i++) {
+        uint16_t kind = p->ops[i].kind;
+        if (kind == ZS_EU_KIND_WAIT || kind == ZS_EU_KIND_WAIT_NAMED || kind == ZS_EU_KIND_PAIR)
+            return false;
+    }
+    for (size_t i = 0; i < p->sends.count; i++) {
+        const struct zs_eu_program_send *send = &p->sends.items[i];
+        bool known = send->send.exec && zs_eu_send_message(&send->send, &row);
+        if (known ? row->kind == ZS_MSG_BARRIER
+                  : send->desc_is_reg && send->send.d.sfid == ZS_SFID_GTWY)
+            return false;
+    }
+    return true;
+}
+
+/* Units of registers that are a thread's own. */
+static bool is_own(const struct zs_eu_emit *e, uint32_t unit)
+{
+    uint32_t r0 = ZS_EU_OFFSET(grf) / 32, ids = r0 + e->p->regs.grf_B / 32;
+
+    return unit == r0 || (unit >= ids && unit < ids + e->options.own_B / 32);
+}
+
+void zs_eu_emit_own(struct zs_eu_emit *e, void (*what)(struct zs_eu_emit *, uint32_t))
+{
+    for (uint32_t unit = ZS_EU_OFFSET(grf) / 32; e->follows && unit < ZS_EU_EMIT_UNITS; unit++) {
+        if (is_own(e, unit))
+            what(e, unit);
+    }
+}
+
 static void store_u32(struct zs_eu_emit *e, uint32_t at, unsigned value)
 {
     LINE("store i32 %%v%u, i32* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i32"));
@@ -133,6 +169,26 @@ static void unite(struct zs_eu_emit *e)
                   VALUE("add i64 0, %llu", (unsigned long long)zs_eu_emit_counted(ce, i)));
 }
 
+/* On to the next group's first thread, whose r0.1 is another. */
+static void follow_group(struct zs_eu_emit *e, unsigned at, unsigned end)
+{
+    enum { GROUP_X = 4 };
+    unsigned more = zs_eu_emit_label(e), none = zs_eu_emit_label(e);
+    unsigned groups = load_at(e, "%t", ZS_EU_OFFSET(series.groups), "i32");
+    unsigned is = VALUE("icmp ne i32 %%v%u, 0", groups);
+
+    is = VALUE("and i1 %%v%u, %%v%u", is, VALUE("icmp eq i32 %%v%u, %%v%u", at, end));
+    zs_eu_emit_branch(e, is, more, none, 1);
+    zs_eu_emit_put_label(e, more);
+    store_u32(e, ZS_EU_OFFSET(series.groups), VALUE("sub i32 %%v%u, 1", groups));
+    store_u32(e, ZS_EU_OFFSET(series.at), VALUE("add i32 0, 0"));
+    unsigned x = load_at(e, "%t", ZS_EU_OFFSET(grf) + GROUP_X, "i32");
+    store_u32(e, ZS_EU_OFFSET(grf) + GROUP_X, VALUE("add i32 %%v%u, 1", x));
+    unite(e);
+    LINE("br label %%following");
+    zs_eu_emit_put_label(e, none);
+}
+
 void zs_eu_emit_follow(struct zs_eu_emit *e)
 {
     unsigned more = zs_eu_emit_label(e), last = zs_eu_emit_label(e);
@@ -148,6 +204,8 @@ void zs_eu_emit_follow(struct zs_eu_emit *e)
     unite(e);
     LINE("br label %%following");
     zs_eu_emit_put_label(e, last);
+    if (is_loose(e->p))
+        follow_group(e, at, end);
 }
 
 /* r0: what of it is another thread's in the next one's. */
@@ -164,22 +222,23 @@ static unsigned next_r0(struct zs_eu_emit *e)
     return v;
 }
 
-/* A unit of the next thread. What is its own is stored as well. */
+/* A unit of the next thread: what is its own goes to memory where the function does not have it. */
 static void next_unit(struct zs_eu_emit *e, uint32_t unit)
 {
+    const struct zs_eu_emit_segment *start = &e->segments[start_of(e) + e->segment_count / 2];
     uint32_t r0 = ZS_EU_OFFSET(grf) / 32, ids = r0 + e->p->regs.grf_B / 32;
-    uint32_t end = ids + e->options.own_B / 32;
-    bool is_own = unit == r0 || (unit >= ids && unit < end);
     unsigned v;
 
-    if (!is_own) {
+    if (!is_own(e, unit)) {
         zs_eu_emit_set_unit(e, unit, load_at(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
         return;
     }
+    if (!zs_eu_emit_has(&start->live, unit))
+        return;
     v = unit == r0 ? next_r0(e) : load_at(e, "%own", (unit - ids) * UINT64_C(32), "<8 x i32>");
-    LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", v,
-         zs_eu_emit_address(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
-    zs_eu_emit_set_unit(e, unit, v);
+    if (!zs_eu_emit_set_unit(e, unit, v))
+        LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", v,
+             zs_eu_emit_address(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
 }
 
 /* As many units as a variable may have in common with what is the thread's own. */
@@ -222,13 +281,12 @@ void zs_eu_emit_next(struct zs_eu_emit *e)
     LINE("store i32 -1, i32* %%merge");
     unsigned at = load_at(e, "%t", ZS_EU_OFFSET(series.at), "i32");
     unsigned rows = load_at(e, "%t", ZS_EU_OFFSET(series.rows), "i8*");
-    at = VALUE("mul i64 %%v%u, %zu", VALUE("zext i32 %%v%u to i64", at),
-               sizeof(struct zs_eu_series_row));
-    LINE("%%row = getelementptr i8, i8* %%v%u, i64 %%v%u", rows, at);
     unsigned own = load_at(e, "%t", ZS_EU_OFFSET(series.own), "i8*");
-    LINE("%%own = getelementptr i8, i8* %%v%u, i64 %u", own, e->options.own_B);
-    LINE("store i8* %%own, i8** %%v%u",
-         zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(series.own), "i8*"));
+    at = VALUE("zext i32 %%v%u to i64", at);
+    LINE("%%row = getelementptr i8, i8* %%v%u, i64 %%v%u", rows,
+         VALUE("mul i64 %%v%u, %zu", at, sizeof(struct zs_eu_series_row)));
+    LINE("%%own = getelementptr i8, i8* %%v%u, i64 %%v%u", own,
+         VALUE("mul i64 %%v%u, %u", at, e->options.own_B));
     if (e->options.own & ZS_EU_OWN_STATE)
         next_state(e);
     zs_eu_emit_each_unit(e, NULL, zs_eu_emit_forget);

@@ -337,6 +337,7 @@ void zs_eu_emit_spill(struct zs_eu_emit *e, uint32_t unit)
 
 void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
 {
+    zs_eu_emit_rise_forget(e, unit * 32, e->kind[unit] == ZS_EU_EMIT_LOW ? 64 : 32);
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
             if (!e->word_used[i])
@@ -382,17 +383,29 @@ void zs_eu_emit_forget(struct zs_eu_emit *e, uint32_t unit)
     store_constant(e, unit, "undef", "undef");
 }
 
-void zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value)
+bool zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value)
 {
+    bool whole = true;
+
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (unsigned i = 0; i < 8; i++) {
+            whole &= e->word_used[unit * 8 + i];
             if (e->word_used[unit * 8 + i])
                 LINE("store i32 %%v%u, i32* %%w%u",
                      VALUE("extractelement <8 x i32> %%v%u, i32 %u", value, i), unit * 8 + i);
         }
-    } else if (e->used[variable_of(e, unit)]) {
-        store_unit(e, unit, value);
+        return whole;
     }
+    if (!e->used[variable_of(e, unit)])
+        return false;
+    store_unit(e, unit, value);
+    return true;
+}
+
+void zs_eu_emit_mark_dirty(struct zs_eu_emit *e, uint32_t unit)
+{
+    e->dirty[variable_of(e, unit)] = e->used[variable_of(e, unit)];
+    memcpy(e->word_dirty + unit * 8, e->word_used + unit * 8, 8);
 }
 
 void zs_eu_emit_variables(struct zs_eu_emit *e)
@@ -407,8 +420,7 @@ void zs_eu_emit_variables(struct zs_eu_emit *e)
     }
 }
 
-/* Wholly among the program's constants. */
-static const uint8_t *constant_at(const struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
+const uint8_t *zs_eu_emit_constant_at(const struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
 {
     uint32_t start = ZS_EU_OFFSET(constant);
 
@@ -513,7 +525,7 @@ static bool is_pair(const struct zs_eu_emit *e, uint32_t at, uint32_t total)
 
 static unsigned read_some(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
 {
-    const uint8_t *constant = constant_at(e, at, lanes * size_B);
+    const uint8_t *constant = zs_eu_emit_constant_at(e, at, lanes * size_B);
 
     if (constant) {
         unsigned id = literal(e, constant, lanes * size_B);
@@ -531,7 +543,7 @@ static unsigned read_some(struct zs_eu_emit *e, uint32_t at, unsigned size_B, un
 
 unsigned zs_eu_emit_read(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
 {
-    if (e->dry && !constant_at(e, at, lanes * size_B)) {
+    if (e->dry && !zs_eu_emit_constant_at(e, at, lanes * size_B)) {
         zs_eu_emit_reads(e, at, lanes * size_B);
         count_vectors(e, at, lanes * size_B);
     }
@@ -591,6 +603,7 @@ void zs_eu_emit_write(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsign
         zs_eu_emit_writes(e, at, lanes * size_B);
         count_vectors(e, at, lanes * size_B);
     }
+    zs_eu_emit_rise_forget(e, at, lanes * size_B);
     write_some(e, at, size_B, lanes, value);
 }
 
@@ -609,7 +622,7 @@ bool zs_eu_emit_can_scalar(uint32_t at, unsigned size_B)
 /* One element, as an integer of its size. */
 unsigned zs_eu_emit_read_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B)
 {
-    const uint8_t *constant = constant_at(e, at, size_B);
+    const uint8_t *constant = zs_eu_emit_constant_at(e, at, size_B);
     unsigned bits = 8 * size_B;
 
     if (constant) {
@@ -649,6 +662,7 @@ void zs_eu_emit_write_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B, un
 {
     unsigned bits = 8 * size_B;
 
+    zs_eu_emit_rise_forget(e, at, size_B);
     if (size_B == 8 && (at % 8 || is_words(e, at))) {
         unsigned low = VALUE("trunc i64 %%v%u to i32", value);
         value = VALUE("lshr i64 %%v%u, 32", value);

@@ -332,11 +332,13 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 /*
  * Threads of a group, one after the other in the place of one: who gives a thread this has them
  * follow in one zs_eu_run(), where compiled code can do it (eu/tier.h). What it returns is of
- * thread `at`; those in front of it have ended.
+ * thread `at`; those in front of it have ended. Behind the last of a group may come the first of
+ * the next one along x, with the same rows.
  */
 struct zs_eu_series {
     uint32_t at, end;   /* the thread that runs; behind the last, 0: no other follows */
-    const uint8_t *own; /* what is the own of thread `at` in registers: rows one behind the other */
+    uint32_t groups;    /* that follow: fewer, as they begin */
+    const uint8_t *own; /* what is threads' own in registers, from the first of the group on */
     const struct zs_eu_series_row {
         uint32_t r0_2, r0_5; /* dwords of r0 */
         uint32_t sr0_0, msg0;

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhc9";
+static const char magic[8] = "zsEUhd1";
 
 /* ---- helpers ---- */
 

@@ -459,6 +459,28 @@ static void settle_series(struct zs_eu_thread *t)
     enter_own(series->run, t->env, number, t->series.at);
 }
 
+/* Of the groups that the worker has claimed how many may follow this one without a look around. */
+static uint32_t groups_behind(const struct zs_gpu_run *run, const struct zs_gpu_worker *w,
+                              const struct zs_gpu_group *group)
+{
+    uint64_t row = run->launch->group_start[0] + (uint64_t)run->launch->group_count[0];
+    if (run->slm_B || run->debug || run->last_mask != run->mask || w->group_count > 1 ||
+        w->claim.next != group->index + 1)
+        return 0;
+    return (uint32_t)ZS_MIN(w->claim.end - w->claim.next, row - group->id[0] - 1);
+}
+
+/* All threads of so many groups have ended; that the last of them has begun is all of it. */
+static void pass_groups(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
+                        struct zs_gpu_group *group, uint32_t count)
+{
+    group->index += count;
+    group->id[0] += count;
+    w->claim.next += count;
+    w->groups_run += count;
+    memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
+}
+
 /*
  * Threads of a group that has not begun, one after the other in one slot, while each ends at once
  * and leaves there what the next one begins with: what is the same for all of them is done once.
@@ -484,17 +506,22 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
         t->sr0[0] = w->rows[thread].sr0_0;
         t->msg0 = w->rows[thread].msg0;
         fill_own(run, group, thread, thread_number(run, group, thread), t->grf);
-        t->series = (struct zs_eu_series){
-            thread,  count,         run->local_ids + (size_t)thread * run->kernel->per_thread_B,
-            w->rows, settle_series, &series};
+        uint32_t groups = groups_behind(run, w, group);
+        t->series = (struct zs_eu_series){thread,  count,         groups, run->local_ids,
+                                          w->rows, settle_series, &series};
         t->spent = 0;
         enum zs_eu_status status = zs_eu_run_among(t, program, run->slice, &w->host_csr);
         group->spent += t->spent;
         t->series.end = 0;
         bool ended = status == ZS_EU_EOT && !w->port.barrier_signals && !group->named.completed;
         uint32_t behind = t->series.at + ended;
-        w->threads_run += behind - thread;
-        group->live -= behind - thread;
+        groups -= t->series.groups;
+        w->threads_run += groups * count + behind - thread;
+        if (groups) {
+            pass_groups(run, w, group, groups);
+            thread = 0;
+        }
+        group->live = run->threads_per_group - behind;
         for (; thread < behind; thread++)
             group->threads[thread] = (struct zs_gpu_thread_state){ZS_GPU_THREAD_DONE, slot};
         if (ZS_LIKELY(ended))

@@ -500,6 +500,7 @@ enum { FOLLOWING = 5, ILLEGAL_LIMIT = 77 };
 
 struct following {
     uint32_t limit[FOLLOWING][8]; /* r1 of each */
+    uint32_t groups, x;           /* that follow; r0.1 as the first of them begins */
     unsigned settled;             /* 1 + which thread, as the environment was told */
 };
 
@@ -517,16 +518,20 @@ static enum zs_eu_status run_following(struct zs_eu_thread *t, const struct zs_e
         {0, 5, 50, 0}, {0, 5, 51, 0}, {0, 5, 52, 0}, {0, 5, 53, 0}, {0, 7, 54, 0}};
 
     zs_eu_thread_restart(t, p, UINT16_MAX);
+    memcpy(t->grf + 20, &rows[0].r0_5, 4);
     memcpy(t->grf + 32, all->limit[0], 32);
     assert_int_equal(zs_eu_run_among(t, p, 1000, csr), ZS_EU_EOT);
     assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
+    memcpy(t->grf + 20, &rows[1].r0_5, 4);
     memcpy(t->grf + 32, all->limit[1], 32);
     t->env = all;
     t->series = (struct zs_eu_series){.at = 1,
                                       .end = FOLLOWING,
-                                      .own = (const uint8_t *)all->limit[1],
+                                      .groups = all->groups,
+                                      .own = (const uint8_t *)all->limit[0],
                                       .rows = rows,
                                       .settle = settled};
+    memcpy(&all->x, t->grf + 4, sizeof(all->x));
     all->settled = 0;
     t->spent = 0;
     return zs_eu_run_among(t, p, budget, csr);
@@ -546,14 +551,14 @@ static uint64_t instructions_of(const struct zs_eu_program *p, uint32_t limit)
     return executed;
 }
 
-/* r30 counts to r1.0, which is an own one of each thread: what they execute says what they read. */
+/* r30 counts to r1.0 + r0.5, own ones of each thread: what they execute says what they read. */
 static void test_series(void **state)
 {
     const char *text = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
-                       "(W) mov (1|M0) r31.0<1>:d 0:w\n"
+                       "(W) add (1|M0) r31.0<1>:d r1.0<0;1,0>:d r0.5<0;1,0>:d\n"
                        "L1:\n"
                        "(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 1:w\n"
-                       "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d r1.0<0;1,0>:d\n"
+                       "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d r31.0<0;1,0>:d\n"
                        "(W&f0.0) jmpi L1\n"
                        "(W) cmp (1|M0) (eq)f0.0 null<1>:d r1.0<0;1,0>:d 77:w\n"
                        "(W&f0.0) jmpi L2\n";
@@ -562,7 +567,7 @@ static void test_series(void **state)
         .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 2 * 32};
     const struct zs_eu_tier_options options = {.own_B = 32, .own = 1 << 5 | ZS_EU_OWN_STATE};
     struct following all = {.limit = {{4}, {5}, {9}, {2}, {7}}};
-    uint32_t csr = zs_eu_host_csr(), saved = csr, value;
+    uint32_t csr = zs_eu_host_csr(), saved = csr, x;
 
     (void)state;
     assert_non_null(t);
@@ -571,24 +576,31 @@ static void test_series(void **state)
     assert_non_null(p);
     memset(t, 0, sizeof(*t));
     zs_eu_thread_init(t, p, UINT16_MAX);
-    uint64_t spent = 0, last = instructions_of(p, 7);
+    uint64_t spent = 0, last = instructions_of(p, 7 + 7);
     for (unsigned i = 1; i < FOLLOWING; i++)
-        spent += instructions_of(p, all.limit[i][0]);
+        spent += instructions_of(p, all.limit[i][0] + (i + 1 < FOLLOWING ? 5 : 7));
     assert_int_equal(run_following(t, p, &all, 1000, &csr), ZS_EU_EOT);
     assert_int_equal(t->series.at, FOLLOWING - 1);
     assert_int_equal(t->spent, spent);
     assert_int_equal(t->executed, last);
     assert_int_equal(t->sr0[0], 54);
-    memcpy(&value, t->grf + 20, sizeof(value));
-    assert_int_equal(value, 7);
     assert_int_equal(all.settled, 0);
+    /* a group more of the same threads, whose r0.1 is one more */
+    all.groups = 1;
+    assert_int_equal(run_following(t, p, &all, 2000, &csr), ZS_EU_EOT);
+    assert_int_equal(t->series.at, FOLLOWING - 1);
+    assert_int_equal(t->series.groups, 0);
+    assert_int_equal(t->spent, 2 * spent + instructions_of(p, 4 + 5));
+    memcpy(&x, t->grf + 4, sizeof(x));
+    assert_int_equal(x, all.x + 1);
+    all.groups = 0;
     /* stopped in the third, which goes on alone, and another follows as the first did */
-    uint64_t two = instructions_of(p, 5) + instructions_of(p, 9);
+    uint64_t two = instructions_of(p, 5 + 5) + instructions_of(p, 9 + 5);
     assert_int_equal(run_following(t, p, &all, two - 3, &csr), ZS_EU_BUDGET);
     assert_int_equal(t->series.at, 2);
     t->series.end = 0;
     assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
-    assert_int_equal(t->executed, instructions_of(p, 9));
+    assert_int_equal(t->executed, instructions_of(p, 9 + 5));
     assert_int_equal(t->spent, two);
     /* one that faults is left with what is its own, as its environment is */
     all.limit[3][0] = ILLEGAL_LIMIT;

@@ -598,6 +598,31 @@ static void never_written_memory(void **state)
     runner_free(r, y);
 }
 
+/* Of groups that run one behind the other the last one faults. */
+static void late_groups_fault(void **state)
+{
+    struct runner *r = &shared;
+    enum { GROUPS = 256, GROUP = 16 };
+    float *x = runner_alloc(r, GROUPS * GROUP * 4, 0);
+    float *y = runner_alloc(r, (GROUPS - 1) * GROUP * 4, 0), a = 1;
+    runner_kernel(r, "saxpy");
+    arg_buffer(r, 0, x);
+    arg_buffer(r, 1, y);
+    arg_value(r, 2, 4, &a);
+    for (int i = 0; i < GROUPS * GROUP; i++)
+        x[i] = (float)i;
+    memset(y, 0, (GROUPS - 1) * GROUP * 4);
+    r->flags = ZS_GPU_LAUNCH_CHECK_SURFACES;
+    assert_int_equal(runner_launch(r, DIM(GROUPS, 1, 1), DIM(GROUP, 1, 1)), -EFAULT);
+    assert_int_equal(r->result.fault.group_id[0], GROUPS - 1);
+    runner_ok(r, DIM(GROUPS - 1, 1, 1), DIM(GROUP, 1, 1));
+    r->flags = 0;
+    for (int i = 0; i < (GROUPS - 1) * GROUP; i++)
+        assert_true(y[i] == (float)i || y[i] == 2 * (float)i);
+    runner_free(r, x);
+    runner_free(r, y);
+}
+
 static void *cancel_later(void *arg)
 {
     struct timespec wait = {.tv_nsec = 20000000};
@@ -829,6 +854,7 @@ int main(void)
         cmocka_unit_test(read_only_memory),
         cmocka_unit_test(pointers_in_memory),
         cmocka_unit_test(never_written_memory),
+        cmocka_unit_test(late_groups_fault),
         cmocka_unit_test(endless_kernels_are_stopped),
         cmocka_unit_test(groups_that_wait_for_each_other),
         cmocka_unit_test(broken_groups),
