@@ -735,7 +735,7 @@ static void emit_exits(struct zs_eu_emit *e)
         emit_out(e, i, EXIT_ENDS);
     }
     zs_buf_puts(&e->body, "stop:\n"); /* nobody looks at registers of a thread that ended */
-    if (e->options.keeps_end)
+    if (e->options.keeps_state)
         give_up(e, NULL);
     else
         zs_eu_emit_store_budget(e);

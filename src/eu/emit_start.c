@@ -92,7 +92,7 @@ bool zs_eu_emit_can_follow(const struct zs_eu_emit *e)
 {
     uint32_t start = start_of(e) + e->segment_count / 2;
 
-    return e->options.own_B && e->options.own_B % 32 == 0 && !e->options.keeps_end &&
+    return e->options.own_B && e->options.own_B % 32 == 0 && !e->options.keeps_state &&
            e->segments[start].in && e->segments[start].entry && !has_scratch(e->p);
 }
 

@@ -28,7 +28,6 @@ enum { ZS_EU_TIER_LOWER = 1 << 13 };
 
 struct zs_eu_tier_options {
     bool keeps_state;   /* all registers are as the interpreter's at every exit: for tests */
-    bool keeps_end;     /* ... and where the thread ends */
     uint32_t payload_B; /* registers behind these are zero where threads start */
     /* of threads of a series: bytes from the second register on are a thread's own; what else is, a
      * bit each: dwords of r0, ... */

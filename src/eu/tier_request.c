@@ -37,7 +37,7 @@ void zs_eu_tier_request_put(const struct zs_eu_lower_params *p,
         p->target_count,
         p->code.size_B,
         p->host,
-        options->keeps_state | (uint64_t)options->keeps_end << 1,
+        options->keeps_state,
         options->own_B | (uint64_t)options->own << 32,
     };
 
@@ -70,7 +70,6 @@ int zs_eu_tier_request_parse(struct zs_span bytes, struct zs_eu_tier_request *re
         n[12] * 16 + n[13] * 8 + n[14] != zs_reader_left(&r))
         return -EBADMSG;
     ret->options.keeps_state = n[16] & 1;
-    ret->options.keeps_end = n[16] >> 1 & 1;
     ret->options.payload_B = (uint32_t)n[4];
     ret->options.own_B = (uint32_t)n[17];
     ret->options.own = (uint32_t)(n[17] >> 32);

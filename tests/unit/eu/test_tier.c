@@ -47,8 +47,7 @@ static struct zs_eu_program *compiled_as(const struct zs_eu_lower_params *params
 
 static struct zs_eu_program *compiled(const struct zs_eu_lower_params *params)
 {
-    return compiled_as(params,
-                       &(struct zs_eu_tier_options){.keeps_state = true, .keeps_end = true});
+    return compiled_as(params, &(struct zs_eu_tier_options){.keeps_state = true});
 }
 
 /* ---- random instructions ---- */
