@@ -41,7 +41,7 @@ struct zs_eu_emit_segment {
     bool full;
     bool in;    /* the function has it */
     bool entry; /* threads come in at its start */
-    bool loops; /* it is among a loop's, or in a short program: its own ways out are worth it */
+    bool loops; /* it is among a loop's: its own ways out are worth it */
     /* read before anything else in it, and written: by lanes (0), whole (1) */
     struct zs_eu_emit_set reads[2], writes[2];
     struct zs_eu_emit_set alive[2]; /* at its start: for lanes that run, for all */

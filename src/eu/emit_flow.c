@@ -228,7 +228,7 @@ static void stop_for_budget(struct zs_eu_emit *e)
 {
     const struct zs_eu_emit_segment *s = &e->segments[e->segment];
 
-    if (s->loops) {
+    if (s->loops || has_own_exits(e)) {
         LINE("br label %%z%u", e->segment);
         e->exits[e->segment] |= e->dry ? 0 : EXIT_BUDGET;
         return;
@@ -740,17 +740,15 @@ static void emit_exits(struct zs_eu_emit *e)
     else
         zs_eu_emit_store_budget(e);
     LINE("ret i8* null");
-    zs_buf_puts(&e->body, "pause:\n");
-    give_up(e, NULL);
-    LINE("ret i8* null");
-    zs_buf_puts(&e->body, "leave:\n");
-    give_up(e, NULL);
-    LINE("br label %%return");
+    static const char *const shared[][2] = {
+        {"pause", "ret i8* null"}, {"leave", "br label %return"}, {"again", "br label %handler"}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(shared) && !has_own_exits(e); i++) {
+        zs_buf_printf(&e->body, "%s:\n", shared[i][0]);
+        give_up(e, NULL);
+        LINE("%s", shared[i][1]);
+    }
     zs_buf_puts(&e->body, "return:\n");
     LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
-    zs_buf_puts(&e->body, "again:\n");
-    give_up(e, NULL);
-    LINE("br label %%handler");
     zs_buf_puts(&e->body, "handler:\n");
     unsigned original = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     unsigned op = VALUE("load i8*, i8** %%next");

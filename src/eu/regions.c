@@ -234,17 +234,16 @@ static void put_read(struct plan *plan)
     }
 }
 
-/* Segments of loops, or all of a short program. */
+/* Segments of loops. */
 static void mark_loops(struct plan *plan)
 {
-    enum { SHORT = 40 };
     struct zs_eu_emit *e = plan->e;
     uint32_t half = e->segment_count / 2;
 
     for (uint32_t i = 0; i < half; i++) {
         uint32_t end = plan->head[i] ? loop_end(plan, i) : 0;
         for (uint32_t k = i; k < half; k++)
-            e->segments[k].loops |= half <= SHORT || (end && e->segments[k].block <= end);
+            e->segments[k].loops |= end && e->segments[k].block <= end;
     }
     for (uint32_t i = 0; i < half; i++)
         e->segments[half + i].loops = e->segments[i].loops;
