@@ -293,6 +293,9 @@ bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
     if (!(asked > AGAIN * missed) || !(fmax(port, busy(c, "ZscopeGains.L3Busy")) >= BUSY))
         return false;
     f->severity = 1 - missed / asked;
+    /* messages that touch many lines ask for the same ones again: of what coalescing leaves */
+    double lines = analysis_gain(c->analysis, "CoalescingGain");
+    f->gain *= lines > 0 ? 1 - lines / 100 : 1;
     rule_say(
         f,
         "each byte is asked for %.3g times, and data ports do %.0f %% of what they can; the gain "

@@ -528,10 +528,48 @@ static bool keep_slots(struct zs_timing_code *code, size_t *capacity, size_t *co
     return true;
 }
 
+static void leave_out(struct zs_timing_op *op)
+{
+    op->kind = ZS_TIMING_KIND_WIDE_INTEGER;
+    op->converts = true;
+}
+
+static bool is_grf(const struct zs_isa_operand *op)
+{
+    return op->kind == ZS_OPERAND_REG && op->file == ZS_FILE_GRF;
+}
+
+/* What goes on from one high half to the same with such sums is not there either, nor are copies
+ * of low ones, which have to be put elsewhere. */
+static void find_high_halves(struct zs_timing_code *code, const struct zs_isa_kernel *isa,
+                             const bool high[256])
+{
+    bool low[256] = {false};
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        if (inst->op == ZS_OP_ADDC && is_grf(&inst->dst))
+            low[inst->dst.reg & 255] = true;
+        if (inst->op == ZS_OP_MOV && is_grf(&inst->dst) && is_grf(&inst->src[0]) &&
+            low[inst->src[0].reg & 255])
+            leave_out(&code->ops[i]);
+        bool combines = inst->op == ZS_OP_XOR || inst->op == ZS_OP_AND || inst->op == ZS_OP_OR ||
+                        inst->op == ZS_OP_ADD;
+        bool same = false, of_sum = false;
+        for (uint32_t s = 0; combines && s < inst->source_count; s++) {
+            bool own = is_grf(&inst->src[s]) && inst->src[s].reg == inst->dst.reg;
+            same |= own;
+            of_sum |= !own && is_grf(&inst->src[s]) && high[inst->src[s].reg & 255];
+        }
+        if (same && of_sum && is_dword(inst->dst.type))
+            leave_out(&code->ops[i]);
+    }
+}
+
 /* What adds a carry that was moved is the sum of the high halves: not there without 64 bits. */
 static void find_high_sums(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
 {
     enum { NEAR = 24 }; /* instructions: schedulers put others between */
+    bool high[256] = {false};
     for (uint32_t i = 0; i < code->op_count; i++) {
         const struct zs_isa_inst *move = zs_isa_inst(isa, i);
         for (uint32_t n = i + 1; moves_carry(move) && n < ZS_MIN(i + NEAR, code->op_count); n++) {
@@ -541,11 +579,12 @@ static void find_high_sums(struct zs_timing_code *code, const struct zs_isa_kern
             for (uint32_t s = 0; sums && s < inst->source_count; s++)
                 if (inst->src[s].kind == ZS_OPERAND_REG && inst->src[s].file == move->dst.file &&
                     inst->src[s].reg == move->dst.reg) {
-                    code->ops[n].kind = ZS_TIMING_KIND_WIDE_INTEGER;
-                    code->ops[n].converts = true;
+                    leave_out(&code->ops[n]);
+                    high[inst->dst.reg & 255] |= is_grf(&inst->dst);
                 }
         }
     }
+    find_high_halves(code, isa, high);
 }
 
 static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)

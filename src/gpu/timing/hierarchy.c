@@ -304,7 +304,8 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
     uint32_t busy = atomic ? ZS_MAX(r->event >> ZS_TIMING_EVENT_CYCLES & 255, 1u) : 1;
     uint64_t done = cycle, start = ZS_MAX(cycle, ss->port_free), behind = 0;
     struct zs_timing_cache *l1 = &h->caches->l1[r->subslice];
-    bool in_l1 = l1->set_count && (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL;
+    uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
+    bool in_l1 = l1->set_count && (space == ZS_PORT_SPACE_GLOBAL || space == ZS_PORT_SPACE_PAYLOAD);
     uint32_t missed = r->line_count, hits = 0;
     bool shared = false;
     for (uint32_t i = 0; i < r->line_count; i++) {

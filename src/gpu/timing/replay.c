@@ -205,10 +205,14 @@ static struct zs_timing_burst *find_part(struct zs_timing_machine *m, struct zs_
  * have nothing to do there. Threads take turns in being one of the few. */
 static bool is_without(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
 {
-    if (ZS_LIKELY(m->without != ZS_TIMING_GAIN_divergence) || !m->lanes)
+    if (ZS_LIKELY(m->without != ZS_TIMING_GAIN_divergence) || !m->lanes || !th->mask)
         return false;
     uint64_t number = (uint64_t)th->group * m->threads_per_group + th->member;
-    return number % m->lanes >= (uint32_t)__builtin_popcount(th->mask);
+    uint32_t on = (uint32_t)__builtin_popcount(th->mask), first = (uint32_t)__builtin_ctz(th->mask);
+    /* another way is for other threads: of neighbours, or of every so many lanes */
+    uint64_t way = th->mask >> first == (UINT64_C(1) << on) - 1 ? first : first * on;
+    /* turns have no period that subslices could have, too */
+    return (number + number / m->lanes * 7 + way) % m->lanes >= on;
 }
 
 static void add_part(const struct zs_timing_machine *m, struct zs_timing_thread *th,
@@ -513,7 +517,6 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
     struct zs_timing_eu *eu = &m->eus[number];
     uint32_t place = (uint32_t)__builtin_ctz(~eu->live);
     uint64_t *dispatch = &m->dispatch_free[g->subslice / m->subslices_per_slice];
-    *dispatch = ZS_MAX(*dispatch, cycle) + m->dispatch_cost;
     struct zs_gpu_timing *t = &m->phase->totals;
     uint64_t *const dispatching[] = {&t->dispatching0, &t->dispatching1, &t->dispatching2};
     if (g->subslice < ZS_ARRAY_LEN(dispatching))
@@ -526,15 +529,16 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
                                     .group = group,
                                     .member = member,
                                     .eu = number,
-                                    .place = place,
-                                    .since = *dispatch,
-                                    .begun = *dispatch};
+                                    .place = place};
+    bool runs = zs_timing_find_block(m, th);
+    *dispatch = ZS_MAX(*dispatch, cycle) + (is_without(m, th) ? 0 : m->dispatch_cost);
+    th->since = th->begun = *dispatch;
     if (!eu->live)
         eu->loaded_since = *dispatch;
     eu->live |= 1u << place;
     m->places[g->subslice].free--;
     g->threads[member] = th;
-    if (zs_timing_find_block(m, th))
+    if (runs)
         charge(m, th->inst, ZS_TIMING_OTHER, m->params->start_latency);
     set_step(eu, th, ZS_TIMING_STEP_GO, *dispatch + m->params->start_latency);
     wake(m, number, *dispatch + m->params->start_latency);

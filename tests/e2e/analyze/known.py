@@ -118,7 +118,7 @@ UNSEEN_SKL = {
 
 SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
-ROUNDS = {'skl': 4, 'acm-g10': 4, 'pvc': 8}
+ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 8}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats.
 JUDGED = {'skl': {}, 'acm-g10': {'doubles': None, 'thirds': None},

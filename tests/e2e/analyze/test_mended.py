@@ -17,6 +17,11 @@ DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kern
 del sys.argv[1:]
 
 
+# Percent: what mending gains no more than that costs nothing on this device. Then the tool need not tell it, and must
+# not say that it costs.
+COSTLESS = 5
+
+
 def words_of(name, rule, kernel, kernels, kinds):
     """What does not hold of it: '' (first finding), 'line', 'gain'; and what was told."""
     findings = [f for f in kernel['findings'] if f['gain'] is None or f['gain'] >= 5]
@@ -25,6 +30,9 @@ def words_of(name, rule, kernel, kernels, kinds):
     gained = 100 * (1 - mended['quantities']['time_mean'] / kernel['quantities']['time_mean']) if mended else None
     seen = f'{told[:4]}, measured {gained and round(gained)}, {kernel["limit_text"]}'
     first = findings[0] if findings else None
+    if gained is not None and gained < COSTLESS:
+        costly = [f for f in findings if f['rule'] == rule and (f['gain'] or 0) >= 2 * COSTLESS]
+        return ['gain'] if costly else [], seen
     if not rule:
         costly = [f for f in findings if (f['gain'] or 0) >= 25 and f['rule'] not in ('message-latency', 'dependencies')]
         return ['first'] if costly else [], seen
