@@ -110,7 +110,7 @@ struct zs_roofline {
     const char *bound; /* name of the roof that is lowest at its place, "compute" or "" */
     double attainable; /* Gop/s; NaN */
     double compute_ns, memory_ns; /* least that issuing and moving take; NaN */
-    const char *rate_unit;        /* of rate, peak and attainable: "Gflop/s", "Gops/s" */
+    const char *rate_unit;        /* of rate, peak and attainable: "Gflop/s", "Gop/s" */
 };
 
 /* A kernel of a module that was recorded, over all of its launches. */

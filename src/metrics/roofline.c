@@ -32,7 +32,7 @@ static void set_operations(const struct zs_profile *p, struct zs_roofline *r)
     if (r->count == 0) {
         r->count = p->values[ZS_Q_INT_OPS];
         r->operations = "ops";
-        r->rate_unit = "Gops/s";
+        r->rate_unit = "Gop/s";
         r->precision = "";
         /* as many lanes; there is no fused operation that counts as two */
         r->peak = p->peaks.flop_rate[ZS_SINGLE] / 2;
@@ -58,7 +58,7 @@ static void set_matrix_operations(const struct zs_profile *p, struct zs_roofline
         return;
     r->count = p->values[ZS_Q_MATRIX_OPS];
     r->operations = most->precision == ZS_NOT_FLOAT ? "ops" : "flop";
-    r->rate_unit = most->precision == ZS_NOT_FLOAT ? "Gops/s" : "Gflop/s";
+    r->rate_unit = most->precision == ZS_NOT_FLOAT ? "Gop/s" : "Gflop/s";
     r->precision = most->matrix_type == ZS_TYPE_BF     ? "matrices of bfloat16"
                    : most->matrix_type == ZS_TYPE_TF32 ? "matrices of tf32"
                    : most->precision == ZS_HALF && most->matrix_elements == 2

@@ -114,8 +114,6 @@ bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B, struct z
     uint32_t cycles = r->event >> ZS_TIMING_EVENT_CYCLES & 255;
     uint32_t conflicts = r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
     uint32_t rest = r->event & ~(UINT32_C(255) << ZS_TIMING_EVENT_CYCLES);
-    if (gain == ZS_TIMING_GAIN_dispatch) /* what threads begin with: their arguments */
-        return space != ZS_PORT_SPACE_PAYLOAD;
     if (gain == ZS_TIMING_GAIN_scratch)
         return space != ZS_PORT_SPACE_SCRATCH &&
                !(r->line_count && r->lines[0] >> ZS_TIMING_LINE_BITS == ZS_TIMING_RANGE_PRIVATE);

@@ -209,8 +209,10 @@ static bool is_without(const struct zs_timing_machine *m, const struct zs_timing
         return false;
     uint64_t number = (uint64_t)th->group * m->threads_per_group + th->member;
     uint32_t on = (uint32_t)__builtin_popcount(th->mask), first = (uint32_t)__builtin_ctz(th->mask);
-    /* another way is for other threads: of neighbours, or of every so many lanes */
-    uint64_t way = th->mask >> first == (UINT64_C(1) << on) - 1 ? first : first * on;
+    /* another way, of neighbours or of every so many lanes, is for other threads */
+    uint64_t all = (UINT64_C(1) << m->lanes) - 1, row = (UINT64_C(1) << on) - 1;
+    uint64_t comb = all / ((UINT64_C(1) << m->lanes / on) - 1), rest = th->mask >> first;
+    uint64_t way = rest == row ? first : rest == comb ? (uint64_t)first * on : 0;
     /* turns have no period that subslices could have, too */
     return (number + number / m->lanes * 7 + way) % m->lanes >= on;
 }

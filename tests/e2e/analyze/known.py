@@ -116,9 +116,23 @@ UNSEEN_SKL = {
     'cleared': ('dispatch', (1344, 64, 0), (84, 64, 0)),
 }
 
+# ... for all of them, judged before they were tried.
+UNSEEN_ALL = {
+    'slopes': ('slow-math', (42, 256, 0)),
+    'bins': ('atomic-contention', (42, 256, 64)),
+    'ages': ('uncoalesced', (84, 256, 0)),
+    'lookups': ('scattered', (42, 256, 0)),
+    'scanned': ('barrier-imbalance', (42, 256, 1024)),
+    'lengths': ('divergence', (42, 256, 0)),
+    'digits': ('integer-division', (42, 256, 0)),
+    'quads': ('partial-threads', (1344, 4, 0), (84, 64, 0)),
+    'own_rows': ('bank-conflicts', (42, 64, 16384)),
+    'lone': ('low-occupancy', (3, 256, 0), (96, 256, 0)),
+}
+
 SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
-ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 8}
+ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 16}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats.
 JUDGED = {'skl': {}, 'acm-g10': {'doubles': None, 'thirds': None},
@@ -135,8 +149,8 @@ FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'im
 LACKING = {('acm-g10', 'double_sums'), ('acm-g10', 'spilling')} | {
     ('pvc', name) for name in ('spilling', 'matvec')}
 LACKING |= {(device, name) for device in ('acm-g10', 'pvc') for name in UNSEEN_SKL} | {('skl', name) for name in UNSEEN_LARGE}
-SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL}}
-FEW_GROUPS = ('few_groups', 'two_groups', 'persistent')  # as many on all devices
+SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL, **UNSEEN_ALL}}
+FEW_GROUPS = ('few_groups', 'two_groups', 'persistent', 'lone')  # as many on all devices
 
 
 def tried(source, device):

@@ -503,3 +503,244 @@ __kernel void cleared_mended(__global float *a, __global float *b, int rounds)
     for (int k = 0; k < 16; k++)
         b[(i + k * n) & 131071] = 0.0f;
 }
+
+/* ---- all devices ---- */
+
+/* slopes of angles that may be large */
+__kernel void slopes(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i] + (float)i * 0.125f;
+    for (int k = 0; k < 4 * rounds; k++)
+        x = tan(x) * 0.25f + 2.0f; /* MARK slopes */
+    b[i] = x;
+}
+
+__kernel void slopes_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i] + (float)i * 0.125f;
+    for (int k = 0; k < 4 * rounds; k++)
+        x = native_tan(x) * 0.25f + 2.0f;
+    b[i] = x;
+}
+
+/* four bins of a group in local memory */
+__kernel void bins(__global float *a, __global float *b, int rounds, __local int *tile)
+{
+    int l = get_local_id(0), i = get_global_id(0);
+    tile[l & 15] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 8 * rounds; k++)
+        atomic_add(tile + ((l >> 4) + k & 3), l + k); /* MARK bins */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[i] = (float)tile[l & 3] + a[i];
+}
+
+/* each item has its own sums, which are added at the end */
+__kernel void bins_mended(__global float *a, __global float *b, int rounds, __local int *tile)
+{
+    int l = get_local_id(0), i = get_global_id(0), sum = 0;
+    tile[l & 15] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 8 * rounds; k++)
+        sum += l + k;
+    tile[l & 15] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[i] = (float)tile[l & 3] + a[i];
+}
+
+struct particle {
+    float place[3], speed[3], mass, charge, age, kind, cell, spare[5];
+};
+
+/* one member of records of 64 bytes */
+__kernel void ages(__global float *a, __global float *b, int rounds)
+{
+    __global struct particle *particles = (__global struct particle *)a;
+    int i = get_global_id(0);
+    float x = 0.0f;
+    for (int k = 0; k < 8 * rounds; k++)
+        x += particles[(i + k * 1024) & 8191].age; /* MARK ages */
+    b[i] = x;
+}
+
+__kernel void ages_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = 0.0f;
+    for (int k = 0; k < 8 * rounds; k++)
+        x += a[(i + k * 1024) & 8191];
+    b[i] = x;
+}
+
+/* which entry an item reads stands in a table */
+__kernel void lookups(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    __global uint *entries = (__global uint *)b + 1048576;
+    uint at = entries[i & 63] + (uint)i * 2246822519u;
+    float x = 0.0f;
+    for (int k = 0; k < 8 * rounds; k++) {
+        at = (at ^ at >> 7) * 3266489917u;
+        x += a[at & 65535u]; /* MARK lookups */
+    }
+    b[i] = x;
+}
+
+/* in the order of the entries */
+__kernel void lookups_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    __global uint *entries = (__global uint *)b + 1048576;
+    uint at = entries[i & 63] + (uint)(i >> 5) * 2246822519u;
+    float x = 0.0f;
+    for (int k = 0; k < 8 * rounds; k++) {
+        at = (at ^ at >> 7) * 3266489917u;
+        x += a[((at & 2047u) * 32 + (uint)(i & 31)) & 65535u];
+    }
+    b[i] = x;
+}
+
+/* one item sums for all of its group */
+__kernel void scanned(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int l = get_local_id(0);
+    float x = a[get_global_id(0)];
+    for (int r = 0; r < rounds; r++) {
+        tile[l] = x;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l == 0)
+            for (int k = 1; k < 256; k++)
+                tile[k] += tile[k - 1];
+        barrier(CLK_LOCAL_MEM_FENCE); /* MARK scanned */
+        x += tile[l] * 0.001f;
+    }
+    b[get_global_id(0)] = x;
+}
+
+/* each in steps of twice the size */
+__kernel void scanned_mended(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int l = get_local_id(0);
+    float x = a[get_global_id(0)];
+    for (int r = 0; r < rounds; r++) {
+        tile[l] = x;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int step = 1; step < 256; step *= 2) {
+            float y = l >= step ? tile[l - step] : 0.0f;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            tile[l] += y;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        x += tile[l] * 0.001f;
+    }
+    b[get_global_id(0)] = x;
+}
+
+/* neighbours have lists of different lengths */
+__kernel void lengths(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0), n = (int)((uint)i * 2654435761u >> 25) * rounds;
+    float4 x = (float4)(a[i], 1.0f, 2.0f, 3.0f);
+    for (int k = 0; k < n; k++)
+        x = mad(x, x, 0.25f); /* MARK lengths */
+    b[i] = x.x + x.y + x.z + x.w;
+}
+
+/* sorted by length: those of a thread are alike */
+__kernel void lengths_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0), n = (int)((uint)(i >> 5) * 2654435761u >> 25) * rounds;
+    float4 x = (float4)(a[i], 1.0f, 2.0f, 3.0f);
+    for (int k = 0; k < n; k++)
+        x = mad(x, x, 0.25f);
+    b[i] = x.x + x.y + x.z + x.w;
+}
+
+/* sums of digits, in a base that only the launch knows */
+__kernel void digits(__global float *a, __global float *b, int rounds)
+{
+    uint i = get_global_id(0), base = rounds + 6, x = i * 77u + 12345u, sum = 0;
+    for (int k = 0; k < 8 * rounds; k++) {
+        sum += x % base; /* MARK digits */
+        x = x * 5u + sum;
+    }
+    b[i] = (float)sum;
+}
+
+/* a base of sixteen */
+__kernel void digits_mended(__global float *a, __global float *b, int rounds)
+{
+    uint i = get_global_id(0), x = i * 77u + 12345u, sum = 0;
+    for (int k = 0; k < 8 * rounds; k++) {
+        sum += x & 15u;
+        x = x * 5u + sum;
+    }
+    b[i] = (float)sum;
+}
+
+/* groups of four work-items; mended by the launch: groups of 64 */
+__kernel void quads(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i], y = x + 1.0f;
+    for (int k = 0; k < 32 * rounds; k++) {
+        x = mad(x, 0.5f, 1.0f);
+        y = mad(y, 0.25f, 2.0f);
+    }
+    b[i] = x + y;
+}
+
+__kernel void quads_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i], y = x + 1.0f;
+    for (int k = 0; k < 32 * rounds; k++) {
+        x = mad(x, 0.5f, 1.0f);
+        y = mad(y, 0.25f, 2.0f);
+    }
+    b[i] = x + y;
+}
+
+/* rows of 64 words, a row each */
+__kernel void own_rows(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int l = get_local_id(0);
+    float x = a[get_global_id(0)];
+    for (int k = 0; k < 32 * rounds; k++)
+        x += tile[l * 64 + (k & 63)]; /* MARK own_rows */
+    b[get_global_id(0)] = x;
+}
+
+__kernel void own_rows_mended(__global float *a, __global float *b, int rounds, __local float *tile)
+{
+    int l = get_local_id(0);
+    float x = a[get_global_id(0)];
+    for (int k = 0; k < 32 * rounds; k++)
+        x += tile[(k & 63) * 64 + l];
+    b[get_global_id(0)] = x;
+}
+
+/* three groups do all */
+__kernel void lone(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i], y = x + 1.0f;
+    for (int k = 0; k < 256 * rounds; k++) {
+        x = mad(x, 0.5f, y);
+        y = mad(y, 0.25f, 0.5f);
+    }
+    b[i] = x + y;
+}
+
+__kernel void lone_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i], y = x + 1.0f;
+    for (int k = 0; k < 8 * rounds; k++) {
+        x = mad(x, 0.5f, y);
+        y = mad(y, 0.25f, 0.5f);
+    }
+    b[i] = x + y;
+}

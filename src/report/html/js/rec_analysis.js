@@ -8,7 +8,7 @@ const ROOF = {width: 760, height: 380, left: 64, right: 24, top: 26, bottom: 44,
 const GAIN_SHOWN = .5; // per cent of the time: less saves nothing, as `zescope analyze` has it
 const positive = value => Number.isFinite(value) && value > 0 ? value : 0;
 const percent = value => Number.isFinite(value) ? `${shortNumber(value)} %` : '';
-const rateText = (gops, operations) => siNumber(gops * 1e9, `${operations}/s`);
+const rateText = (gops, operations) => siNumber(gops * 1e9, `${operations.replace(/s$/, '')}/s`);
 
 /* What threads do, in the order of STALLS: [[words, part of all thread cycles, colour]]. */
 function stallsOf(json) {
@@ -213,8 +213,8 @@ class Analysis {
             if (other)
                 other.textContent = `${name}, ${other.textContent}`;
             else
-                named.set(text, attrs(this.label(0, -6, `${name} ${text}`, 'roof-name'),
-                    {transform: `translate(${x1} ${y1}) rotate(${Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI}) translate(8 0)`}));
+                named.set(text, attrs(this.label(0, -6, `${name} ${text}`, 'roof-name', 'end'),
+                    {transform: `translate(${x2} ${y2}) rotate(${Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI}) translate(-8 0)`}));
         }
         nodes.push(...named.values());
         for (const [name, peak] of s.peaks)
@@ -235,8 +235,12 @@ class Analysis {
         const taken = [], nodes = [];
         for (const k of s.drawn) {
             const text = k.title.length > 24 ? `${k.title.slice(0, 23)}\u2026` : k.title, width = text.length * ROOF.letter;
-            const x = clamp(s.atX(k.roof.intensity), ROOF.left + width / 2, ROOF.width - width / 2), y = s.atY(k.rate) - this.radius(k) - 4;
-            if (taken.some(t => Math.abs(t.x - x) < (t.width + width) / 2 && Math.abs(t.y - y) < 12))
+            const r = this.radius(k), beside = r + 4 + width / 2;
+            const [x, y] = [[0, -r - 4], [beside, 4], [-beside, 4], [0, r + 12]]
+                .map(([right, down]) => [clamp(s.atX(k.roof.intensity) + right, ROOF.left + width / 2, ROOF.width - width / 2), s.atY(k.rate) + down])
+                .find(([atX, atY]) => taken.every(t => Math.abs(t.x - atX) >= (t.width + width) / 2 || Math.abs(t.y - atY) >= 12)
+                    && s.drawn.every(o => o === k || Math.abs(s.atX(o.roof.intensity) - atX) >= this.radius(o) + width / 2 || Math.abs(s.atY(o.rate) + 4 - atY) >= this.radius(o) + 5)) || [];
+            if (x === undefined)
                 continue;
             taken.push({x, y, width});
             nodes.push(this.label(x, y, text, `roof-kernel${k.index === this.chosen ? ' on' : ''}`, 'middle'));
@@ -279,7 +283,8 @@ class Analysis {
     }
 
     finding(k, f) {
-        const numbers = list(f.numbers).map(object).map(n => `${visible(string(n.name)).replaceAll('_', ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()} ${shortNumber(n.value)} ${visible(string(n.unit))}`.trim());
+        const nameOf = text => visible(string(text)).replaceAll('_', ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().replace(/\bl3\b/, 'L3');
+        const numbers = list(f.numbers).map(object).filter(n => n.value !== 0).map(n => `${nameOf(n.name)} ${metricText(n.value, string(n.unit))}`);
         const gain = Number.isFinite(f.gain) ? el('span.gain', `gain ${percent(f.gain)}`) : '';
         return el('section.finding', el('h3', visible(string(f.title)), gain), el('p', visible(string(f.text))),
             el('ul', ...list(f.places).map(object).map(p => this.place(k, p))), el('p.finding-numbers', numbers.join(' \u00b7 ')), el('p.finding-advice', `Try: ${visible(string(f.advice))}.`));

@@ -194,7 +194,8 @@ function metricText(value, units) {
     const unit = {percent: '%', bytes: 'B'}[units] || visible(units || '');
     if (unit === 'ns' && value >= 0)
         return duration(value);
-    if (['B', 'Hz', 'B/s'].includes(unit))
-        return siNumber(value, unit).replace(' ', '\u2009');
+    const [scale, base] = unit === 'GB/s' ? [1e9, 'B/s'] : [1, unit];
+    if (['B', 'Hz', 'B/s'].includes(base))
+        return siNumber(value * scale, base).replace(' ', '\u2009');
     return `${shortNumber(Number(value))}${unit ? `\u2009${unit}` : ''}`;
 }
