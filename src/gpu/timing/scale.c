@@ -445,7 +445,7 @@ static double late_pace(const struct zs_timing_machine *m)
  */
 static double doubt_of_part(const struct zs_timing_machine *m, double thread_cycles)
 {
-    enum { PART_DOUBT = 20, TURNS = 10 };
+    enum { PART_DOUBT = 16, TURNS = 8 };
     const struct zs_timing_hierarchy *h = &m->hierarchy;
     double drawn = (double)h->turns * (h->memory_latency + h->beyond_latency);
     return m->part->spread + 1.0 / PART_DOUBT + ZS_MIN(part_of(drawn, thread_cycles), 1) / TURNS;
