@@ -209,6 +209,8 @@ static bool is_without(const struct zs_timing_machine *m, const struct zs_timing
         return false;
     uint64_t number = (uint64_t)th->group * m->threads_per_group + th->member;
     uint32_t on = (uint32_t)__builtin_popcount(th->mask), first = (uint32_t)__builtin_ctz(th->mask);
+    if (on >= m->lanes)
+        return false;
     /* another way, of neighbours or of every so many lanes, is for other threads */
     uint64_t all = (UINT64_C(1) << m->lanes) - 1, row = (UINT64_C(1) << on) - 1;
     uint64_t comb = all / ((UINT64_C(1) << m->lanes / on) - 1), rest = th->mask >> first;

@@ -175,5 +175,12 @@ OFF = {
         'scanned': ['gain'],
     },
     'pvc': {
+        'strided': ['gain'], 'bytewise': ['gain'],  # mended more of what they read is not in L1 yet
+        'columns': ['gain'],  # mended each load waits for L3, and it takes longer
+        'clean_copy': ['first'],  # latency
+        'chased': ['first'],  # a thread's own instructions take longer than the loads
+        'one_chain': ['gain'],
+        'multiply': ['first'],  # 64-bit addresses keep the pipe of integers busier than loads the ports
+        'lengths': ['gain'],  # all threads are there at once, and the longest is as long when sorted
     },
 }
