@@ -181,6 +181,7 @@ OFF = {
         'chased': ['first'],  # a thread's own instructions take longer than the loads
         'one_chain': ['gain'],
         'multiply': ['first'],  # 64-bit addresses keep the pipe of integers busier than loads the ports
+        'gelu': ['gain'],
         'lengths': ['gain'],  # all threads are there at once, and the longest is as long when sorted
     },
 }
