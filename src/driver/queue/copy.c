@@ -208,10 +208,13 @@ ze_result_t ZE_APICALL zeCommandListAppendQueryKernelTimestamps(
 static int run_copy(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_copy *copy = &command->copy;
-    zs_between_touch(&exec->between, copy->src, copy->size_B, false);
-    zs_between_touch(&exec->between, copy->dst, copy->size_B, true);
-    return zs_memory_copy(exec->context, copy->dst, copy->src_context, copy->src, copy->size_B,
-                          exec->cancel);
+    int error = zs_memory_copy(exec->context, copy->dst, copy->src_context, copy->src, copy->size_B,
+                               exec->cancel);
+    if (!error) {
+        zs_between_touch(&exec->between, copy->src, copy->size_B, false);
+        zs_between_touch(&exec->between, copy->dst, copy->size_B, true);
+    }
+    return error;
 }
 
 static void release_copy(struct zs_command *command)
@@ -274,9 +277,11 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryCopyFromContext(
 static int run_fill(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_copy *copy = &command->copy;
-    zs_between_touch(&exec->between, copy->dst, copy->size_B, true);
-    return zs_memory_fill(exec->context, copy->dst, copy->src, copy->pattern_B, copy->size_B,
-                          exec->cancel);
+    int error = zs_memory_fill(exec->context, copy->dst, copy->src, copy->pattern_B, copy->size_B,
+                               exec->cancel);
+    if (!error)
+        zs_between_touch(&exec->between, copy->dst, copy->size_B, true);
+    return error;
 }
 
 static void release_fill(struct zs_command *command)
@@ -319,14 +324,16 @@ ze_result_t ZE_APICALL zeCommandListAppendMemoryFill(ze_command_list_handle_t hC
 static int run_region(struct zs_exec *exec, struct zs_command *command)
 {
     const struct zs_region *g = command->data;
-    for (size_t i = 0; exec->between.between && i < g->rows * g->slices; i++) {
+    int error = zs_memory_copy_region(exec->context, NULL, g, exec->cancel);
+    bool is_asked = !error && exec->between.between && g->row_B;
+    for (size_t i = 0; is_asked && i < g->rows * g->slices && !atomic_load(exec->cancel); i++) {
         size_t y = i % g->rows, z = i / g->rows;
         zs_between_touch(&exec->between, g->src + y * g->src_pitch_B + z * g->src_slice_B, g->row_B,
                          false);
         zs_between_touch(&exec->between, g->dst + y * g->dst_pitch_B + z * g->dst_slice_B, g->row_B,
                          true);
     }
-    return zs_memory_copy_region(exec->context, NULL, command->data, exec->cancel);
+    return error;
 }
 
 static void release_region(struct zs_command *command)
