@@ -52,7 +52,8 @@ struct zs_check_thread {
     uint32_t fences[ZS_CHECK_FENCES];
     uint32_t fenced_at[ZS_CHECK_FENCES][ZS_CHECK_FENCES_KEPT]; /* signals, by fence */
     bool fenced;
-    uint32_t at; /* instruction of its last barrier */
+    uint32_t reads_noted; /* beyond those that there is room for */
+    uint32_t at;          /* instruction of its last barrier */
     uint32_t pending_count;
     uint64_t pending[8]; /* what it was atomic on before its first fence: that one orders */
     uint64_t pending_space;

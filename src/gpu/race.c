@@ -341,10 +341,11 @@ static void add_guess(struct zs_gpu_checks *c, uint32_t inst)
         c->guesses[c->guess_count++] = inst;
 }
 
-static struct zs_check_reads *reads_of(const struct access *a, uint32_t inst)
+/* ZS_CHECK_READS_KEPT of them. */
+static struct zs_check_reads *reads_of(const struct access *a)
 {
     size_t index = (size_t)(a->at->thread - a->at->c->threads);
-    return a->at->c->reads + index * ZS_CHECK_READS_KEPT + inst % ZS_CHECK_READS_KEPT;
+    return a->at->c->reads + index * ZS_CHECK_READS_KEPT;
 }
 
 static void find_ends(const struct zs_port_accesses *pieces, uint32_t count, uint64_t *ret_low,
@@ -360,7 +361,11 @@ static void find_ends(const struct zs_port_accesses *pieces, uint32_t count, uin
 
 static void note_reads(const struct access *a, const struct zs_port_accesses *pieces)
 {
-    struct zs_check_reads *reads = reads_of(a, a->inst);
+    struct zs_check_reads *all = reads_of(a), *reads = all;
+    while (reads < all + ZS_CHECK_READS_KEPT && reads->count && reads->inst != a->inst)
+        reads++;
+    if (reads == all + ZS_CHECK_READS_KEPT) /* the oldest */
+        reads = all + a->at->thread->reads_noted++ % ZS_CHECK_READS_KEPT;
     reads->inst = a->inst;
     reads->count = (uint32_t)ZS_MIN((size_t)pieces->count, ZS_ARRAY_LEN(reads->pieces));
     for (uint32_t i = 0; i < reads->count; i++) {
@@ -385,7 +390,7 @@ static void find_guesses(const struct access *a, const struct zs_port_accesses *
     uint64_t low, high;
     find_ends(pieces, pieces->count, &low, &high);
     for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++) {
-        const struct zs_check_reads *reads = reads_of(a, n);
+        const struct zs_check_reads *reads = reads_of(a) + n;
         if (!reads->count || low > reads->high || high < reads->low ||
             is_guess(a->at->c, reads->inst))
             continue;

@@ -126,12 +126,18 @@ bool zs_gpu_finding_is_one_line(const struct zs_gpu_finding *f, const char *cons
            (!sources[0] || !sources[1] || !strcmp(sources[0], sources[1]));
 }
 
+/* Offsets are the finding's kernel's. */
+static bool is_of_other_kernel(const struct zs_gpu_finding *f, uint32_t i)
+{
+    return f->site[i].by && strcmp(f->site[i].by, f->kernel) != 0;
+}
+
 void zs_gpu_report_finding(const struct zs_gpu_finding *f, const char *const sources[2],
                            struct zs_buf *out)
 {
     zs_gpu_report_head(out, finding_kind(f), f->note || f->kind == ZS_GPU_FINDING_LOST, f->kernel);
     for (uint32_t i = 0; i < f->site_count; i++)
-        put_site(out, f->site[i].instruction_offset_B,
+        put_site(out, is_of_other_kernel(f, i) ? -1 : f->site[i].instruction_offset_B,
                  f->kind == ZS_GPU_FINDING_RACE ? access_of(&f->site[i]) : "-", f->site[i].size_B,
                  sources[i]);
 }

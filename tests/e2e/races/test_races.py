@@ -130,6 +130,7 @@ class Races(unittest.TestCase):
                 self.assertEqual([(f['kind'], f['level'], f['kernel']) for f in found], [('race', 'error', 'between_read')])
                 self.assertEqual([(s['access'], s['size'], int(s['source'].rsplit(':', 1)[1])) for s in found[0]['sites']],
                                  [('read', 4, read), ('write', 4, write)])
+                self.assertEqual([s['offset'] < 0 for s in found[0]['sites']], [False, True])  # which is of another kernel
                 self.assertRegex(found[0]['text'], r'between_write was asked for by:\n +#0 .*e2e_between')
         for first, second, words in (('W', 'W', 'between_write'), ('W', 'C', 'read of 1024 bytes: memory copy'), ('R', 'W', 'between_read'),
                                      ('F', 'W', 'write of 1024 bytes: memory fill'), ('A', 'R', 'atomic of 4 bytes'), ('F', 'C', 'memory copy')):
