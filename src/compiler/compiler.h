@@ -54,8 +54,8 @@ enum zs_compiler_status {
 
 enum { ZS_COMPILER_UNITS_MAX = 16 };
 
-/* As `device`: the host. The unit is a kernel of a GPU's (eu/tier.h), and so is the binary. What
- * the options say is not looked at, but names the result: the host's features. */
+/* As `device`: the host. The unit is a kernel of a GPU's (eu/tier/tier.h), and so is the binary.
+ * What the options say is not looked at, but names the result: the host's features. */
 #define ZS_COMPILER_HOST_DEVICE "host"
 /* As its internal options: in place of that what people read. */
 #define ZS_COMPILER_HOST_MODULE   "module"

@@ -7,8 +7,8 @@
  */
 #include "compiler/host_code.h"
 
-#include "eu/show.h"
-#include "eu/tier.h"
+#include "eu/lower/show.h"
+#include "eu/tier/tier.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handlers of decoded messages (decode.c), and messages without memory. What others do stands in
- * memory.c, block.c, atomic.c, typed.c, sampler.c and lsc*.c; src/eu/send_lower.c joins them to the
- * interpreter.
+ * memory.c, block.c, atomic.c, typed.c, sampler.c and lsc*.c; src/eu/lower/send_lower.c joins them
+ * to the interpreter.
  */
 #include "dataport/dataport_priv.h"
 

@@ -16,7 +16,7 @@
 #include "driver/queue/order.h"
 #include "driver/report.h"
 #include "driver/tracing.h"
-#include "eu/tier.h"
+#include "eu/tier/tier.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@
 #include "eu/control.h"
 
 #include "dataport/dataport.h"
-#include "eu/send_lower.h"
-#include "eu/tier_priv.h"
+#include "eu/lower/send_lower.h"
+#include "eu/tier/tier_priv.h"
 
 #include <errno.h>
 #include <smmintrin.h>

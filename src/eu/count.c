@@ -9,7 +9,7 @@
  * The numbers of counters follow from the code, so that all programs of it have the same ones,
  * however they were lowered.
  */
-#include "eu/lower.h"
+#include "eu/lower/lower.h"
 
 #include <string.h>
 

@@ -25,7 +25,7 @@
 
 #include "base/diag.h"
 #include "base/span.h"
-#include "eu/scoreboard.h"
+#include "eu/checks/scoreboard.h"
 #include "isa/generation.h"
 
 #include <zescope/isa.h>
@@ -165,7 +165,7 @@ struct zs_eu_send {
  * Turn ret->d into a handler: fill exec, table and u. Must not allocate; it is also called at run
  * time, when the descriptor comes from a0. -ENOTSUP or -EINVAL with a sentence in diag (never
  * NULL) make a fault, ZS_EU_FAULT_UNMODELLED or ZS_EU_FAULT_MESSAGE, when the instruction is
- * executed. src/eu/send_lower.c.
+ * executed. src/eu/lower/send_lower.c.
  */
 typedef int zs_eu_send_lower_fn(struct zs_eu_send *ret, struct zs_diag *diag);
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag);
@@ -214,7 +214,7 @@ enum {
     ZS_EU_LOWER_HANDLES = 1u << 9,
     /* env is a struct zs_port that checks local memory, where it says so */
     ZS_EU_LOWER_LOCAL = 1u << 11,
-    /* t->shadow, where it is not NULL, says which bits are defined: eu/shadow.h */
+    /* t->shadow, where it is not NULL, says which bits are defined: eu/checks/shadow.h */
     ZS_EU_LOWER_DEFINED = 1u << 12,
     /* hooks look at no registers but the payloads of messages: threads begin as they do without */
     ZS_EU_LOWER_HOOKS_BLIND = 1u << 10,
@@ -331,7 +331,7 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 
 /*
  * Threads of a group, one after the other in the place of one: who gives a thread this has them
- * follow in one zs_eu_run(), where compiled code can do it (eu/tier.h). What it returns is of
+ * follow in one zs_eu_run(), where compiled code can do it (eu/tier/tier.h). What it returns is of
  * thread `at`; those in front of it have ended. Behind the last of a group may come the first of
  * the next one along x, with the same rows.
  */

@@ -71,7 +71,7 @@ enum zs_eu_row {
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr) ZS_EU_ROW_##id,
 #define ZS_EU_CMP(id, ta, mode, expr)             ZS_EU_ROW_##id,
 #define ZS_EU_SEL(id, ta)                         ZS_EU_ROW_##id,
-#include "eu/sem.def"
+#include "eu/exec/sem.def"
     ZS_EU_ROW_COUNT,
     ZS_EU_ROW_NONE = ZS_EU_ROW_COUNT,
 };
@@ -82,7 +82,7 @@ enum zs_eu_kind {
     ZS_EU_KIND_SCATTER,                  /* packed to stride src[1] */
     ZS_EU_KIND_DPAS,                     /* cls: enum zs_eu_dpas_form, aux: struct zs_eu_dpas */
 #define ZS_EU_KIND(id, handler) ZS_EU_KIND_##id,
-#include "eu/kind.def"
+#include "eu/exec/kind.def"
     ZS_EU_KIND_COUNT
 };
 
@@ -324,7 +324,7 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
 
 /* control.c, general.c */
 #define ZS_EU_KIND(id, handler) extern zs_eu_op_fn zs_eu_op_##handler;
-#include "eu/kind.def"
+#include "eu/exec/kind.def"
 /* control.c: in place of those without hooks */
 extern zs_eu_op_fn zs_eu_op_block_hooked, zs_eu_op_send_hooked;
 

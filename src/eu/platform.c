@@ -4,7 +4,7 @@
  * Sources: registers.def of src/isa; intel-graphics-compiler, visa/HWCaps.inc (gotoJumpOnTrue,
  * hasMacMacl, encodeAccWrEn, getNumFlagRegisters, predCtrlHasWidth); volume 2 of the PRMs.
  */
-#include "eu/lower.h"
+#include "eu/lower/lower.h"
 
 static const struct zs_eu_platform rows[] = {
     {

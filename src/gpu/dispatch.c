@@ -26,8 +26,8 @@
 #include "gpu/check.h"
 #include "gpu/dispatch_payload.h"
 
-#include "eu/shadow.h"
-#include "eu/tier.h"
+#include "eu/checks/shadow.h"
+#include "eu/tier/tier.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -347,7 +347,8 @@ struct zs_gpu_kernel_desc {
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
     uint32_t flags;                        /* ZS_GPU_KERNEL_* */
-    /* Code of the host for the request (eu/tier.h); false: there is none. NULL: nobody compiles. */
+    /* Code of the host for the request (eu/tier/tier.h); false: there is none. NULL: nobody
+     * compiles. */
     bool (*compile)(void *context, struct zs_span request, bool only_known, /* no new one is made */
                     struct zs_buf *ret_blob);
     void *compile_context;
@@ -399,9 +400,9 @@ uint32_t zs_gpu_kernel_private_B(const struct zs_gpu_kernel *kernel); /* per HW 
 uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group);
 /* Whether it calls functions by their addresses, which may be those of any code there is. */
 bool zs_gpu_kernel_computes_jumps(const struct zs_gpu_kernel *kernel);
-/* Its instructions, and the operations that each became (eu/show.h). */
+/* Its instructions, and the operations that each became (eu/lower/show.h). */
 void zs_gpu_kernel_show(const struct zs_gpu_kernel *kernel, struct zs_buf *ret_text);
-/* What it is compiled for the host from (eu/tier.h): bytes of its own; empty: it never is. */
+/* What it is compiled for the host from (eu/tier/tier.h): bytes of its own; empty: it never is. */
 struct zs_span zs_gpu_kernel_tier_request(const struct zs_gpu_kernel *kernel);
 /* Bytes of its code, and of functions before it. */
 void zs_gpu_kernel_extent(const struct zs_gpu_kernel *kernel, uint32_t *ret_before_B,

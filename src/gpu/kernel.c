@@ -3,7 +3,7 @@
 #include "gpu/debug/debug_priv.h"
 
 #include "base/reader.h"
-#include "eu/show.h"
+#include "eu/lower/show.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels that are worth it get compiled code (eu/tier.h) while they go on running.
+ * Kernels that are worth it get compiled code (eu/tier/tier.h) while they go on running.
  *
  * A kernel starts in the interpreter and counts instructions. When it has executed some, a thread
  * of its own asks whether its code has been compiled before; when it has executed about what
@@ -10,7 +10,7 @@
  */
 #include "gpu/gpu_priv.h"
 
-#include "eu/tier.h"
+#include "eu/tier/tier.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Undefined values of a launch: shadows of its threads' registers (eu/shadow.h), and of memory.
+ * Undefined values of a launch: shadows of its threads' registers (eu/checks/shadow.h), and of
+ * memory.
  *
  * Scratch and private memory is undefined when a thread begins, local memory where nobody has
  * written. Other memory is defined (what nobody wrote is refused by the data port) but where
@@ -12,7 +13,7 @@
  */
 #include "gpu/check.h"
 
-#include "eu/shadow.h"
+#include "eu/checks/shadow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/checks.h"
 #include "base/duration.h"
 #include "compiler/compiler.h"
-#include "eu/tier.h"
+#include "eu/tier/tier.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>

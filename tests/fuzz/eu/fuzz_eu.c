@@ -11,7 +11,7 @@
 #include "eu/eu.h"
 #ifdef FUZZ_COMPILED
 #include "compiler/host_code.h"
-#include "eu/tier.h"
+#include "eu/tier/tier.h"
 #endif
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * looked at any further; what is installed is never run. Entries must lie where threads come in.
  */
 #include "eu/eu_priv.h"
-#include "eu/tier.h"
+#include "eu/tier/tier.h"
 
 #include "base/sha256.h"
 

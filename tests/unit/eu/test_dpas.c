@@ -3,7 +3,7 @@
  * dpas and dpasw against their definition, element by element: every repeat count, every pair of
  * precisions, with and without src0 and saturation, in all builds of the vector code, with operands
  * that overlap and lanes that are off. The definition is that of DPAS.md and DPASW.md of
- * intel-graphics-compiler; nothing here is shared with src/eu/dpas.c.
+ * intel-graphics-compiler; nothing here is shared with src/eu/exec/dpas.c.
  */
 #include "assembled.h"
 

@@ -2,7 +2,7 @@
 /* Multiply-add on hosts without FMA: the same bits as fmaf() in every rounding mode. */
 #include "../test.h"
 
-#include "eu/lanes.h"
+#include "eu/exec/lanes.h"
 
 #include <stdlib.h>
 

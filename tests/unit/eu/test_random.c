@@ -7,8 +7,8 @@
  */
 #include "assembled.h"
 #include "encode.h"
+#include "eu/checks/shadow.h"
 #include "eu/eu.h"
-#include "eu/shadow.h"
 #include "ref.h"
 
 #include <math.h>

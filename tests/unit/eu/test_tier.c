@@ -6,8 +6,8 @@
 #include "assembled.h"
 #include "compiler/host_code.h"
 #include "encode.h"
-#include "eu/show.h"
-#include "eu/tier.h"
+#include "eu/lower/show.h"
+#include "eu/tier/tier.h"
 #include "ref.h"
 
 #include <errno.h>

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of blocks whose operations need no look at shadows (eu/checks/shadow.h) one by one.
+ *
+ * Nearly always all that a thread computes with is defined. So operations that follow each other
+ * and do nothing but compute are a part: what it reads and has not written before is known when
+ * it is lowered, and so is what it writes. If all of the former is defined when the part begins,
+ * so is all that it writes, and its operations run as they do without shadows. Otherwise their
+ * careful copies run, each of which keeps its shadow, and which stand behind all others; the next
+ * operation that is not of the part leads back. Messages, branches and what finds registers by
+ * addresses are of no part, and keep their shadows themselves.
+ *
+ * Under any mask a byte that a lane reads may be one that the same lane has written under that
+ * mask: `owner` is the lane. What is written by a predicate alone stays partly what it was, so it
+ * has to be defined before.
+ */
+#include "eu/checks/shadow_priv.h"
+#include "eu/lower/lower.h"
+#include "eu/lower/lower_operand.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum { NOBODY = 0, EVERYBODY = UINT8_MAX }; /* else 1 + lane */
+
+struct walk {
+    struct zs_eu_program *p;
+    uint32_t ce; /* of the version; 0: any */
+    uint8_t owner[ZS_EU_SHADOW_B], need[ZS_EU_SHADOW_B], define[ZS_EU_SHADOW_B];
+    bool no_memory;
+};
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+static bool is_defined(const struct zs_eu_shadow *s, const struct zs_eu_shadow_plan *plan,
+                       struct zs_eu_shadow_range spans)
+{
+    const struct zs_eu_shadow_span *span = plan->spans.items + spans.first;
+    for (uint32_t i = 0; i < spans.count; i++)
+        if (zs_eu_shadow_some(s->bits + span[i].at_B, span[i].size_B))
+            return false;
+    return true;
+}
+
+static bool __attribute__((noinline))
+is_defined_by_lane(const struct zs_eu_thread *t, const struct zs_eu_shadow_plan *plan,
+                   struct zs_eu_shadow_range spans)
+{
+    const struct zs_eu_shadow_lane_span *by = plan->lane_spans.items + spans.first;
+    for (uint32_t i = 0; i < spans.count; i++)
+        if ((by[i].lane == ZS_EU_SHADOW_ALL || t->ce >> by[i].lane & 1) &&
+            zs_eu_shadow_some(t->shadow->bits + by[i].span.at_B, by[i].span.size_B))
+            return false;
+    return spans.count > 0;
+}
+
+static void __attribute__((noinline))
+define_by_lane(const struct zs_eu_thread *t, const struct zs_eu_shadow_plan *plan,
+               struct zs_eu_shadow_range spans)
+{
+    const struct zs_eu_shadow_lane_span *by = plan->lane_spans.items + spans.first;
+    for (uint32_t i = 0; i < spans.count; i++)
+        if (t->ce >> by[i].lane & 1)
+            zs_eu_shadow_zero(t->shadow->bits + by[i].span.at_B, by[i].span.size_B);
+}
+
+/* In front of the first operation of a part. */
+static const struct zs_eu_op *begin_part(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_shadow_plan *plan = t->program->shadows;
+    struct zs_eu_shadow *s = t->shadow;
+    if (s) {
+        const struct zs_eu_shadow_part *part =
+            &plan->parts.items[plan->part_of[op - t->program->ops]];
+        if (ZS_UNLIKELY(!is_defined(s, plan, part->needs)) &&
+            !is_defined_by_lane(t, plan, part->needs_by_lane)) {
+            const struct zs_eu_op *careful = op + plan->careful;
+            return careful->fn(t, careful);
+        }
+        const struct zs_eu_shadow_span *span = plan->spans.items + part->defines.first;
+        for (uint32_t i = 0; i < part->defines.count; i++)
+            zs_eu_shadow_zero(s->bits + span[i].at_B, span[i].size_B);
+        if (part->masked.count && !is_defined(s, plan, part->masked))
+            define_by_lane(t, plan, part->masked_by_lane);
+    }
+    return zs_eu_shadow_go_on(t, op);
+}
+
+/* Behind a part's careful copies. */
+static const struct zs_eu_op *end_careful(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_op *back = op - t->program->shadows->careful;
+    return back->fn(t, back);
+}
+
+/* ---- what operations read and write ------------------------------------------------------------
+ */
+
+static bool is_covered(const struct walk *w, uint32_t at, uint8_t lane)
+{
+    return w->owner[at] == EVERYBODY || (w->owner[at] == lane && lane != EVERYBODY);
+}
+
+static void reads(struct walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
+{
+    for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++)
+        if (!is_covered(w, at, lane) &&
+            at - ZS_EU_OFFSET(constant) >= sizeof(((struct zs_eu_thread *)0)->constant))
+            w->need[at] = w->need[at] == NOBODY || w->need[at] == lane ? lane : EVERYBODY;
+}
+
+static void writes(struct walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
+{
+    for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++) {
+        if (lane == EVERYBODY || w->define[at] == EVERYBODY) {
+            w->owner[at] = w->define[at] = EVERYBODY;
+        } else if (w->define[at] == NOBODY || w->define[at] == lane) {
+            w->owner[at] = w->define[at] = lane;
+        } else { /* of several lanes, at different times */
+            w->owner[at] = w->owner[at] == lane ? lane : NOBODY;
+            w->need[at] = EVERYBODY;
+        }
+    }
+}
+
+/* Channels that may be on, and the lane of one. */
+static uint32_t channels_of(const struct walk *w, const struct zs_eu_op *op)
+{
+    uint32_t all = op->count >= 32 ? UINT32_MAX : (1u << op->count) - 1;
+    bool no_mask = op->enables == ZS_EU_OFFSET(all_ones);
+    return (no_mask || !w->ce ? UINT32_MAX : w->ce >> op->chan_offset) & op->lanes & all;
+}
+
+static uint8_t lane_of(const struct walk *w, const struct zs_eu_op *op, unsigned c)
+{
+    bool no_mask = op->enables == ZS_EU_OFFSET(all_ones);
+    return no_mask || w->ce ? (uint8_t)EVERYBODY : (uint8_t)(1 + c + op->chan_offset);
+}
+
+struct region {
+    uint32_t at_B, step_B, size_B;
+    const uint16_t *offset_B; /* in place of steps */
+};
+
+static uint32_t element(const struct region *r, unsigned c)
+{
+    return r->at_B + (r->offset_B ? r->offset_B[c] : c * r->step_B);
+}
+
+static void source(struct walk *w, const struct zs_eu_op *op, const struct region *r)
+{
+    if (!r->step_B && !r->offset_B) {
+        reads(w, r->at_B, r->size_B, EVERYBODY);
+        return;
+    }
+    for (uint32_t m = channels_of(w, op); m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        reads(w, element(r, c), r->size_B, lane_of(w, op, c));
+    }
+}
+
+static void destination(struct walk *w, const struct zs_eu_op *op, const struct region *r)
+{
+    bool is_sel = op->kind < ZS_EU_ROW_COUNT && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL;
+    bool is_sure = is_sel || (op->predicate == ZS_EU_OFFSET(all_ones) && !op->pred_xor);
+    for (uint32_t m = channels_of(w, op); m; m &= m - 1) {
+        unsigned c = (unsigned)__builtin_ctz(m);
+        if (is_sure)
+            writes(w, element(r, c), r->size_B, lane_of(w, op, c));
+        else
+            reads(w, element(r, c), r->size_B, lane_of(w, op, c));
+    }
+}
+
+static void word(struct walk *w, uint32_t at_B)
+{
+    reads(w, at_B, 4, EVERYBODY);
+}
+
+static void row(struct walk *w, const struct zs_eu_op *op, bool known)
+{
+    const struct zs_eu_row_info *info = &zs_eu_row_infos[op->kind];
+    for (unsigned i = 0; i < 3 && info->src_B[i] && !known; i++)
+        source(w, op,
+               &(struct region){op->src[i], op->cls >> i & 1 ? 0 : info->src_B[i], info->src_B[i],
+                                NULL});
+    if (info->form == ZS_EU_FORM_CMP)
+        word(w, op->flag);
+    if (info->form != ZS_EU_FORM_CMP || op->arg)
+        destination(w, op, &(struct region){op->dst, info->dst_B, info->dst_B, NULL});
+}
+
+static void strided(struct walk *w, const struct zs_eu_op *op)
+{
+    uint32_t size_B = 1u << op->cls, step_B = op->src[1];
+    bool gathers = op->kind == ZS_EU_KIND_GATHER;
+    /* a step of nothing is one element for all */
+    source(w, op, &(struct region){op->src[0], gathers ? step_B : size_B, size_B, NULL});
+    destination(w, op, &(struct region){op->dst, gathers ? size_B : step_B, size_B, NULL});
+}
+
+static void by_region(struct walk *w, const struct zs_eu_op *op)
+{
+    const uint16_t *offsets = w->p->regions.items[op->aux].offset_B;
+    uint32_t size_B = 1u << op->arg;
+    bool gathers = op->kind == ZS_EU_KIND_GATHER_REGION;
+    source(w, op, &(struct region){op->src[0], size_B, size_B, gathers ? offsets : NULL});
+    destination(w, op, &(struct region){op->dst, size_B, size_B, gathers ? NULL : offsets});
+}
+
+/* As shadow.c has it: all channels of the destination are written, and those of accumulators that
+ * are on. */
+static void channels(struct walk *w, const struct zs_eu_op *op)
+{
+    const struct zs_eu_shadow_shape shape = zs_eu_shadow_shape_of(op);
+    uint32_t acc = ZS_EU_OFFSET(acc), high = ZS_EU_OFFSET(acc_high);
+    for (unsigned c = 0; c < op->count; c++) {
+        for (unsigned i = 0; i < shape.source_count; i++)
+            if (op->src[i])
+                reads(w, op->src[i] + (op->arg >> i & 1 ? 0 : c * shape.src_B), shape.src_B,
+                      EVERYBODY);
+        if (shape.adds_acc || shape.sets_acc)
+            word(w, acc + c * 4), word(w, high + c * 4);
+    }
+    for (unsigned c = 0; c < op->count; c++)
+        writes(w, op->dst + c * shape.dst_B, shape.dst_B, EVERYBODY);
+    if (shape.sets_flag)
+        writes(w, op->flag, 4, EVERYBODY);
+}
+
+static void predicate(struct walk *w, const struct zs_eu_op *op)
+{
+    if (op->arg == ZS_PRED_ANYV || op->arg == ZS_PRED_ALLV) {
+        word(w, ZS_EU_OFFSET(flag[0]));
+        word(w, ZS_EU_OFFSET(flag[1]));
+    }
+    writes(w, ZS_EU_OFFSET(predicate), 4, EVERYBODY);
+}
+
+static void flag(struct walk *w, const struct zs_eu_op *op)
+{
+    if (op->kind == ZS_EU_KIND_FLAG_COPY)
+        word(w, op->src[0]);
+    word(w, op->flag);
+}
+
+static void constant(struct walk *w, const struct zs_eu_op *op)
+{
+    writes(w, op->dst, op->src[0], EVERYBODY);
+}
+
+static void nothing(struct walk *w, const struct zs_eu_op *op)
+{
+    (void)w, (void)op;
+}
+
+static const struct {
+    void (*add)(struct walk *w, const struct zs_eu_op *op);
+    bool has_no_mask; /* and no predicate */
+} kinds[ZS_EU_KIND_COUNT] = {
+    [ZS_EU_KIND_GATHER] = {strided, false},
+    [ZS_EU_KIND_SCATTER] = {strided, false},
+    [ZS_EU_KIND_GATHER_REGION] = {by_region, false},
+    [ZS_EU_KIND_SCATTER_REGION] = {by_region, false},
+    [ZS_EU_KIND_PREDICATE] = {predicate, false},
+    [ZS_EU_KIND_FLAG_COPY] = {flag, false},
+    [ZS_EU_KIND_FLAG_ONES] = {flag, false},
+    [ZS_EU_KIND_MACH] = {channels, false},
+    [ZS_EU_KIND_MAC] = {channels, false},
+    [ZS_EU_KIND_EXACT] = {channels, false},
+    [ZS_EU_KIND_MADM] = {channels, false},
+    [ZS_EU_KIND_MACRO_SEED] = {channels, false},
+    [ZS_EU_KIND_DOT] = {channels, false},
+    [ZS_EU_KIND_SAD] = {channels, false},
+    [ZS_EU_KIND_CONSTANT] = {constant, true},
+    [ZS_EU_KIND_HOP] = {nothing, true},
+    [ZS_EU_KIND_LANE_COUNT] = {nothing, true},
+};
+
+/* It only computes, with registers that it names. */
+static bool is_of_part(const struct zs_eu_op *op)
+{
+    if (op->kind == ZS_EU_KIND_GATHER_REGION && op->src[0] == UINT32_MAX)
+        return false;
+    if (op->kind == ZS_EU_KIND_SCATTER_REGION && op->dst == UINT32_MAX)
+        return false;
+    return op->kind < ZS_EU_ROW_COUNT || kinds[op->kind].add;
+}
+
+static void add(struct walk *w, const struct zs_eu_op *op, bool known)
+{
+    bool has_no_mask = op->kind >= ZS_EU_ROW_COUNT && kinds[op->kind].has_no_mask;
+    if (!has_no_mask && op->predicate != ZS_EU_OFFSET(all_ones))
+        word(w, op->predicate);
+    if (op->kind < ZS_EU_ROW_COUNT)
+        row(w, op, known);
+    else
+        kinds[op->kind].add(w, op);
+}
+
+/* ---- parts -------------------------------------------------------------------------------------
+ */
+
+/* Bytes that somebody has there: all together, without those of `except`. */
+static struct zs_eu_shadow_range spans_of(struct walk *w, const uint8_t *bytes, bool everybody,
+                                          bool lanes)
+{
+    struct zs_eu_shadow_plan *plan = w->p->shadows;
+    struct zs_eu_shadow_range range = {(uint32_t)plan->spans.count, 0};
+    for (uint32_t at = 0, end; at < ZS_EU_SHADOW_B; at = end + 1) {
+        for (end = at; end < ZS_EU_SHADOW_B && bytes[end] != NOBODY &&
+                       (bytes[end] == EVERYBODY ? everybody : lanes);)
+            end++;
+        if (end == at)
+            continue;
+        w->no_memory |= !ZS_VEC_PUSH(
+            &plan->spans, ((struct zs_eu_shadow_span){(uint16_t)at, (uint16_t)(end - at)}));
+        range.count++;
+    }
+    return range;
+}
+
+/* The same lane by lane. */
+static struct zs_eu_shadow_range lanes_of(struct walk *w, const uint8_t *bytes, bool everybody)
+{
+    struct zs_eu_shadow_plan *plan = w->p->shadows;
+    struct zs_eu_shadow_range range = {(uint32_t)plan->lane_spans.count, 0};
+    for (uint32_t at = 0, end; at < ZS_EU_SHADOW_B; at = end) {
+        for (end = at + 1; end < ZS_EU_SHADOW_B && bytes[end] == bytes[at];)
+            end++;
+        if (bytes[at] == NOBODY || (bytes[at] == EVERYBODY && !everybody))
+            continue;
+        const struct zs_eu_shadow_lane_span by = {
+            .span = {(uint16_t)at, (uint16_t)(end - at)},
+            .lane = bytes[at] == EVERYBODY ? (uint8_t)ZS_EU_SHADOW_ALL : (uint8_t)(bytes[at] - 1)};
+        w->no_memory |= !ZS_VEC_PUSH(&plan->lane_spans, by);
+        range.count++;
+    }
+    return range;
+}
+
+static void make_part(struct walk *w, size_t first)
+{
+    struct zs_eu_shadow_plan *plan = w->p->shadows;
+    struct zs_eu_shadow_part part = {.needs = spans_of(w, w->need, true, true),
+                                     .defines = spans_of(w, w->define, true, false),
+                                     .masked = spans_of(w, w->define, false, true)};
+    if (!w->ce) {
+        part.needs_by_lane = lanes_of(w, w->need, true);
+        part.masked_by_lane = lanes_of(w, w->define, false);
+    }
+    plan->part_of[first] = (uint32_t)plan->parts.count;
+    w->no_memory |= !ZS_VEC_PUSH(&plan->parts, part);
+    w->p->ops[first].fn = begin_part;
+    memset(w->owner, NOBODY, sizeof(w->owner));
+    memset(w->need, NOBODY, sizeof(w->need));
+    memset(w->define, NOBODY, sizeof(w->define));
+}
+
+/* Operations [from, from + count), of a version. */
+static void make_parts(struct walk *w, size_t from, size_t count, zs_eu_op_fn *const *keeps,
+                       const bool *known)
+{
+    struct zs_eu_shadow_plan *plan = w->p->shadows;
+    size_t first = SIZE_MAX;
+    for (size_t i = from; i < from + count && !w->no_memory; i++) {
+        struct zs_eu_op *op = &w->p->ops[i], *careful = op + plan->careful;
+        if (is_of_part(op)) {
+            careful->fn = keeps[i] ? keeps[i] : plan->plain[i];
+            first = first != SIZE_MAX ? first : keeps[i] ? i : SIZE_MAX;
+            if (first != SIZE_MAX)
+                add(w, op, known[i]);
+            continue;
+        }
+        if (first != SIZE_MAX)
+            make_part(w, first);
+        first = SIZE_MAX;
+        op->fn = keeps[i] ? keeps[i] : op->fn;
+        careful->fn = end_careful;
+    }
+    if (first != SIZE_MAX)
+        make_part(w, first);
+}
+
+bool zs_eu_shadow_parts(struct zs_eu_program *p, size_t count, zs_eu_op_fn *const *keeps,
+                        const bool *known)
+{
+    struct zs_eu_shadow_plan *plan = p->shadows = calloc(1, sizeof(*plan));
+    struct walk *w = calloc(1, sizeof(*w));
+    bool made = plan && w && (plan->plain = calloc(2 * count + 1, sizeof(*plan->plain))) &&
+                (plan->part_of = calloc(count + 1, sizeof(*plan->part_of)));
+    if (made) {
+        memcpy(p->ops + count, p->ops, count * sizeof(*p->ops));
+        for (size_t i = 0; i < 2 * count; i++)
+            plan->plain[i] = p->ops[i].fn;
+        plan->careful = count;
+        w->p = p;
+        for (size_t from = 0; from < count; from += p->op_count) {
+            w->ce = from ? p->full_ce : 0;
+            make_parts(w, from, p->op_count, keeps, known);
+        }
+        made = !w->no_memory;
+    }
+    free(w);
+    return made;
+}
+
+void zs_eu_shadow_plan_destroy(struct zs_eu_shadow_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->plain);
+    free(plan->part_of);
+    free(plan->parts.items);
+    free(plan->spans.items);
+    free(plan->lane_spans.items);
+    free(plan);
+}

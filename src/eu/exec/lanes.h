@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Eight lanes at a time, with the vector extensions of gcc and clang.
+ *
+ * The interpreter works in chunks of eight lanes of any type. Plain operators do most of the work;
+ * what they cannot say (masks, fused multiply-add, half floats) has an x86 form for AVX2 and one
+ * for x86-64-v2. Both give the same bits.
+ */
+#ifndef ZS_EU_LANES_H
+#define ZS_EU_LANES_H
+
+#include "base/compiler.h"
+#include "eu/exec/scalars.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#define ZS_LANES_TYPE(t) typedef t t##x8 __attribute__((vector_size(8 * sizeof(t))))
+ZS_LANES_TYPE(u8);
+ZS_LANES_TYPE(s8);
+ZS_LANES_TYPE(u16);
+ZS_LANES_TYPE(s16);
+ZS_LANES_TYPE(u32);
+ZS_LANES_TYPE(s32);
+ZS_LANES_TYPE(u64);
+ZS_LANES_TYPE(s64);
+ZS_LANES_TYPE(f32);
+ZS_LANES_TYPE(f64);
+#undef ZS_LANES_TYPE
+
+/* arrays of parts live in registers only where their indices are constants */
+#define LANES_UNROLL _Pragma("GCC unroll 8")
+#define LANES_FN     static inline __attribute__((always_inline, unused))
+
+/* Unsigned integers of the same lane width: for blends. */
+#define LANES_BITS_u8  u8x8
+#define LANES_BITS_s8  u8x8
+#define LANES_BITS_u16 u16x8
+#define LANES_BITS_s16 u16x8
+#define LANES_BITS_u32 u32x8
+#define LANES_BITS_s32 u32x8
+#define LANES_BITS_f32 u32x8
+#define LANES_BITS_u64 u64x8
+#define LANES_BITS_s64 u64x8
+#define LANES_BITS_f64 u64x8
+
+/* mask: all ones or all zeros per lane */
+#define LANES_PICK(T, mask, yes, no)                                                               \
+    ((T##x8)(((LANES_BITS_##T)(yes) & (LANES_BITS_##T)(mask)) |                                    \
+             ((LANES_BITS_##T)(no) & ~(LANES_BITS_##T)(mask))))
+#define LANES_SPLAT(T, x) ((T##x8){0} + (T)(x))
+/*
+ * The same for floats, where adding a zero would change -0 and NaNs: as integers. (gcc builds
+ * vectors that are wider than the host's from a list of elements through the stack, and then waits
+ * for its stores.)
+ */
+#define LANES_SPLAT_OF(T)                                                                          \
+    LANES_FN T##x8 lanes_splat_##T(T x)                                                            \
+    {                                                                                              \
+        LANES_BITS_##T bits = {0};                                                                 \
+        __typeof__(bits[0]) one;                                                                   \
+        memcpy(&one, &x, sizeof(one));                                                             \
+        return (T##x8)(bits + one);                                                                \
+    }
+LANES_SPLAT_OF(u8)
+LANES_SPLAT_OF(s8)
+LANES_SPLAT_OF(u16)
+LANES_SPLAT_OF(s16)
+LANES_SPLAT_OF(u32)
+LANES_SPLAT_OF(s32)
+LANES_SPLAT_OF(f32)
+LANES_SPLAT_OF(u64)
+LANES_SPLAT_OF(s64)
+LANES_SPLAT_OF(f64)
+#undef LANES_SPLAT_OF
+#define LANES_SPLAT_BITS(T, x) lanes_splat_##T(x)
+
+/* A vector that gcc does not know to be one element eight times: it would store that element by
+ * element. */
+LANES_FN u64x8 lanes_move_u64(u64x8 a)
+{
+    u64 zero = 0;
+    __asm__("" : "+r"(zero));
+    return a ^ lanes_splat_u64(zero);
+}
+
+/*
+ * Comparisons: all ones or all zeros per lane. Arithmetic on vectors wider than the host's is done
+ * in pieces by the compiler, but gcc takes comparisons of them apart lane by lane: hand it pieces
+ * of the host's width. Never compare vectors with plain operators.
+ */
+#ifdef __AVX2__
+enum { LANES_HOST_B = 32 };
+#else
+enum { LANES_HOST_B = 16 };
+#endif
+#define LANES_HOST_TYPE(T) typedef T T##xhost __attribute__((vector_size(LANES_HOST_B)))
+LANES_HOST_TYPE(u32);
+LANES_HOST_TYPE(s32);
+LANES_HOST_TYPE(f32);
+LANES_HOST_TYPE(u64);
+LANES_HOST_TYPE(s64);
+LANES_HOST_TYPE(f64);
+#undef LANES_HOST_TYPE
+/* gcc keeps such arrays in registers, and joins parts of vectors by shuffles one by one. */
+#define LANES_COMPARE_ONE(T, name, op)                                                             \
+    LANES_FN LANES_BITS_##T lanes_##name##_##T(T##x8 a, T##x8 b)                                   \
+    {                                                                                              \
+        return (LANES_BITS_##T)(a op b);                                                           \
+    }
+#define LANES_COMPARE_PARTS(T, name, op)                                                           \
+    LANES_FN LANES_BITS_##T lanes_##name##_##T(T##x8 a, T##x8 b)                                   \
+    {                                                                                              \
+        enum { PARTS = sizeof(a) / LANES_HOST_B };                                                 \
+        T##xhost x[PARTS], y[PARTS];                                                               \
+        memcpy(x, &a, sizeof(a));                                                                  \
+        memcpy(y, &b, sizeof(b));                                                                  \
+        LANES_UNROLL for (int i = 0; i < PARTS; i++) x[i] = (T##xhost)(x[i] op y[i]);              \
+        LANES_BITS_##T r;                                                                          \
+        memcpy(&r, x, sizeof(r));                                                                  \
+        return r;                                                                                  \
+    }
+#define LANES_COMPARE(T, how)                                                                      \
+    LANES_COMPARE_##how(T, eq, ==) LANES_COMPARE_##how(T, ne, !=) LANES_COMPARE_##how(T, lt, <)    \
+        LANES_COMPARE_##how(T, le, <=) LANES_COMPARE_##how(T, gt, >)                               \
+            LANES_COMPARE_##how(T, ge, >=)
+LANES_COMPARE(u8, ONE)
+LANES_COMPARE(u16, ONE)
+LANES_COMPARE(s16, ONE)
+LANES_COMPARE(u32, PARTS)
+LANES_COMPARE(s32, PARTS)
+LANES_COMPARE(f32, PARTS)
+#ifdef __AVX512F__
+LANES_COMPARE(u64, ONE)
+LANES_COMPARE(s64, ONE)
+LANES_COMPARE(f64, ONE)
+#else
+LANES_COMPARE(u64, PARTS)
+LANES_COMPARE(s64, PARTS)
+LANES_COMPARE(f64, PARTS)
+#endif
+#undef LANES_COMPARE
+/* With a number. */
+#define LANES_IS(T, name, v, x) lanes_##name##_##T((v), LANES_SPLAT_BITS(T, (x)))
+
+/* Lane masks from the low eight bits of a word. */
+#define LANES_MASK(T)                                                                              \
+    LANES_FN T##x8 lanes_mask_##T(uint32_t bits)                                                   \
+    {                                                                                              \
+        const T##x8 lanes = {1, 2, 4, 8, 16, 32, 64, 128};                                         \
+        T low = (T)bits;                                                                           \
+        return lanes_eq_##T(LANES_SPLAT_BITS(T, low) & lanes, lanes);                              \
+    }
+LANES_MASK(u8)
+LANES_MASK(u16)
+LANES_MASK(u32)
+LANES_MASK(u64)
+#undef LANES_MASK
+#define LANES_MASK_u8  lanes_mask_u8
+#define LANES_MASK_s8  lanes_mask_u8
+#define LANES_MASK_u16 lanes_mask_u16
+#define LANES_MASK_s16 lanes_mask_u16
+#define LANES_MASK_u32 lanes_mask_u32
+#define LANES_MASK_s32 lanes_mask_u32
+#define LANES_MASK_f32 lanes_mask_u32
+#define LANES_MASK_u64 lanes_mask_u64
+#define LANES_MASK_s64 lanes_mask_u64
+#define LANES_MASK_f64 lanes_mask_u64
+
+/* One bit per lane from lane masks. */
+LANES_FN uint32_t lanes_bits_u32(u32x8 mask)
+{
+#ifdef __AVX2__
+    return (uint32_t)_mm256_movemask_ps((__m256)mask);
+#else
+    __m128 half[2];
+    memcpy(half, &mask, sizeof(half));
+    return (uint32_t)(_mm_movemask_ps(half[0]) | _mm_movemask_ps(half[1]) << 4);
+#endif
+}
+LANES_FN uint32_t lanes_bits_u64(u64x8 mask)
+{
+#ifdef __AVX2__
+    __m256d half[2];
+    memcpy(half, &mask, sizeof(half));
+    return (uint32_t)(_mm256_movemask_pd(half[0]) | _mm256_movemask_pd(half[1]) << 4);
+#else
+    __m128d part[4];
+    memcpy(part, &mask, sizeof(part));
+    return (uint32_t)(_mm_movemask_pd(part[0]) | _mm_movemask_pd(part[1]) << 2 |
+                      _mm_movemask_pd(part[2]) << 4 | _mm_movemask_pd(part[3]) << 6);
+#endif
+}
+LANES_FN uint32_t lanes_bits_u16(u16x8 mask)
+{
+    __m128i v = _mm_packs_epi16((__m128i)mask, _mm_setzero_si128());
+    return (uint32_t)_mm_movemask_epi8(v);
+}
+#define LANES_TO_BITS_u16 lanes_bits_u16
+#define LANES_TO_BITS_s16 lanes_bits_u16
+#define LANES_TO_BITS_u32 lanes_bits_u32
+#define LANES_TO_BITS_s32 lanes_bits_u32
+#define LANES_TO_BITS_f32 lanes_bits_u32
+#define LANES_TO_BITS_u64 lanes_bits_u64
+#define LANES_TO_BITS_s64 lanes_bits_u64
+#define LANES_TO_BITS_f64 lanes_bits_u64
+
+/*
+ * a * b + c, rounded once, where the host has no such operation. The product is exact in double.
+ * The sum rounded to double and then to float is wrong only where the double lies in the middle of
+ * two floats (or, with directed rounding, on a float) without being the exact sum, or is about to
+ * become a denormal: then the double is rounded to odd, which keeps what the second rounding needs.
+ */
+typedef f64 f64x2 __attribute__((vector_size(16)));
+typedef u64 u64x2 __attribute__((vector_size(16)));
+typedef s64 s64x2 __attribute__((vector_size(16)));
+
+#ifndef __FMA__
+/* sum is product + c, rounded somehow: move it to the odd neighbour where it is not exact. */
+LANES_FN f64x2 lanes_round_to_odd(f64x2 product, f64x2 c, f64x2 sum)
+{
+    const u64x2 magnitude = {INT64_MAX, INT64_MAX}, one = {1, 1};
+    u64x2 swap = (u64x2)((s64x2)((u64x2)c & magnitude) > (s64x2)((u64x2)product & magnitude));
+    u64x2 exchange = ((u64x2)c ^ (u64x2)product) & swap;
+    f64x2 large = (f64x2)((u64x2)product ^ exchange), small = (f64x2)((u64x2)c ^ exchange);
+    /* with the large operand first the rest has the right sign in every rounding mode */
+    f64x2 rest = small - (sum - large);
+    u64x2 inexact = (u64x2)((rest > 0) | (rest < 0)); /* not where the sum is infinite or a NaN */
+    u64x2 even = ((u64x2)sum & one) - one;
+    u64x2 outwards = (u64x2)((rest > 0) == (sum > 0)); /* the exact sum is farther from 0 */
+    u64x2 step = one | ~outwards;                      /* 1 or -1 */
+    return (f64x2)((u64x2)sum + (step & inexact & even));
+}
+LANES_FN f32x8 lanes_fma_odd(f32x8 a, f32x8 b, f32x8 c)
+{
+    f32x8 r;
+    for (int i = 0; i < 8; i += 2) {
+        f64x2 x = {(f64)a[i], (f64)a[i + 1]}, y = {(f64)b[i], (f64)b[i + 1]};
+        f64x2 z = {(f64)c[i], (f64)c[i + 1]}, product = x * y;
+        f64x2 sum = lanes_round_to_odd(product, z, product + z);
+        r[i] = (f32)sum[0];
+        r[i + 1] = (f32)sum[1];
+    }
+    return r;
+}
+/* Four lanes rounded twice; ret_doubt: lanes where that may be wrong. */
+LANES_FN __m128 lanes_fma_twice(__m128 a, __m128 b, __m128 c, __m128i *ret_doubt)
+{
+    const __m128i below = _mm_set1_epi32(0x1fffffff), middle = _mm_set1_epi32(0x10000000);
+    const __m128i least = _mm_set1_epi32(0x38100000); /* of normal floats: high half of 2^-126 */
+    __m128d s0 = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
+    __m128d s1 =
+        _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(_mm_movehl_ps(a, a)), _mm_cvtps_pd(_mm_movehl_ps(b, b))),
+                   _mm_cvtps_pd(_mm_movehl_ps(c, c)));
+    __m128i low = (__m128i)_mm_shuffle_ps((__m128)s0, (__m128)s1, 0x88);
+    __m128i high = (__m128i)_mm_shuffle_ps((__m128)s0, (__m128)s1, 0xdd);
+    high = _mm_and_si128(high, _mm_set1_epi32(INT32_MAX));
+    __m128i tie = _mm_cmpeq_epi32(_mm_and_si128(low, below), middle);
+    __m128i tiny =
+        _mm_and_si128(_mm_cmplt_epi32(high, least), _mm_cmpgt_epi32(high, _mm_setzero_si128()));
+    *ret_doubt = _mm_or_si128(*ret_doubt, _mm_or_si128(tie, tiny));
+    return _mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
+}
+#endif
+
+LANES_FN f32x8 lanes_fma_f32(f32x8 a, f32x8 b, f32x8 c, uint32_t csr)
+{
+#ifdef __FMA__
+    (void)csr;
+    return (f32x8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    __m128i doubt = _mm_setzero_si128();
+    __m128 x[2], y[2], z[2];
+    memcpy(x, &a, sizeof(x));
+    memcpy(y, &b, sizeof(y));
+    memcpy(z, &c, sizeof(z));
+    x[0] = lanes_fma_twice(x[0], y[0], z[0], &doubt);
+    x[1] = lanes_fma_twice(x[1], y[1], z[1], &doubt);
+    if (ZS_UNLIKELY(_mm_movemask_epi8(doubt) || (csr & _MM_ROUND_MASK) != _MM_ROUND_NEAREST))
+        return lanes_fma_odd(a, b, c);
+    f32x8 r;
+    memcpy(&r, x, sizeof(r));
+    return r;
+#endif
+}
+LANES_FN f64x8 lanes_fma_f64(f64x8 a, f64x8 b, f64x8 c)
+{
+#ifdef __AVX512F__
+    return (f64x8)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__FMA__)
+    __m256d av[2], bv[2], cv[2];
+    memcpy(av, &a, sizeof(av));
+    memcpy(bv, &b, sizeof(bv));
+    memcpy(cv, &c, sizeof(cv));
+    av[0] = _mm256_fmadd_pd(av[0], bv[0], cv[0]);
+    av[1] = _mm256_fmadd_pd(av[1], bv[1], cv[1]);
+    f64x8 r;
+    memcpy(&r, av, sizeof(r));
+    return r;
+#else
+    f64x8 r;
+    for (int i = 0; i < 8; i++)
+        r[i] = fma(a[i], b[i], c[i]);
+    return r;
+#endif
+}
+
+LANES_FN f32x8 lanes_sqrt_f32(f32x8 a)
+{
+#ifdef __AVX2__
+    return (f32x8)_mm256_sqrt_ps((__m256)a);
+#else
+    __m128 half[2];
+    memcpy(half, &a, sizeof(half));
+    half[0] = _mm_sqrt_ps(half[0]);
+    half[1] = _mm_sqrt_ps(half[1]);
+    f32x8 r;
+    memcpy(&r, half, sizeof(r));
+    return r;
+#endif
+}
+LANES_FN f64x8 lanes_sqrt_f64(f64x8 a)
+{
+    f64x8 r;
+#ifdef __AVX2__
+    __m256d part[2];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 2; i++) part[i] = _mm256_sqrt_pd(part[i]);
+#else
+    __m128d part[4];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 4; i++) part[i] = _mm_sqrt_pd(part[i]);
+#endif
+    memcpy(&r, part, sizeof(r));
+    return r;
+}
+
+/* mode: an _MM_FROUND_* constant */
+#ifdef __AVX2__
+#define LANES_ROUND_F32(a, mode) ((f32x8)_mm256_round_ps((__m256)(a), (mode) | _MM_FROUND_NO_EXC))
+#else
+#define LANES_ROUND_F32(a, mode)                                                                   \
+    __extension__({                                                                                \
+        __m128 half_[2];                                                                           \
+        f32x8 in_ = (a), out_;                                                                     \
+        memcpy(half_, &in_, sizeof(half_));                                                        \
+        half_[0] = _mm_round_ps(half_[0], (mode) | _MM_FROUND_NO_EXC);                             \
+        half_[1] = _mm_round_ps(half_[1], (mode) | _MM_FROUND_NO_EXC);                             \
+        memcpy(&out_, half_, sizeof(out_));                                                        \
+        out_;                                                                                      \
+    })
+#endif
+#ifdef __AVX2__
+#define LANES_ROUND_PART(part, mode) _mm256_round_pd((part), (mode) | _MM_FROUND_NO_EXC)
+typedef __m256d lanes_part_f64;
+#else
+#define LANES_ROUND_PART(part, mode) _mm_round_pd((part), (mode) | _MM_FROUND_NO_EXC)
+typedef __m128d lanes_part_f64;
+#endif
+#ifdef __AVX512F__
+#define LANES_ROUND_F64(a, mode)                                                                   \
+    ((f64x8)_mm512_roundscale_pd((__m512d)(a), (mode) | _MM_FROUND_NO_EXC))
+#else
+#define LANES_ROUND_F64(a, mode)                                                                   \
+    __extension__({                                                                                \
+        lanes_part_f64 part_[64 / LANES_HOST_B];                                                   \
+        f64x8 in_ = (a), out_;                                                                     \
+        memcpy(part_, &in_, sizeof(part_));                                                        \
+        LANES_UNROLL for (int i_ = 0; i_ < 64 / LANES_HOST_B; i_++) part_[i_] =                    \
+            LANES_ROUND_PART(part_[i_], mode);                                                     \
+        memcpy(&out_, part_, sizeof(out_));                                                        \
+        out_;                                                                                      \
+    })
+#endif
+
+/* The low and the high dwords of qwords: not of what was just computed, which gcc would take there
+ * through memory. */
+#ifdef __AVX2__
+#define LANES_HALF(name, from)                                                                     \
+    LANES_FN u32x8 lanes_##name##_32(u64x8 a)                                                      \
+    {                                                                                              \
+        __m256 part[2];                                                                            \
+        memcpy(part, &a, sizeof(part));                                                            \
+        __m256 half =                                                                              \
+            _mm256_shuffle_ps(part[0], part[1], _MM_SHUFFLE(from + 2, from, from + 2, from));      \
+        return (u32x8)_mm256_permute4x64_pd((__m256d)half, _MM_SHUFFLE(3, 1, 2, 0));               \
+    }
+#else
+#define LANES_HALF(name, from)                                                                     \
+    LANES_FN u32x8 lanes_##name##_32(u64x8 a)                                                      \
+    {                                                                                              \
+        __m128 part[4], half[2];                                                                   \
+        u32x8 r;                                                                                   \
+        memcpy(part, &a, sizeof(part));                                                            \
+        LANES_UNROLL for (int i = 0; i < 2; i++) half[i] = _mm_shuffle_ps(                         \
+            part[2 * i], part[2 * i + 1], _MM_SHUFFLE(from + 2, from, from + 2, from));            \
+        memcpy(&r, half, sizeof(r));                                                               \
+        return r;                                                                                  \
+    }
+#endif
+LANES_HALF(low, 0)
+LANES_HALF(high, 1)
+#undef LANES_HALF
+
+/* The low dwords with their signs in the high ones. */
+LANES_FN s64x8 lanes_low_s64(u64x8 a)
+{
+    s64x8 r;
+#ifdef __AVX512F__
+    r = (s64x8)_mm512_srai_epi64(_mm512_slli_epi64((__m512i)a, 32), 32);
+#elif defined(__AVX2__)
+    __m256i part[2];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 2; i++)
+    {
+        __m256i low = _mm256_shuffle_epi32(part[i], _MM_SHUFFLE(2, 2, 0, 0));
+        part[i] = _mm256_blend_epi32(part[i], _mm256_srai_epi32(low, 31), 0xaa);
+    }
+    memcpy(&r, part, sizeof(r));
+#else
+    __m128i part[4];
+    memcpy(part, &a, sizeof(part));
+    LANES_UNROLL for (int i = 0; i < 4; i++)
+    {
+        __m128i low = _mm_shuffle_epi32(part[i], _MM_SHUFFLE(2, 2, 0, 0));
+        part[i] = _mm_blend_epi16(part[i], _mm_srai_epi32(low, 31), 0xcc);
+    }
+    memcpy(&r, part, sizeof(r));
+#endif
+    return r;
+}
+
+/* Bit a + 2 * b + 4 * c of `function`, for each bit. */
+static inline u32x8 lanes_bfn(u32x8 a, u32x8 b, u32x8 c, uint32_t function)
+{
+    u32x8 part[4];
+
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t if_0 = function >> 2 * i & 1 ? UINT32_MAX : 0;
+        uint32_t if_1 = function >> (2 * i + 1) & 1 ? UINT32_MAX : 0;
+        part[i] = (~a & if_0) | (a & if_1);
+    }
+    return (~c & ((~b & part[0]) | (b & part[1]))) | (c & ((~b & part[2]) | (b & part[3])));
+}
+
+/* The sum of the products of four bytes. */
+static inline u32x8 lanes_dot4(u32x8 a, u32x8 b, bool a_is_signed, bool b_is_signed)
+{
+    s32x8 sum = {0};
+
+    for (unsigned i = 0; i < 4; i++) {
+        u32x8 x = a << (24 - 8 * i), y = b << (24 - 8 * i);
+        sum += (a_is_signed ? (s32x8)x >> 24 : (s32x8)(x >> 24)) *
+               (b_is_signed ? (s32x8)y >> 24 : (s32x8)(y >> 24));
+    }
+    return (u32x8)sum;
+}
+
+#endif

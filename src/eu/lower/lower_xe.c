@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations that came with Xe: sums of three, any function of three bits, dot products of bytes.
+ */
+#include "eu/lower/lower_inst.h"
+
+void zs_eu_lower_add3(struct zs_eu_lowering *l)
+{
+    unsigned type = modular_type(l);
+    struct zs_eu_loc src[3], sum[2];
+
+    if (any_float_src(l) || dst_is_float(l) || widest_B(l, true) > 4) {
+        unmodelled(l, "this type");
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_ARITH, src);
+    if (l->failed)
+        return;
+    if (zs_eu_type_B(type) == 4) {
+        zs_eu_compute(l, ZS_EU_ROW_ADD3_32, type, src, 3);
+        return;
+    }
+    sum[0] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    sum[1] = src[2];
+    zs_eu_emit_row(l, BY_WIDTH(type, ADD), sum[0].at, src, 2, false);
+    zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
+}
+
+/*
+ * Functions that are two operations, which is what the compiler makes them of mostly. ret_order:
+ * the sources of the first operation, and the one that its result is joined with. false: it is
+ * none.
+ */
+static bool is_two_operations(unsigned function, enum zs_eu_row ret_rows[2], unsigned ret_order[3])
+{
+    static const struct {
+        enum zs_eu_row row;
+        uint8_t table; /* bit a + 2 * b */
+    } rows[] = {{ZS_EU_ROW_AND_32, 8}, {ZS_EU_ROW_OR_32, 14}, {ZS_EU_ROW_XOR_32, 6}};
+    enum { ROWS = 3, FIRST = ROWS * ROWS, ALL = 3 * FIRST };
+
+    for (unsigned k = 0; k < ALL; k++) {
+        unsigned last = k / FIRST, x = last == 0, y = last == 2 ? 1 : 2;
+        unsigned first_row = k % FIRST / ROWS, second_row = k % ROWS, made = 0;
+        for (unsigned i = 0; i < 8; i++) {
+            unsigned joined = rows[first_row].table >> ((i >> x & 1) + 2 * (i >> y & 1)) & 1;
+            made |= (rows[second_row].table >> (joined + 2 * (i >> last & 1)) & 1u) << i;
+        }
+        if (made != function)
+            continue;
+        ret_rows[0] = rows[first_row].row;
+        ret_rows[1] = rows[second_row].row;
+        ret_order[0] = x;
+        ret_order[1] = y;
+        ret_order[2] = last;
+        return true;
+    }
+    return false;
+}
+
+/* Bit s0 + 2 * s1 + 4 * s2 of the function is the result's. */
+void zs_eu_lower_bfn(struct zs_eu_lowering *l)
+{
+    struct zs_eu_loc src[3];
+    unsigned type = widest_B(l, true) == 8 ? ZS_TYPE_NONE : ZS_TYPE_UD, order[3];
+    enum zs_eu_row rows[2];
+
+    if (any_float_src(l) || dst_is_float(l) || type == ZS_TYPE_NONE) {
+        unmodelled(l, "this type");
+        return;
+    }
+    load_all(l, type, ZS_EU_MOD_LOGIC, src);
+    if (l->failed)
+        return;
+    uint32_t at = zs_eu_temp(l);
+    if (is_two_operations(l->inst->subfunction, rows, order) &&
+        !(l->params->flags & ZS_EU_LOWER_GENERAL)) {
+        const struct zs_eu_loc first[2] = {src[order[0]], src[order[1]]};
+        const struct zs_eu_loc second[2] = {{at, l->n == 1}, src[order[2]]};
+        zs_eu_emit_row(l, rows[0], at, first, 2, false);
+        zs_eu_compute(l, rows[1], type, second, 2);
+        return;
+    }
+    for (unsigned i = 0; i < 3 && l->n > 1; i++) /* numbers alone: the row keeps its function */
+        if (src[0].scalar && src[1].scalar && src[2].scalar) {
+            uint32_t wide = zs_eu_temp(l);
+            zs_eu_emit_row(l, zs_eu_move_row(type), wide, &src[i], 1, false);
+            src[i] = (struct zs_eu_loc){wide, false};
+        }
+    zs_eu_emit_row(l, ZS_EU_ROW_BFN_32, at, src, 3, false)->aux = l->inst->subfunction;
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+}
+
+/* src0 plus the products of the four bytes of src1 and src2. */
+void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
+{
+    bool s1 = zs_eu_type_is_signed(src_type(l, 1)), s2 = zs_eu_type_is_signed(src_type(l, 2));
+    enum zs_eu_row row =
+        s1 == s2 ? (s1 ? ZS_EU_ROW_DOT4_S8 : ZS_EU_ROW_DOT4_U8) : ZS_EU_ROW_DOT4_S8_U8;
+    unsigned type = modular_type(l);
+    struct zs_eu_loc bytes[2], sum[2];
+
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned own = l->inst->src[i].type;
+        bool modified = l->inst->src[i].modifiers && l->inst->src[i].kind != ZS_OPERAND_IMM;
+        bool narrow = i == 0 && (own == ZS_TYPE_W || own == ZS_TYPE_UW); /* numbers are: "0:w" */
+        if ((own != ZS_TYPE_D && own != ZS_TYPE_UD && !narrow) || (i > 0 && modified) ||
+            dst_is_float(l)) {
+            unmodelled(l, "this type");
+            return;
+        }
+    }
+    bytes[s1 || !s2 ? 0 : 1] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    bytes[s1 || !s2 ? 1 : 0] = zs_eu_load(l, 2, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    sum[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
+    if (l->failed)
+        return;
+    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, row, sum[1].at, bytes, 2, false);
+    sum[1] = zs_eu_convert(l, sum[1], ZS_TYPE_D, type, false);
+    zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Areas that messages in line reach. Whatever speaks against an area (no buffer, may not be
+ * written, somebody wants to know of accesses) makes its size zero: one comparison covers it all.
+ *
+ * They stay while threads run, but for the data port's cache of ranges, which changes by what the
+ * port does itself. So a function begins with base and size of all of them as variables; one that
+ * is left at barriers, to come in again soon, works out what it reaches as it does.
+ */
+#include "eu/tier/emit_message.h"
+
+#define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
+#define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
+
+_Static_assert(sizeof(struct zs_port_range) == 5 * sizeof(uint64_t),
+               "a range says where addresses lead: find_range() has to know all of it");
+
+/* The number of an area: what is reached, and how. */
+enum {
+    WRITES = 1,
+    SMALL = 2, /* elements of less than four bytes: checked to the byte */
+    RANGES = ZS_PORT_SURFACES_MAX * 4,
+    SLM = RANGES + ZS_PORT_CACHE * 2,
+    PAYLOAD,
+    SCRATCH,
+    AREAS,
+};
+_Static_assert((int)AREAS <= (int)ZS_EU_EMIT_AREAS, "a flag for each");
+
+struct area {
+    unsigned base, size, start; /* i8*; i64; i64, of ranges and scratch memory */
+};
+
+static unsigned area_of(const struct zs_eu_emit_message *m)
+{
+    if (m->wide)
+        return RANGES + m->port->cache_slot * 2u + m->writes;
+    if (zs_eu_emit_is_slm(m))
+        return SLM;
+    if (m->port->space == ZS_PORT_SPACE_PAYLOAD)
+        return PAYLOAD;
+    if (m->port->space == ZS_PORT_SPACE_SCRATCH)
+        return SCRATCH;
+    return m->port->bti * 4u + (m->size_B < 4 ? SMALL : 0) + (m->writes ? WRITES : 0);
+}
+
+static bool is_range(unsigned area)
+{
+    return area >= RANGES && area < SLM;
+}
+
+/* ---- what is known of one ---- */
+
+static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
+                           const char *type, bool stays)
+{
+    unsigned at = zs_eu_emit_address(e, base, offset_B, type);
+
+    return VALUE("load %s, %s* %%v%u%s", type, type, at, stays ? ", !invariant.load !2" : "");
+}
+
+#define FIELD(base, at_B, type, field, kind)                                                       \
+    load_field(e, base, (at_B) + offsetof(struct type, field), kind, true)
+
+static void size_if(struct zs_eu_emit *e, struct area *area, unsigned condition)
+{
+    area->size = VALUE("select i1 %%v%u, i64 %%v%u, i64 0", condition, area->size);
+}
+
+static struct area find_surface(struct zs_eu_emit *e, unsigned number)
+{
+    uint64_t at_B = number / 4 * sizeof(struct zs_port_surface);
+    struct area area = {.base = FIELD("%surfaces", at_B, zs_port_surface, base, "i8*"),
+                        .size = FIELD("%surfaces", at_B, zs_port_surface, size_B, "i64")};
+    unsigned kind = FIELD("%surfaces", at_B, zs_port_surface, kind, "i32");
+
+    if (number & SMALL) {
+        unsigned pad = FIELD("%surfaces", at_B, zs_port_surface, pad_B, "i32");
+        pad = VALUE("zext i32 %%v%u to i64", pad);
+        area.size = VALUE("sub i64 %%v%u, %%v%u", area.size, pad);
+    }
+    size_if(e, &area, VALUE("icmp eq i32 %%v%u, %d", kind, (int)ZS_PORT_SURFACE_BUFFER));
+    if (number & WRITES) {
+        unsigned closed = FIELD("%surfaces", at_B, zs_port_surface, read_only, "i8");
+        size_if(e, &area, VALUE("icmp eq i8 %%v%u, 0", closed));
+    }
+    return area;
+}
+
+static struct area find_range(struct zs_eu_emit *e, unsigned number)
+{
+    uint64_t at_B =
+        offsetof(struct zs_port, cache) + (number - RANGES) / 2 * sizeof(struct zs_port_range);
+    struct area area = {
+        .start =
+            load_field(e, "%port", at_B + offsetof(struct zs_port_range, start), "i64", false)};
+    unsigned end = load_field(e, "%port", at_B + offsetof(struct zs_port_range, end), "i64", false);
+    unsigned bias =
+        load_field(e, "%port", at_B + offsetof(struct zs_port_range, bias), "i64", false);
+
+    bias = VALUE("add i64 %%v%u, %%v%u", area.start, bias);
+    area.base = VALUE("inttoptr i64 %%v%u to i8*", bias);
+    area.size = VALUE("sub i64 %%v%u, %%v%u", end, area.start);
+    if (number & WRITES) {
+        unsigned closed =
+            load_field(e, "%port", at_B + offsetof(struct zs_port_range, read_only), "i8", false);
+        size_if(e, &area, VALUE("icmp eq i8 %%v%u, 0", closed));
+    }
+    return area;
+}
+
+static struct area find_scratch(struct zs_eu_emit *e)
+{
+    unsigned all = FIELD("%port", 0, zs_port, scratch, "i8*");
+    unsigned end = FIELD("%port", 0, zs_port, scratch_end, "i64");
+    struct area area = {.start = FIELD("%port", 0, zs_port, scratch_start, "i64")};
+
+    area.size = VALUE("sub i64 %%v%u, %%v%u", end, area.start);
+    area.base = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", all, area.start);
+    size_if(e, &area, VALUE("icmp ne i8* %%v%u, null", all));
+    return area;
+}
+
+static struct area find_other(struct zs_eu_emit *e, unsigned number)
+{
+    struct area area = {0};
+
+    if (number == SCRATCH)
+        return find_scratch(e);
+    if (number == SLM) {
+        unsigned size = FIELD("%port", 0, zs_port, slm_B, "i32");
+        area.base = FIELD("%port", 0, zs_port, slm, "i8*");
+        area.size = VALUE("zext i32 %%v%u to i64", size);
+        return area;
+    }
+    area.base = FIELD("%port", 0, zs_port, payload, "i8*");
+    area.size = FIELD("%port", 0, zs_port, payload_B, "i64");
+    size_if(e, &area, VALUE("icmp ne i8* %%v%u, null", area.base));
+    return area;
+}
+
+static struct area find(struct zs_eu_emit *e, unsigned number)
+{
+    unsigned flags = FIELD("%port", 0, zs_port, flags, "i32");
+    struct area area = number < RANGES    ? find_surface(e, number)
+                       : is_range(number) ? find_range(e, number)
+                                          : find_other(e, number);
+
+    flags = VALUE("and i32 %%v%u, %u", flags, ZS_PORT_TRACK_WRITES);
+    size_if(e, &area, VALUE("icmp eq i32 %%v%u, 0", flags));
+    return area;
+}
+
+void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
+{
+    unsigned number = area_of(m);
+    struct area area;
+
+    e->area_used[number] = true;
+    if (e->waits) {
+        area = find(e, number);
+    } else {
+        area.base = VALUE("load i8*, i8** %%ab%u", number);
+        area.size = VALUE("load i64, i64* %%as%u", number);
+        area.start = VALUE("load i64, i64* %%at%u", number);
+    }
+    m->base = area.base;
+    m->size = area.size;
+    m->start = area.start;
+}
+
+/* ---- what a function begins with ---- */
+
+static void store_area(struct zs_eu_emit *e, unsigned number)
+{
+    struct area area = find(e, number);
+
+    LINE("store i8* %%v%u, i8** %%ab%u", area.base, number);
+    LINE("store i64 %%v%u, i64* %%as%u", area.size, number);
+    if (area.start)
+        LINE("store i64 %%v%u, i64* %%at%u", area.start, number);
+}
+
+static void store_areas(struct zs_eu_emit *e, unsigned first, unsigned end)
+{
+    for (unsigned i = first; i < end && !e->dry && !e->waits; i++) {
+        if (e->area_used[i])
+            store_area(e, i);
+    }
+}
+
+void zs_eu_emit_look_again(struct zs_eu_emit *e, const struct zs_eu_send *send)
+{
+    unsigned slot = send->d.inst % ZS_PORT_CACHE;
+
+    store_areas(e, RANGES + 2 * slot, RANGES + 2 * slot + 2);
+}
+
+unsigned zs_eu_emit_areas_known(struct zs_eu_emit *e)
+{
+    unsigned behind = 0, count;
+
+    for (unsigned i = 0; i < AREAS; i++) {
+        if (!e->area_used[i])
+            continue;
+        behind = i < RANGES ? i / 4 + 1 : behind;
+        LINE("%%ab%u = alloca i8*", i);
+        LINE("%%as%u = alloca i64", i);
+        LINE("%%at%u = alloca i64", i);
+    }
+    if (!behind)
+        return UINT32_MAX;
+    count = FIELD("%port", 0, zs_port, surface_count, "i32");
+    return VALUE("icmp uge i32 %%v%u, %u", count, behind);
+}
+
+void zs_eu_emit_areas(struct zs_eu_emit *e)
+{
+    bool surfaces = false;
+
+    for (unsigned i = 0; i < RANGES; i++)
+        surfaces |= e->area_used[i];
+    if (surfaces)
+        LINE("%%surfaces = load i8*, i8** %%v%u",
+             zs_eu_emit_address(e, "%port", offsetof(struct zs_port, surfaces), "i8*"));
+    store_areas(e, 0, AREAS);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Atomics in line: of dwords, lane by lane in their order. Local memory belongs to one host thread,
+ * so plain accesses do there; elsewhere they are the host's atomics. Everything is checked before
+ * anything is done, since the slow way does all of the message. Lanes that all want one place
+ * outside of local memory go that way, too: the data port needs one of the host's atomics for them.
+ */
+#include "eu/tier/emit_message.h"
+
+#include "isa/message_form.h"
+
+#include <stdio.h>
+
+#define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
+#define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
+
+enum { LANES_MAX = 16 };
+
+/* How the new value is made of the old one, and the host's atomic that does it all. */
+static const struct operation {
+    const char *local, *global;
+    uint8_t operands, one; /* one: in place of the operand */
+    bool compares;         /* local: the comparison that keeps the old value */
+} operations[ZS_ATOMIC_COUNT] = {
+    [ZS_ATOMIC_AND] = {"and", "and", 1, 0, false},
+    [ZS_ATOMIC_OR] = {"or", "or", 1, 0, false},
+    [ZS_ATOMIC_XOR] = {"xor", "xor", 1, 0, false},
+    [ZS_ATOMIC_INC] = {"add", "add", 0, 1, false},
+    [ZS_ATOMIC_DEC] = {"sub", "sub", 0, 1, false},
+    [ZS_ATOMIC_ADD] = {"add", "add", 1, 0, false},
+    [ZS_ATOMIC_SUB] = {"sub", "sub", 1, 0, false},
+    [ZS_ATOMIC_IMAX] = {"sgt", "max", 1, 0, true},
+    [ZS_ATOMIC_IMIN] = {"slt", "min", 1, 0, true},
+    [ZS_ATOMIC_UMAX] = {"ugt", "umax", 1, 0, true},
+    [ZS_ATOMIC_UMIN] = {"ult", "umin", 1, 0, true},
+    [ZS_ATOMIC_MOV] = {"", "xchg", 1, 0, false},
+    [ZS_ATOMIC_CMPWR] = {"cmpxchg", "cmpxchg", 2, 0, false},
+};
+
+bool zs_eu_emit_atomic_operands(const struct zs_port_message *m, unsigned *ret)
+{
+    if (m->op >= ZS_ATOMIC_COUNT || !operations[m->op].local || m->element_B != 4 ||
+        m->slot_B != 4 || m->elements != 1)
+        return false;
+    *ret = operations[m->op].operands;
+    return true;
+}
+
+/* ---- checks ---- */
+
+static void need_aligned(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned bits = m->wide ? 64 : 32, n = m->n;
+    unsigned low = VALUE("ptrtoint i8* %%v%u to i%u", m->base, bits);
+
+    low = zs_eu_emit_splat(e, low, bits / 8, n);
+    low = VALUE("or <%u x i%u> %%v%u, %%v%u", n, bits, low, m->at[group]);
+    unsigned three = zs_eu_emit_splat(e, VALUE("add i%u 0, 3", bits), bits / 8, n);
+    low = VALUE("and <%u x i%u> %%v%u, %%v%u", n, bits, low, three);
+    low = VALUE("icmp eq <%u x i%u> %%v%u, zeroinitializer", n, bits, low);
+    zs_eu_emit_need(e, m, zs_eu_emit_all_of(e, m, low));
+}
+
+/* Of lanes that are on some are at another place than the first of them, or there is one alone. */
+static void need_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    unsigned bits = m->wide ? 64 : 32, n = m->n, groups = m->lanes / n, same = UINT32_MAX;
+    unsigned first = UINT32_MAX;
+
+    for (unsigned g = 0; g < groups; g++) {
+        unsigned on = zs_eu_emit_lanes_on(e, m, g);
+        if (first == UINT32_MAX) { /* of lanes that are on the greatest: any would do */
+            first = VALUE("call i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u> %%v%u)", bits, n,
+                          bits, n, bits, m->at[g]);
+            first = zs_eu_emit_splat(e, first, bits / 8, n);
+        }
+        unsigned is = VALUE("icmp ne <%u x i%u> %%v%u, %%v%u", n, bits, m->at[g], first);
+        is = VALUE("and <%u x i1> %%v%u, %%v%u", n, is, on);
+        same = same == UINT32_MAX ? is : VALUE("or <%u x i1> %%v%u, %%v%u", n, same, is);
+    }
+    unsigned apart = VALUE("bitcast <%u x i1> %%v%u to i%u", n, same, n);
+    apart = VALUE("icmp ne i%u %%v%u, 0", n, apart);
+    unsigned less = VALUE("sub i32 %%v%u, 1", m->active_value);
+    less = VALUE("and i32 %%v%u, %%v%u", less, m->active_value);
+    less = VALUE("icmp eq i32 %%v%u, 0", less);
+    zs_eu_emit_need(e, m, VALUE("or i1 %%v%u, %%v%u", apart, less));
+}
+
+/* ---- one lane ---- */
+
+/* An element of an array (emit_flow.c). */
+static unsigned place_in(struct zs_eu_emit *e, char array, unsigned lane, unsigned bits)
+{
+    unsigned at = VALUE("bitcast i8* %%k%c1 to i%u*", array, bits);
+
+    return VALUE("getelementptr i%u, i%u* %%v%u, i64 %%v%u", bits, bits, at, lane);
+}
+
+static unsigned load_from(struct zs_eu_emit *e, char array, unsigned lane, unsigned bits)
+{
+    return VALUE("load i%u, i%u* %%v%u", bits, bits, place_in(e, array, lane, bits));
+}
+
+static unsigned new_value(struct zs_eu_emit *e, const struct operation *op, unsigned old,
+                          unsigned a, unsigned b)
+{
+    if (op->operands == 2) {
+        unsigned is = VALUE("icmp eq i32 %%v%u, %%v%u", old, a);
+        return VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", is, b, old);
+    }
+    if (op->compares) {
+        unsigned is = VALUE("icmp %s i32 %%v%u, %%v%u", op->local, old, a);
+        return VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", is, old, a);
+    }
+    return *op->local ? VALUE("%s i32 %%v%u, %%v%u", op->local, old, a) : a;
+}
+
+/* Returns what was there. */
+static unsigned apply(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned at,
+                      unsigned a, unsigned b)
+{
+    const struct operation *op = &operations[m->port->op];
+
+    if (zs_eu_emit_is_slm(m)) {
+        unsigned old = VALUE("load volatile i32, i32* %%v%u, align 4", at);
+        LINE("store volatile i32 %%v%u, i32* %%v%u, align 4", new_value(e, op, old, a, b), at);
+        return old;
+    }
+    if (op->operands == 2) {
+        unsigned both =
+            VALUE("cmpxchg i32* %%v%u, i32 %%v%u, i32 %%v%u seq_cst seq_cst, align 4", at, a, b);
+        return VALUE("extractvalue { i32, i1 } %%v%u, 0", both);
+    }
+    return VALUE("atomicrmw %s i32* %%v%u, i32 %%v%u seq_cst, align 4", op->global, at, a);
+}
+
+static void do_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned lane)
+{
+    const struct operation *op = &operations[m->port->op];
+    unsigned bits = m->wide ? 64 : 32, at = load_from(e, 'a', lane, bits), b = UINT32_MAX;
+
+    if (!m->wide)
+        at = VALUE("zext i32 %%v%u to i64", at);
+    at = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", m->base, at);
+    at = VALUE("bitcast i8* %%v%u to i32*", at);
+    unsigned a = op->operands ? load_from(e, 'd', lane, 32) : VALUE("add i32 0, %u", op->one);
+    if (op->operands == 2)
+        b = load_from(e, 'b', lane, 32);
+    unsigned old = apply(e, m, at, a, b);
+    if (m->port->returns)
+        LINE("store i32 %%v%u, i32* %%v%u", old, place_in(e, 'r', lane, 32));
+}
+
+/* ---- n lanes ---- */
+
+static void store_in(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, char array,
+                     unsigned value, unsigned bits)
+{
+    unsigned at = VALUE("bitcast i8* %%k%c1 to <%u x i%u>*", array, m->n, bits);
+
+    LINE("store <%u x i%u> %%v%u, <%u x i%u>* %%v%u", m->n, bits, value, m->n, bits, at);
+}
+
+static void do_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    static const char arrays[] = "db";
+    unsigned loop = zs_eu_emit_label(e), body = zs_eu_emit_label(e), end = zs_eu_emit_label(e);
+    unsigned on = m->active_value, data_B = m->data_at + group * m->n * 4;
+
+    store_in(e, m, 'a', m->at[group], m->wide ? 64 : 32);
+    for (unsigned i = 0; i < m->operands; i++)
+        store_in(e, m, arrays[i], zs_eu_emit_read(e, data_B + i * m->element_B, 4, m->n), 32);
+    if (group)
+        on = VALUE("lshr i32 %%v%u, %u", on, group * m->n);
+    if (m->lanes > m->n)
+        on = VALUE("and i32 %%v%u, %u", on, (1u << m->n) - 1);
+    LINE("store i32 %%v%u, i32* %%km", on);
+    LINE("br label %%l%u", loop);
+    zs_eu_emit_put_label(e, loop);
+    unsigned left = VALUE("load i32, i32* %%km");
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", left), end, body, 0);
+    zs_eu_emit_put_label(e, body);
+    unsigned lane = VALUE("call i32 @llvm.cttz.i32(i32 %%v%u, i1 true)", left);
+    do_lane(e, m, VALUE("zext i32 %%v%u to i64", lane));
+    unsigned less = VALUE("sub i32 %%v%u, 1", left);
+    LINE("store i32 %%v%u, i32* %%km", VALUE("and i32 %%v%u, %%v%u", left, less));
+    LINE("br label %%l%u", loop);
+    zs_eu_emit_put_label(e, end);
+}
+
+void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
+{
+    unsigned groups = m->lanes / m->n, old[2];
+
+    e->uses_lane_arrays = true;
+    for (unsigned g = 0; g < groups; g++) {
+        zs_eu_emit_offsets_inside(e, m, g);
+        need_aligned(e, m, g);
+    }
+    if (!zs_eu_emit_is_slm(m))
+        need_apart(e, m);
+    for (unsigned g = 0; g < groups; g++) {
+        do_lanes(e, m, g);
+        if (!m->port->returns)
+            continue;
+        unsigned at = VALUE("bitcast i8* %%kr1 to <%u x i32>*", m->n);
+        old[g] = VALUE("load <%u x i32>, <%u x i32>* %%v%u", m->n, m->n, at);
+    }
+    for (unsigned g = 0; g < groups && m->port->returns; g++)
+        zs_eu_emit_put_loaded(e, m, ZS_EU_OFFSET(grf) + m->d->dst_B + g * m->n * 4, g, old[g]);
+    LINE("br label %%l%u", m->done);
+}

@@ -1,0 +1,864 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of a program in LLVM's language: control flow, the ways in and out.
+ *
+ * A function has segments of both versions, all lanes on and any. Lanes that part and meet stay in
+ * it: the interpreter's own code moves them (a helper), and the function goes on with those that
+ * run then. Variables are loaded where threads come in, as far as they are live there, and stored
+ * where they leave. Budget and counters are kept at block starts as the interpreter keeps them.
+ */
+#include "dataport/dataport.h"
+#include "eu/control.h"
+#include "eu/tier/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
+#define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
+
+enum { LIKELY_NOT_KNOWN, LIKELY, UNLIKELY };
+enum { EXIT_GOES_ON = 1, EXIT_BUDGET = 2, EXIT_LEAVES = 4, EXIT_AGAIN = 8, EXIT_ENDS = 16 };
+
+static uint32_t half(const struct zs_eu_emit *e)
+{
+    return e->segment_count / 2;
+}
+
+/* ---- ways out ---- */
+
+void zs_eu_emit_branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, unsigned no,
+                       unsigned likely)
+{
+    static const char *const how[] = {"", ", !prof !0", ", !prof !1"};
+
+    LINE("br i1 %%v%u, label %%l%u, label %%l%u%s", condition, yes, no, how[likely]);
+}
+
+void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume)
+{
+    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(status), "i32");
+    LINE("store i32 %d, i32* %%v%u", (int)status, at);
+    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(resume), "i8*");
+    unsigned op = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                        (unsigned long long)resume * sizeof(struct zs_eu_op));
+    LINE("store i8* %%v%u, i8** %%v%u", op, at);
+}
+
+void zs_eu_emit_store_current(struct zs_eu_emit *e, uint32_t op)
+{
+    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(current), "i8*");
+    unsigned from = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                          (unsigned long long)op * sizeof(struct zs_eu_op));
+    LINE("store i8* %%v%u, i8** %%v%u", from, at);
+}
+
+void zs_eu_emit_store_budget(struct zs_eu_emit *e)
+{
+    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(budget), "i64");
+    LINE("store i64 %%v%u, i64* %%v%u", VALUE("load i64, i64* %%budget"), at);
+}
+
+/* Variables of units among a set; of all without one. */
+void zs_eu_emit_each_unit(struct zs_eu_emit *e, const struct zs_eu_emit_set *set,
+                          void (*what)(struct zs_eu_emit *, uint32_t))
+{
+    for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {
+        bool is_in = !set || unit < ZS_EU_EMIT_HEAD_B / 32 || zs_eu_emit_has(set, unit);
+        if (e->kind[unit] == ZS_EU_EMIT_HIGH)
+            continue;
+        if (e->kind[unit] == ZS_EU_EMIT_LOW && set)
+            is_in |= zs_eu_emit_has(set, unit + 1);
+        if (is_in)
+            what(e, unit);
+    }
+}
+
+static void give_up(struct zs_eu_emit *e, const struct zs_eu_emit_set *live)
+{
+    zs_eu_emit_each_unit(e, live, zs_eu_emit_spill);
+    zs_eu_emit_store_budget(e);
+}
+
+/* An exit stores what is live there: nothing else needs a value, nor has to be kept for it. Of long
+ * functions all exits have one place, which stores all. */
+static bool has_own_exits(const struct zs_eu_emit *e)
+{
+    enum { SHORT = 80 };
+
+    return e->segment_count <= SHORT;
+}
+
+static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emit_set *live)
+{
+    give_up(e, live);
+    unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                        (unsigned long long)op * sizeof(struct zs_eu_op));
+    if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) { /* its handler may be this function */
+        unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
+        at = VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", fn, at);
+    }
+    LINE("ret i8* %%v%u", at);
+}
+
+static const char *exit_name(unsigned how)
+{
+    return how == EXIT_AGAIN ? "again" : how == EXIT_ENDS ? "ends" : "leave";
+}
+
+/* By one of the ways out of a segment: before it, in it, at its end. */
+static void go_out(struct zs_eu_emit *e, unsigned how)
+{
+    if (!has_own_exits(e)) {
+        LINE("br label %%%s", exit_name(how == EXIT_ENDS ? EXIT_LEAVES : how));
+        return;
+    }
+    LINE("br label %%%s%u", exit_name(how), e->segment);
+    e->exits[e->segment] |= e->dry ? 0 : (uint8_t)how;
+}
+
+/* What was written is stored, as far as somebody may want it. */
+void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op)
+{
+    uint16_t kind = e->p->ops[op].kind;
+    bool again = zs_eu_emit_segment_at(e, op) != UINT32_MAX;
+    bool ends = kind == ZS_EU_KIND_BRANCH || kind == ZS_EU_KIND_GOTO;
+    unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                        (unsigned long long)op * sizeof(struct zs_eu_op));
+
+    LINE("store i8* %%v%u, i8** %%next", at);
+    go_out(e, again ? EXIT_AGAIN : ends ? EXIT_ENDS : EXIT_LEAVES);
+}
+
+void zs_eu_emit_stop(struct zs_eu_emit *e)
+{
+    LINE("br label %%stop");
+}
+
+/* ---- blocks and jumps ---- */
+
+static void go_to(struct zs_eu_emit *e, uint32_t segment)
+{
+    if (e->segments[segment].in) {
+        LINE("br label %%s%u", segment);
+        return;
+    }
+    LINE("br label %%x%u", segment);
+    if (!e->dry)
+        e->exits[segment] |= EXIT_GOES_ON;
+}
+
+static uint32_t segment_of(const struct zs_eu_emit *e, uint32_t block, bool full)
+{
+    return e->block_segment[block] + (full ? half(e) : 0);
+}
+
+static void go_to_block(struct zs_eu_emit *e, uint32_t block)
+{
+    go_to(e, segment_of(e, block, e->full));
+}
+
+static void add_to_counter(struct zs_eu_emit *e, uint32_t counter, unsigned value)
+{
+    unsigned at = zs_eu_emit_address(e, "%counters", counter * UINT64_C(8), "i64");
+    unsigned sum = VALUE("load i64, i64* %%v%u", at);
+    sum = VALUE("add i64 %%v%u, %%v%u", sum, value);
+    LINE("store i64 %%v%u, i64* %%v%u", sum, at);
+}
+
+static void add_popcount(struct zs_eu_emit *e, uint32_t counter, unsigned mask)
+{
+    unsigned count = VALUE("call i32 @llvm.ctpop.i32(i32 %%v%u)", mask);
+
+    add_to_counter(e, counter, VALUE("zext i32 %%v%u to i64", count));
+}
+
+/* The thread's lanes, after a helper has changed them. */
+static void load_lanes(struct zs_eu_emit *e)
+{
+    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(ce), "i32");
+    LINE("store i32 %%v%u, i32* %%ce", VALUE("load i32, i32* %%v%u", at));
+    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(merge_block), "i32");
+    LINE("store i32 %%v%u, i32* %%merge", VALUE("load i32, i32* %%v%u", at));
+}
+
+/* Lanes that wait here join; with them all may be on. */
+static void emit_join(struct zs_eu_emit *e, uint32_t block)
+{
+    unsigned join = zs_eu_emit_label(e), alone = zs_eu_emit_label(e);
+    unsigned merge = VALUE("load i32, i32* %%merge");
+    uint32_t full = segment_of(e, block, true);
+
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", merge, block), join, alone,
+                      LIKELY_NOT_KNOWN);
+    zs_eu_emit_put_label(e, join);
+    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_JOIN, "void (i8*, i32)");
+    LINE("call void %%v%u(i8* %%t, i32 %u)", fn, block);
+    load_lanes(e);
+    unsigned all = VALUE("load i32, i32* %%ce"), more = zs_eu_emit_label(e);
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", all, e->p->full_ce), more, alone,
+                      LIKELY_NOT_KNOWN);
+    zs_eu_emit_put_label(e, more);
+    go_to(e, full);
+    zs_eu_emit_put_label(e, alone);
+}
+
+uint64_t zs_eu_emit_counted(uint32_t ce, unsigned i)
+{
+    uint64_t known[2] = {1 | (uint64_t)(unsigned)__builtin_popcount(ce & 0xff) << ZS_EU_PACKED_LOW |
+                             (uint64_t)(unsigned)__builtin_popcount(ce & 0xff00)
+                                 << ZS_EU_PACKED_HIGH,
+                         (unsigned)__builtin_popcount(ce & 0xff0000) |
+                             (uint64_t)(unsigned)__builtin_popcount(ce & 0xff000000) << 32};
+
+    return known[i];
+}
+
+/* What the lanes that run add to a block's counters. */
+static unsigned block_count(struct zs_eu_emit *e, unsigned i)
+{
+    if (e->full)
+        return VALUE("add i64 0, %llu", (unsigned long long)zs_eu_emit_counted(e->p->full_ce, i));
+    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(block_count) + 8 * i, "i64");
+    return VALUE("load i64, i64* %%v%u", at);
+}
+
+/* At a segment's start, with what is live there; or by one way for all. */
+static void stop_for_budget(struct zs_eu_emit *e)
+{
+    const struct zs_eu_emit_segment *s = &e->segments[e->segment];
+
+    if (s->loops || has_own_exits(e)) {
+        LINE("br label %%z%u", e->segment);
+        e->exits[e->segment] |= e->dry ? 0 : EXIT_BUDGET;
+        return;
+    }
+    zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
+    LINE("br label %%pause");
+}
+
+/* out_of_budget() and count_block() of control.c */
+static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
+
+    if (!e->full)
+        emit_join(e, op->block);
+    unsigned budget = VALUE("load i64, i64* %%budget");
+    zs_eu_emit_branch(e, VALUE("icmp sle i64 %%v%u, 0", budget), stop, go_on, UNLIKELY);
+    zs_eu_emit_put_label(e, stop);
+    stop_for_budget(e);
+    zs_eu_emit_put_label(e, go_on);
+    LINE("store i64 %%v%u, i64* %%budget", VALUE("sub i64 %%v%u, %u", budget, op->aux));
+    if (!op->arg)
+        return;
+    add_to_counter(e, op->next_block, block_count(e, 0));
+    if (e->p->full_ce > 0xffff)
+        add_to_counter(e, op->next_block + 1, block_count(e, 1));
+    if (op->pred_xor) {
+        struct zs_eu_emit_mask on = zs_eu_emit_mask_word(e, ZS_EU_OFFSET(ce));
+        on = zs_eu_emit_mask_and(e, on, zs_eu_emit_constant_mask(op->full));
+        add_popcount(e, op->pred_xor, zs_eu_emit_mask_value(e, on));
+    }
+}
+
+/* `taken` of the running lanes go to a block, the others to next: whoever is first runs. */
+static unsigned call_split(struct zs_eu_emit *e, unsigned taken, uint32_t block, uint32_t next)
+{
+    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_SPLIT, "i8* (i8*, i32, i32, i32)");
+    unsigned op =
+        VALUE("call i8* %%v%u(i8* %%t, i32 %%v%u, i32 %u, i32 %u)", fn, taken, block, next);
+    load_lanes(e);
+    return op;
+}
+
+static bool is_join(const struct zs_eu_emit *e, uint32_t block)
+{
+    for (uint32_t i = 0; i < e->p->op_count; i++) {
+        const struct zs_eu_op *op = &e->p->ops[i];
+        if ((op->kind == ZS_EU_KIND_BRANCH || op->kind == ZS_EU_KIND_GOTO ||
+             op->kind == ZS_EU_KIND_JUMP_UNIFORM) &&
+            (op->block == block || op->next_block == block))
+            return true;
+    }
+    return false;
+}
+
+/* Lanes wait between here and the block: those run first. */
+static void pass(struct zs_eu_emit *e, uint32_t block)
+{
+    enum { FEW = 12 };
+    unsigned first = VALUE("load i32, i32* %%merge"), all = VALUE("load i32, i32* %%ce");
+    unsigned op = call_split(e, all, block, 0), none = zs_eu_emit_label(e), count = 0;
+    uint32_t to[FEW];
+
+    for (uint32_t b = e->segments[e->segment].block + 1; b < block && count < FEW; b++) {
+        if (e->segments[segment_of(e, b, false)].in && is_join(e, b))
+            to[count++] = b;
+    }
+    LINE("switch i32 %%v%u, label %%l%u [", first, none);
+    for (unsigned i = 0; i < count; i++)
+        LINE("  i32 %u, label %%s%u", to[i], segment_of(e, to[i], false));
+    LINE("]");
+    zs_eu_emit_put_label(e, none);
+    LINE("store i8* %%v%u, i8** %%next", op);
+    go_out(e, EXIT_ENDS);
+}
+
+static void go_unless_passed(struct zs_eu_emit *e, uint32_t block)
+{
+    if (!e->full) {
+        unsigned go = zs_eu_emit_label(e), passed = zs_eu_emit_label(e);
+        unsigned merge = VALUE("load i32, i32* %%merge");
+        zs_eu_emit_branch(e, VALUE("icmp uge i32 %%v%u, %u", merge, block), go, passed,
+                          LIKELY_NOT_KNOWN);
+        zs_eu_emit_put_label(e, passed);
+        pass(e, block);
+        zs_eu_emit_put_label(e, go);
+    }
+    go_to_block(e, block);
+}
+
+static unsigned running(struct zs_eu_emit *e)
+{
+    return zs_eu_emit_mask_value(e, zs_eu_emit_mask_word(e, ZS_EU_OFFSET(ce)));
+}
+
+/* Of a branch, call or return: lanes that take it. */
+static struct zs_eu_emit_mask taken_lanes(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    struct zs_eu_emit_mask taken =
+        zs_eu_emit_mask_shift(e, zs_eu_emit_active(e, op), -(int)op->chan_offset);
+
+    if (op->kind == ZS_EU_KIND_BRANCH && op->arg)
+        taken = zs_eu_emit_mask_and(e, zs_eu_emit_mask_xor(e, taken, UINT32_MAX),
+                                    zs_eu_emit_constant_mask(op->lanes << op->chan_offset));
+    return zs_eu_emit_mask_and(e, taken, zs_eu_emit_mask_word(e, ZS_EU_OFFSET(ce)));
+}
+
+/* branch, goto */
+static void emit_parting(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
+{
+    unsigned taken = zs_eu_emit_mask_value(e, taken_lanes(e, op)), all = running(e);
+    unsigned yes = zs_eu_emit_label(e), maybe = zs_eu_emit_label(e), no = zs_eu_emit_label(e),
+             split = zs_eu_emit_label(e);
+    bool known = op->next_block == e->segments[e->segment].block + 1 && op->block != op->next_block;
+
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), yes, maybe,
+                      LIKELY_NOT_KNOWN);
+    zs_eu_emit_put_label(e, maybe);
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", taken), no, split, LIKELY_NOT_KNOWN);
+    zs_eu_emit_put_label(e, split);
+    if (known) { /* nobody waits in front of the next block */
+        call_split(e, taken, op->block, op->next_block);
+        go_to(e, segment_of(e, ZS_MIN(op->block, op->next_block), false));
+    } else {
+        zs_eu_emit_leave(e, index);
+    }
+    zs_eu_emit_put_label(e, yes);
+    go_unless_passed(e, op->block);
+    zs_eu_emit_put_label(e, no);
+    if (op->kind == ZS_EU_KIND_GOTO)
+        go_unless_passed(e, op->next_block);
+}
+
+static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    struct zs_eu_emit_mask taken =
+        zs_eu_emit_mask_and(e, zs_eu_emit_active(e, op), zs_eu_emit_constant_mask(1));
+    unsigned bit = zs_eu_emit_mask_value(e, taken);
+    unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e);
+
+    if (op->aux && e->counts)
+        add_to_counter(e, op->aux, VALUE("zext i32 %%v%u to i64", bit));
+    zs_eu_emit_branch(e, VALUE("icmp ne i32 %%v%u, 0", bit), yes, no, LIKELY_NOT_KNOWN);
+    zs_eu_emit_put_label(e, yes);
+    go_unless_passed(e, op->block);
+    zs_eu_emit_put_label(e, no);
+}
+
+/* ---- calls ---- */
+
+static unsigned load_field(struct zs_eu_emit *e, uint32_t at)
+{
+    return VALUE("load i32, i32* %%v%u", zs_eu_emit_address(e, "%t", at, "i32"));
+}
+
+static void store_field(struct zs_eu_emit *e, uint32_t at, unsigned value)
+{
+    unsigned to = zs_eu_emit_address(e, "%t", at, "i32");
+    LINE("store i32 %%v%u, i32* %%v%u", value, to);
+}
+
+static uint32_t return_ip_B(const struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    const struct zs_eu_inst *inst = &e->p->insts[op->inst];
+
+    return zs_eu_program_ip(e->p, inst->offset_B) + inst->size_B;
+}
+
+/* What the interpreter does where it is not all lanes, or too deep. */
+static void need(struct zs_eu_emit *e, unsigned condition, unsigned otherwise)
+{
+    unsigned next = zs_eu_emit_label(e);
+
+    zs_eu_emit_branch(e, condition, next, otherwise, LIKELY);
+    zs_eu_emit_put_label(e, next);
+}
+
+static void move_depth(struct zs_eu_emit *e, unsigned depth)
+{
+    store_field(e, ZS_EU_OFFSET(depth_key), depth);
+}
+
+static void emit_call(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
+{
+    unsigned other = zs_eu_emit_label(e), link = VALUE("add i32 0, %u", return_ip_B(e, op));
+    unsigned taken = zs_eu_emit_mask_value(e, taken_lanes(e, op)), all = running(e);
+
+    need(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), other);
+    unsigned depth = load_field(e, ZS_EU_OFFSET(depth_key));
+    need(e, VALUE("icmp ne i32 %%v%u, 0", depth), other);
+    depth = VALUE("sub i32 %%v%u, %u", depth, 1u << ZS_EU_BLOCK_BITS);
+    move_depth(e, depth);
+    unsigned at = VALUE("lshr i32 %%v%u, %d", depth, ZS_EU_BLOCK_BITS - 2);
+    at = VALUE("zext i32 %%v%u to i64", at);
+    at = VALUE("add i64 %%v%u, %u", at, ZS_EU_OFFSET(return_ip_B));
+    at = VALUE("getelementptr i8, i8* %%t, i64 %%v%u", at);
+    at = VALUE("bitcast i8* %%v%u to i32*", at);
+    LINE("store i32 %%v%u, i32* %%v%u", link, at);
+    if (op->arg) {
+        zs_eu_emit_write_one(e, op->aux, 4, link);
+        zs_eu_emit_write_one(e, op->aux + 4, 4, all);
+    }
+    if (!e->full) {
+        unsigned none = VALUE("add i32 0, -1");
+        store_field(e, ZS_EU_OFFSET(merge_block), none);
+        LINE("store i32 %%v%u, i32* %%merge", none);
+    }
+    go_to_block(e, op->block);
+    zs_eu_emit_put_label(e, other);
+    zs_eu_emit_leave(e, index);
+}
+
+/* Returns to whoever calls in this function. */
+static void emit_ret(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
+{
+    const struct zs_eu_program *p = e->p;
+    unsigned other = zs_eu_emit_label(e), outermost = (ZS_EU_DEPTHS - 1u) << ZS_EU_BLOCK_BITS;
+    unsigned taken = zs_eu_emit_mask_value(e, taken_lanes(e, op)), all = running(e);
+
+    need(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), other);
+    if (!e->full)
+        need(e, VALUE("icmp eq i32 %%v%u, 0", load_field(e, ZS_EU_OFFSET(waiting))), other);
+    unsigned depth = load_field(e, ZS_EU_OFFSET(depth_key));
+    need(e, VALUE("icmp ne i32 %%v%u, %u", depth, outermost), other);
+    depth = VALUE("add i32 %%v%u, %u", depth, 1u << ZS_EU_BLOCK_BITS);
+    unsigned ip = zs_eu_emit_read_one(e, op->src[0], 4), labels = e->label;
+    LINE("switch i32 %%v%u, label %%l%u [", ip, other);
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        if (p->ops[i].kind == ZS_EU_KIND_CALL)
+            LINE("  i32 %u, label %%l%u", return_ip_B(e, &p->ops[i]), zs_eu_emit_label(e));
+    }
+    LINE("]");
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        if (p->ops[i].kind != ZS_EU_KIND_CALL)
+            continue;
+        zs_eu_emit_put_label(e, labels++);
+        move_depth(e, depth);
+        go_to_block(e, p->ops[i].next_block);
+    }
+    zs_eu_emit_put_label(e, other);
+    zs_eu_emit_leave(e, index);
+}
+
+/* A barrier: who comes to it waits, nearly always. The interpreter goes on behind it. */
+static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
+{
+    uint32_t next = e->segment + 1;
+    bool is_last = next == e->segment_count || e->segments[next].first != index + 1;
+    const struct zs_eu_emit_set *live = is_last ? NULL : &e->segments[next].live;
+
+    if (op->kind == ZS_EU_KIND_WAIT) {
+        unsigned waits = zs_eu_emit_label(e), passes = zs_eu_emit_label(e);
+        uint32_t n0 = ZS_EU_OFFSET(n0) + 4 * (op->arg & ~(uint32_t)ZS_EU_WAIT_LEAVES);
+        unsigned is = VALUE("icmp eq i32 %%v%u, 0", zs_eu_emit_word(e, n0));
+        zs_eu_emit_branch(e, is, waits, passes, LIKELY);
+        zs_eu_emit_put_label(e, waits);
+        zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
+        zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
+        give_up(e, live);
+        LINE("ret i8* null");
+        zs_eu_emit_put_label(e, passes);
+    }
+    leave_with(e, index, live);
+}
+
+/* A write to cr0: nothing has to be done where it asks for the modes that there are. */
+static void emit_control(struct zs_eu_emit *e, uint32_t index)
+{
+    enum { CARES = 0x5 | 0x30 | 0xc0, USUAL = 0xc0 }; /* modes, rounding, denormals */
+    unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
+    unsigned bits = VALUE("and i32 %%v%u, %d", zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)), CARES);
+
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %d", bits, USUAL), go_on, leave, LIKELY);
+    zs_eu_emit_put_label(e, leave);
+    zs_eu_emit_leave(e, index);
+    zs_eu_emit_put_label(e, go_on);
+}
+
+/* ---- messages ---- */
+
+static void spill_bytes(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B)
+{
+    uint32_t at = ZS_EU_OFFSET(grf) + at_B;
+
+    for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++)
+        zs_eu_emit_spill(e, unit);
+}
+
+static void fill_bytes(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B)
+{
+    uint32_t at = ZS_EU_OFFSET(grf) + at_B;
+
+    for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++)
+        zs_eu_emit_fill(e, unit);
+}
+
+static uint32_t returned_B(const struct zs_eu_send_desc *d)
+{
+    return d->has_dst ? d->rlen * (uint32_t)d->generation->grf_B : 0;
+}
+
+void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
+                       unsigned active)
+{
+    const struct zs_eu_send_desc *d = &op->send->send.d;
+    uint32_t grf_B = (uint32_t)d->generation->grf_B, dst_B = returned_B(d);
+    unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
+
+    spill_bytes(e, d->src0_B, d->mlen * grf_B);
+    spill_bytes(e, d->src1_B, d->xlen * grf_B);
+    spill_bytes(e, d->dst_B, dst_B);
+    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_SEND, "i32 (i8*, i32, i32)");
+    unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u) #3", fn, index, active);
+    fill_bytes(e, d->dst_B, dst_B);
+    zs_eu_emit_look_again(e, &op->send->send);
+    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, UNLIKELY);
+    zs_eu_emit_put_label(e, stop);
+    zs_eu_emit_stop(e);
+    zs_eu_emit_put_label(e, go_on);
+}
+
+/* What the message reads and writes of the thread, where nobody knows better. */
+static void note_send(struct zs_eu_emit *e, const struct zs_eu_send_desc *d)
+{
+    uint32_t grf = ZS_EU_OFFSET(grf), grf_B = (uint32_t)d->generation->grf_B;
+
+    zs_eu_emit_reads(e, grf + d->src0_B, d->mlen * grf_B);
+    zs_eu_emit_reads(e, grf + d->src1_B, d->xlen * grf_B);
+}
+
+/* false: nothing of the block runs behind it. */
+static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
+{
+    const struct zs_eu_program_send *send = op->send;
+    const struct zs_eu_send_desc *d = &send->send.d;
+
+    if (op->arg && !send->send.exec) {
+        zs_eu_emit_follow(e);
+        zs_eu_emit_store_current(e, index);
+        zs_eu_emit_store_status(e, ZS_EU_EOT, index + 1);
+        zs_eu_emit_stop(e);
+        return false;
+    }
+    if (send->desc_is_reg || send->ex_desc_is_reg || d->gathers ||
+        d->src0_B >= ZS_EU_GRF_FILE_MAX_B || d->src1_B >= ZS_EU_GRF_FILE_MAX_B ||
+        d->dst_B >= ZS_EU_GRF_FILE_MAX_B) {
+        zs_eu_emit_one(e, index);
+        return true;
+    }
+    struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
+    if (active.known && !active.bits && !op->arg)
+        return true;
+    bool always = op->arg || (active.known && active.bits);
+    if (e->dry && !zs_eu_emit_message_notes(e, op, active))
+        note_send(e, d);
+    unsigned skip = zs_eu_emit_label(e), mine = zs_eu_emit_label(e);
+    unsigned value = zs_eu_emit_mask_value(e, active);
+    e->quiet++;
+    if (!always) {
+        zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", value), skip, mine, LIKELY_NOT_KNOWN);
+        zs_eu_emit_put_label(e, mine);
+    }
+    if (!zs_eu_emit_message(e, op, index, active, value))
+        zs_eu_emit_runner(e, op, index, value);
+    LINE("br label %%l%u", skip);
+    zs_eu_emit_put_label(e, skip);
+    e->quiet--;
+    return true;
+}
+
+/* ---- operations ---- */
+
+static bool emit_leaving(struct zs_eu_emit *e, uint32_t index)
+{
+    zs_eu_emit_leave(e, index);
+    return false;
+}
+
+/* The other thread of the pair reads registers of this one, and the interpreter runs the rest of
+ * the block. */
+static bool emit_pair(struct zs_eu_emit *e, uint32_t index)
+{
+    if (e->dry)
+        zs_eu_emit_reads(e, 0, ZS_EU_EMIT_UNITS * 32);
+    return emit_leaving(e, index);
+}
+
+bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
+{
+    const struct zs_eu_op *op = &e->p->ops[index];
+
+    switch (op->kind) {
+    case ZS_EU_KIND_BLOCK:
+        emit_block(e, op);
+        return true;
+    case ZS_EU_KIND_LANE_COUNT:
+        if (e->counts)
+            add_popcount(e, op->aux, zs_eu_emit_mask_value(e, zs_eu_emit_active(e, op)));
+        return true;
+    case ZS_EU_KIND_SEND:
+        return emit_send(e, op, index);
+    case ZS_EU_KIND_BRANCH:
+    case ZS_EU_KIND_GOTO:
+        emit_parting(e, op, index);
+        return op->kind == ZS_EU_KIND_BRANCH;
+    case ZS_EU_KIND_JUMP_UNIFORM:
+        emit_jump(e, op);
+        return true;
+    case ZS_EU_KIND_CALL:
+        emit_call(e, op, index);
+        return false;
+    case ZS_EU_KIND_RET:
+        emit_ret(e, op, index);
+        return false;
+    case ZS_EU_KIND_WAIT:
+    case ZS_EU_KIND_WAIT_NAMED:
+        emit_wait(e, op, index);
+        return false;
+    case ZS_EU_KIND_CONTROL_REGISTER:
+        emit_control(e, index);
+        return true;
+    case ZS_EU_KIND_PAIR:
+        return emit_pair(e, index);
+    case ZS_EU_KIND_FAULT:
+    case ZS_EU_KIND_END:
+    case ZS_EU_KIND_CALL_REGISTER:
+    case ZS_EU_KIND_JUMP_REGISTER:
+    case ZS_EU_KIND_STEP:
+    case ZS_EU_KIND_SCOREBOARD:
+        return emit_leaving(e, index);
+    default:
+        zs_eu_emit_straight(e, index);
+        return true;
+    }
+}
+
+/* ---- functions ---- */
+
+/* Whether the host's modes are those that the function was written for. */
+static unsigned emit_modes(struct zs_eu_emit *e)
+{
+    unsigned single = load_field(e, ZS_EU_OFFSET(host_csr));
+    unsigned both = load_field(e, ZS_EU_OFFSET(host_csr_double));
+
+    single = VALUE("icmp eq i32 %%v%u, %u", single, e->p->host_csr[0]);
+    both = VALUE("icmp eq i32 %%v%u, %u", both, e->p->host_csr[1]);
+    return VALUE("and i1 %%v%u, %%v%u", single, both);
+}
+
+static void emit_segment(struct zs_eu_emit *e, uint32_t number)
+{
+    const struct zs_eu_emit_segment *s = &e->segments[number];
+    bool goes_on = true;
+
+    e->segment = number;
+    e->full = s->full;
+    e->rise_count = 0;
+    if (!e->dry)
+        zs_buf_printf(&e->body, "s%u:\n", number);
+    for (uint32_t i = s->first; i < s->end && goes_on; i++)
+        goes_on = zs_eu_emit_op(e, i);
+    if (goes_on && s->block + 1 < e->p->block_count)
+        go_to_block(e, s->block + 1);
+    else if (goes_on)
+        LINE("unreachable");
+}
+
+static void emit_out(struct zs_eu_emit *e, uint32_t segment, unsigned how)
+{
+    struct zs_eu_emit_set live = e->segments[segment].live;
+
+    if (!(e->exits[segment] & how))
+        return;
+    zs_buf_printf(&e->body, "%s%u:\n", exit_name(how), segment);
+    if (how == EXIT_ENDS)
+        zs_eu_emit_live_behind(e, segment, &live);
+    for (unsigned i = 0; i < ZS_EU_EMIT_SET && how == EXIT_LEAVES; i++)
+        live.bits[i] |= e->segments[segment].may.bits[i];
+    give_up(e, &live);
+    if (how == EXIT_LEAVES)
+        zs_eu_emit_own(e, zs_eu_emit_spill);
+    LINE("br label %%%s", how == EXIT_AGAIN ? "handler" : "return");
+}
+
+static void emit_exits(struct zs_eu_emit *e)
+{
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        const struct zs_eu_emit_segment *s = &e->segments[i];
+        if (e->exits[i] & EXIT_GOES_ON) {
+            zs_buf_printf(&e->body, "x%u:\n", i);
+            give_up(e, &s->live);
+            unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                                (unsigned long long)s->first * sizeof(struct zs_eu_op));
+            LINE("ret i8* %%v%u", at);
+        }
+        if (e->exits[i] & EXIT_BUDGET) {
+            zs_buf_printf(&e->body, "z%u:\n", i);
+            zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
+            give_up(e, &s->live);
+            LINE("ret i8* null");
+        }
+        emit_out(e, i, EXIT_LEAVES);
+        emit_out(e, i, EXIT_AGAIN);
+        emit_out(e, i, EXIT_ENDS);
+    }
+    zs_buf_puts(&e->body, "stop:\n"); /* nobody looks at registers of a thread that ended */
+    if (e->options.keeps_state)
+        give_up(e, NULL);
+    else
+        zs_eu_emit_store_budget(e);
+    LINE("ret i8* null");
+    static const char *const shared[][2] = {
+        {"pause", "ret i8* null"}, {"leave", "br label %return"}, {"again", "br label %handler"}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(shared) && !has_own_exits(e); i++) {
+        zs_buf_printf(&e->body, "%s:\n", shared[i][0]);
+        give_up(e, NULL);
+        LINE("%s", shared[i][1]);
+    }
+    zs_buf_puts(&e->body, "return:\n");
+    LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
+    zs_buf_puts(&e->body, "handler:\n");
+    unsigned original = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
+    unsigned op = VALUE("load i8*, i8** %%next");
+    LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", original, op));
+    zs_eu_emit_next(e);
+    zs_buf_puts(&e->body, "bail:\n");
+    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
+    LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%op) #3", fn));
+    zs_buf_puts(&e->body, "}\n\n");
+}
+
+static void emit_body(struct zs_eu_emit *e)
+{
+    e->body.size_B = 0;
+    e->next = e->label = 0;
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        if (e->segments[i].in)
+            emit_segment(e, i);
+    }
+}
+
+static void emit_places(struct zs_eu_emit *e)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        for (unsigned size_B = 1; size_B <= 8; size_B *= 2) {
+            if (!(e->place_used[i] & size_B))
+                continue;
+            LINE("%%p%u = alloca <8 x i%u>, align 64", i * 10 + size_B, 8 * size_B);
+            LINE("%%q%u = bitcast <8 x i%u>* %%p%u to i8*", i * 10 + size_B, 8 * size_B,
+                 i * 10 + size_B);
+        }
+    }
+}
+
+static void emit_results(struct zs_eu_emit *e)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        for (unsigned size_B = 4; size_B <= 8; size_B *= 2) {
+            for (unsigned n = 8; n <= 16 && e->result_used[i]; n += 8)
+                LINE("%%r%u = alloca <%u x i%u>", i * 1000 + n * 10 + size_B, n, 8 * size_B);
+        }
+    }
+}
+
+/* Of messages that go lane by lane: addresses, operands, results; the lanes that are left. */
+static void emit_lane_arrays(struct zs_eu_emit *e)
+{
+    static const char names[] = "abdr";
+
+    LINE("%%km = alloca i32");
+    for (unsigned i = 0; names[i]; i++) {
+        LINE("%%k%c = alloca <16 x i64>, align 64", names[i]);
+        LINE("%%k%c1 = bitcast <16 x i64>* %%k%c to i8*", names[i], names[i]);
+    }
+}
+
+/* The variables, and what they begin with. */
+static void emit_head(struct zs_eu_emit *e)
+{
+    e->body.size_B = 0;
+    e->next = UINT32_C(1) << 24; /* names apart from the body's */
+    zs_buf_printf(&e->body, "define i8* @e%u(i8* %%t, i8* %%op) #2 {\nentry:\n", e->number);
+    LINE("%%budget = alloca i64");
+    LINE("%%next = alloca i8*");
+    LINE("%%ce = alloca i32");
+    LINE("%%merge = alloca i32");
+    zs_eu_emit_variables(e);
+    emit_places(e);
+    emit_results(e);
+    if (e->uses_lane_arrays)
+        emit_lane_arrays(e);
+    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(program), "i8*");
+    LINE("%%program = load i8*, i8** %%v%u", at);
+    at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, ops), "i8*");
+    LINE("%%ops = load i8*, i8** %%v%u", at);
+    at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, tier), "i8*");
+    LINE("%%tier = load i8*, i8** %%v%u", at);
+    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(env), "i8*");
+    LINE("%%port = load i8*, i8** %%v%u", at);
+    unsigned ok = emit_modes(e), areas = zs_eu_emit_areas_known(e);
+    if (areas != UINT32_MAX)
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, areas);
+    load_lanes(e);
+    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(budget), "i64");
+    LINE("store i64 %%v%u, i64* %%budget", VALUE("load i64, i64* %%v%u", at));
+    if (e->counts) {
+        at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(counters), "i8*");
+        LINE("%%counters = load i8*, i8** %%v%u", at);
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, VALUE("icmp ne i8* %%counters, null"));
+    }
+    LINE("br i1 %%v%u, label %%start, label %%bail", ok);
+    zs_buf_puts(&e->body, "start:\n");
+    zs_eu_emit_areas(e);
+    zs_eu_emit_entries(e);
+}
+
+void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
+{
+    memset(e->exits, 0, e->segment_count);
+    e->follows = zs_eu_emit_can_follow(e);
+    e->waits = zs_eu_emit_can_wait(e);
+    zs_eu_emit_reset_units(e);
+    e->dry = true;
+    emit_body(e);
+    e->dry = false;
+    zs_eu_emit_choose_units(e);
+    zs_eu_emit_own(e, zs_eu_emit_mark_dirty);
+    emit_head(e);
+    zs_buf_append(out, e->body.data, e->body.size_B);
+    emit_body(e);
+    emit_exits(e);
+    zs_buf_append(out, e->body.data, e->body.size_B);
+}

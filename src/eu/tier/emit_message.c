@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages in line: bytes to qwords of lanes, up to four elements each, and blocks, from buffers,
+ * local and scratch memory and by 64-bit address. One check covers all lanes; they are neighbours,
+ * at one place, or anywhere in the area. What is none of these, and every access that is to be
+ * refused, is the data port's.
+ *
+ * Single accesses are volatile, and vectors of them are behind a barrier of the compiler's: other
+ * threads may write the memory, and loops wait for that.
+ */
+#include "eu/tier/emit_message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
+#define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
+
+/* As the data port has them. */
+enum { SLM_OFFSET_MASK = 0x0fffffff, BTI_NON_COHERENT = 253, BTI_SLM = 254, BTI_STATELESS = 255 };
+enum { NEAR_B = 0x7fffff00 }; /* offsets below it are positive as 32 bits, and so is what follows */
+
+static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
+                           const char *type)
+{
+    unsigned at = zs_eu_emit_address(e, base, offset_B, type);
+
+    return VALUE("load %s, %s* %%v%u", type, type, at);
+}
+
+void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition)
+{
+    unsigned next = zs_eu_emit_label(e);
+
+    zs_eu_emit_branch(e, condition, next, m->slow, 1);
+    zs_eu_emit_put_label(e, next);
+}
+
+/* Bytes from an offset (i64) on are inside. */
+static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
+                       unsigned size_B)
+{
+    unsigned places = VALUE("call i64 @llvm.usub.sat.i64(i64 %%v%u, i64 %u)", m->size, size_B - 1);
+
+    return VALUE("icmp ult i64 %%v%u, %%v%u", first, places);
+}
+
+static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned offset,
+                        uint32_t more_B, const char *type)
+{
+    unsigned at = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", m->base, offset);
+
+    at = more_B ? VALUE("getelementptr i8, i8* %%v%u, i64 %u", at, more_B) : at;
+    return VALUE("bitcast i8* %%v%u to %s*", at, type);
+}
+
+/* ---- lanes ---- */
+
+static unsigned address_bits(const struct zs_eu_emit_message *m)
+{
+    return m->wide ? 64 : 32;
+}
+
+/* Offsets from the base, of n lanes. */
+static unsigned offsets(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned bits = address_bits(m), n = m->n;
+    unsigned v = zs_eu_emit_read(e, m->address_at + group * n * bits / 8, bits / 8, n);
+
+    if (m->wide)
+        return VALUE("sub <%u x i64> %%v%u, %%v%u", n, v, zs_eu_emit_splat(e, m->start, 8, n));
+    if (zs_eu_emit_is_slm(m))
+        return VALUE("and <%u x i32> %%v%u, %%v%u", n, v,
+                     zs_eu_emit_splat(e, VALUE("add i32 0, %d", SLM_OFFSET_MASK), 4, n));
+    if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        return VALUE("shl <%u x i32> %%v%u, %%v%u", n, v,
+                     zs_eu_emit_splat(e, VALUE("add i32 0, 2"), 4, n));
+    return v;
+}
+
+unsigned zs_eu_emit_all_of(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned bits)
+{
+    unsigned id = VALUE("bitcast <%u x i1> %%v%u to i%u", m->n, bits, m->n);
+
+    return VALUE("icmp eq i%u %%v%u, -1", m->n, id);
+}
+
+/* The same of one lane: i64. */
+static unsigned offset(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned at)
+{
+    if (m->wide)
+        return VALUE("sub i64 %%v%u, %%v%u", at, m->start);
+    if (zs_eu_emit_is_slm(m))
+        at = VALUE("and i32 %%v%u, %d", at, SLM_OFFSET_MASK);
+    else if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        at = VALUE("shl i32 %%v%u, 2", at);
+    return VALUE("zext i32 %%v%u to i64", at);
+}
+
+static uint32_t data_of(const struct zs_eu_emit_message *m, unsigned element, unsigned group)
+{
+    return m->data_at + element * m->element_B + group * m->n * m->slot_B;
+}
+
+/* An element of n lanes from registers. */
+static unsigned from_slots(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                           unsigned element, unsigned group)
+{
+    unsigned v = zs_eu_emit_read(e, data_of(m, element, group), m->slot_B, m->n);
+
+    return m->size_B == m->slot_B ? v
+                                  : VALUE("trunc <%u x i%u> %%v%u to <%u x i%u>", m->n,
+                                          8 * m->slot_B, v, m->n, 8 * m->size_B);
+}
+
+/* What was loaded is in variables until all of it is: the payload may be where it goes. */
+static unsigned result(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
+                       unsigned group)
+{
+    unsigned index = 2 * element + group;
+
+    e->result_used[index] |= (uint8_t)(m->slot_B | m->n);
+    return index * 1000 + m->n * 10 + m->slot_B;
+}
+
+static void put(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
+                unsigned group, unsigned v)
+{
+    unsigned bits = 8 * m->slot_B;
+
+    if (m->size_B != m->slot_B)
+        v = VALUE("zext <%u x i%u> %%v%u to <%u x i%u>", m->n, 8 * m->size_B, v, m->n, bits);
+    LINE("store <%u x i%u> %%v%u, <%u x i%u>* %%r%u", m->n, bits, v, m->n, bits,
+         result(e, m, element, group));
+}
+
+/* Neighbours: whole vectors. Of several elements those of lanes overlap: what is stored is one. */
+static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                     unsigned first)
+{
+    char type[24];
+
+    snprintf(type, sizeof(type), "<%u x i%u>", m->n, 8 * m->size_B);
+    for (unsigned i = 0; i < m->elements; i++) {
+        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        if (m->writes)
+            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, from_slots(e, m, i, group),
+                 type, at);
+        else
+            put(e, m, i, group, VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
+    }
+}
+
+/* One place: to all lanes. */
+static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                     unsigned first)
+{
+    char type[8];
+
+    snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
+    for (unsigned i = 0; i < m->elements; i++) {
+        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        unsigned one = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
+        put(e, m, i, group, zs_eu_emit_splat(e, one, m->size_B, m->n));
+    }
+}
+
+static bool all_on(const struct zs_eu_emit_message *m)
+{
+    return m->active.known &&
+           m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
+}
+
+unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group)
+{
+    struct zs_eu_emit_mask mask = {.value = m->active_value};
+
+    return zs_eu_emit_lanes(e, mask, group * m->n, m->n);
+}
+
+/* Pointers of n lanes to an element. */
+static unsigned pointers(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
+                         unsigned group)
+{
+    unsigned base = m->base, n = m->n;
+
+    if (m->place_B[element])
+        base = VALUE("getelementptr i8, i8* %%v%u, i64 %u", base, m->place_B[element]);
+    unsigned at = VALUE("getelementptr i8, i8* %%v%u, <%u x i%u> %%v%u", base, n, address_bits(m),
+                        m->at[group]);
+    return VALUE("bitcast <%u x i8*> %%v%u to <%u x i%u*>", n, at, n, 8 * m->size_B);
+}
+
+/* Bytes and words: hosts gather none. Lanes that are off read the area's first. */
+static unsigned load_small(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned at = pointers(e, m, 0, group), bits = 8 * m->size_B;
+    unsigned v = VALUE("add <%u x i%u> zeroinitializer, zeroinitializer", m->n, bits);
+
+    for (unsigned lane = 0; lane < m->n; lane++) {
+        unsigned one = VALUE("extractelement <%u x i%u*> %%v%u, i32 %u", m->n, bits, at, lane);
+        one = VALUE("load volatile i%u, i%u* %%v%u, align 1", bits, bits, one);
+        v = VALUE("insertelement <%u x i%u> %%v%u, i%u %%v%u, i32 %u", m->n, bits, v, bits, one,
+                  lane);
+    }
+    return v;
+}
+
+static unsigned gather(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
+                       unsigned group)
+{
+    unsigned bits = 8 * m->size_B, n = m->n, at;
+
+    if (m->size_B < 4)
+        return load_small(e, m, group);
+    at = pointers(e, m, element, group);
+    return VALUE("call <%u x i%u> @zs_gather_%u_%u(<%u x i%u*> %%v%u)", n, bits, n, bits, n, bits,
+                 at);
+}
+
+/* Anywhere in the area; lanes that are off read its first bytes. */
+static void load_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+    for (unsigned i = 0; i < m->elements; i++)
+        put(e, m, i, group, gather(e, m, i, group));
+}
+
+/* In the order of lanes: of those at one place the last one stays. */
+static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned bits = 8 * m->size_B, n = m->n;
+
+    for (unsigned i = 0; i < m->elements; i++) {
+        unsigned v = from_slots(e, m, i, group), at = pointers(e, m, i, group);
+        LINE("call void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u> %%v%u, <%u x i%u*> %%v%u, "
+             "i32 1, <%u x i1> %%v%u)",
+             n, bits, n, bits, n, bits, v, n, bits, at, n, zs_eu_emit_lanes_on(e, m, group));
+    }
+    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+}
+
+void zs_eu_emit_offsets_inside(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned bits = address_bits(m), n = m->n;
+    unsigned last = VALUE("sub i64 %%v%u, %u", m->size, m->span_B);
+
+    m->at[group] = m->is_atomic ? offsets(e, m, group) : m->at[group];
+
+    if (m->wide) {
+        zs_eu_emit_need(e, m, VALUE("icmp uge i64 %%v%u, %u", m->size, m->span_B));
+    } else {
+        zs_eu_emit_need(e, m, VALUE("icmp ult i64 %%v%u, %d", last, NEAR_B));
+        last = VALUE("trunc i64 %%v%u to i32", last);
+    }
+    last = zs_eu_emit_splat(e, last, bits / 8, n);
+    if (!all_on(m))
+        m->at[group] = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> zeroinitializer",
+                             n, zs_eu_emit_lanes_on(e, m, group), n, bits, m->at[group], n, bits);
+    zs_eu_emit_need(
+        e, m,
+        zs_eu_emit_all_of(e, m,
+                          VALUE("icmp ule <%u x i%u> %%v%u, %%v%u", n, bits, m->at[group], last)));
+}
+
+/* n lanes that are no neighbours: at one place, or anywhere. */
+static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned one = zs_eu_emit_label(e), some = zs_eu_emit_label(e), next = zs_eu_emit_label(e);
+    unsigned bits = address_bits(m);
+
+    m->at[group] = offsets(e, m, group);
+    if (!m->writes) {
+        unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", m->n, bits, m->at[group]);
+        unsigned far = m->wide ? first : VALUE("zext i32 %%v%u to i64", first);
+        unsigned ok = zs_eu_emit_rising(e, m->at[group], zs_eu_emit_splat(e, first, bits / 8, m->n),
+                                        bits, m->n, 0);
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->span_B));
+        if (!all_on(m))
+            ok = VALUE("and i1 %%v%u, %%v%u", ok,
+                       zs_eu_emit_all_of(e, m, zs_eu_emit_lanes_on(e, m, group)));
+        zs_eu_emit_branch(e, ok, one, some, 0);
+        zs_eu_emit_put_label(e, one);
+        load_one(e, m, group, far);
+        LINE("br label %%l%u", next);
+        zs_eu_emit_put_label(e, some);
+    }
+    zs_eu_emit_offsets_inside(e, m, group);
+    if (m->writes)
+        store_lanes(e, m, group);
+    else
+        load_lanes(e, m, group);
+    LINE("br label %%l%u", next);
+    zs_eu_emit_put_label(e, next);
+}
+
+/* Lanes that are off keep what they have. */
+void zs_eu_emit_put_loaded(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
+                           unsigned group, unsigned v)
+{
+    unsigned bits = 8 * m->slot_B, n = m->n;
+
+    if (!all_on(m)) {
+        unsigned old = zs_eu_emit_read(e, at, m->slot_B, n);
+        v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", n,
+                  zs_eu_emit_lanes_on(e, m, group), n, bits, v, n, bits, old);
+    }
+    zs_eu_emit_write(e, at, m->slot_B, n, v);
+}
+
+static void write_results(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    unsigned bits = 8 * m->slot_B, n = m->n;
+
+    for (unsigned i = 0; i < m->elements; i++) {
+        for (unsigned g = 0; g < m->lanes / n; g++) {
+            unsigned v =
+                VALUE("load <%u x i%u>, <%u x i%u>* %%r%u", n, bits, n, bits, result(e, m, i, g));
+            zs_eu_emit_put_loaded(e, m, data_of(m, i, g), g, v);
+        }
+    }
+}
+
+/* What has to hold for lanes of a step to be neighbours, which begin at *ret_first (i64). */
+static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                           unsigned *ret_first)
+{
+    unsigned size_B = address_bits(m) / 8, by = m->size_B, is = UINT32_MAX;
+    uint32_t at = m->address_at + group * m->n * size_B;
+    const struct zs_eu_emit_rise *known = zs_eu_emit_rise_at(e, at, size_B, m->n);
+
+    if (!m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
+        by /= 4;
+    if (known)
+        is = zs_eu_emit_rise_by(e, known, by);
+    if (is == UINT32_MAX) {
+        unsigned v = zs_eu_emit_read(e, at, size_B, m->n);
+        struct zs_eu_emit_rise itself = zs_eu_emit_rise_itself(e, v, size_B, m->n);
+        known = &itself;
+        is = zs_eu_emit_rise_by(e, known, by);
+        *ret_first = offset(e, m, itself.first);
+    } else {
+        *ret_first = offset(e, m, known->first);
+    }
+    return VALUE("and i1 %%v%u, %%v%u", is,
+                 inside(e, m, *ret_first, m->span_B + m->size_B * (m->n - 1)));
+}
+
+/* All lanes, if they are neighbours. */
+static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned ready)
+{
+    unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e), first[4], ok = UINT32_MAX;
+    uint32_t all = m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1;
+
+    if (!all_on(m))
+        ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value, all);
+    for (unsigned g = 0; g < m->lanes / m->n; g++) {
+        unsigned is = neighbours(e, m, g, &first[g]);
+        ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
+    }
+    zs_eu_emit_branch(e, ok, row, other, 0);
+    zs_eu_emit_put_label(e, row);
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        move_row(e, m, g, first[g]);
+    LINE("br label %%l%u", ready);
+    zs_eu_emit_put_label(e, other);
+}
+
+static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
+{
+    unsigned ready = zs_eu_emit_label(e);
+
+    if (m->elements == 1 || !m->writes)
+        move_rows(e, m, ready);
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        move_group(e, m, g);
+    LINE("br label %%l%u", ready);
+    zs_eu_emit_put_label(e, ready);
+    if (!m->writes)
+        write_results(e, m);
+    LINE("br label %%l%u", m->done);
+}
+
+/* One lane, which is on. */
+static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
+{
+    unsigned first = zs_eu_emit_read_one(e, m->address_at, m->wide ? 8 : 4);
+    char type[8];
+
+    snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
+    first = offset(e, m, first);
+    zs_eu_emit_need(e, m, inside(e, m, first, m->span_B));
+    for (unsigned i = 0; i < m->elements; i++) {
+        uint32_t data = m->data_at + i * m->element_B;
+        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        if (m->writes) {
+            unsigned v = zs_eu_emit_read_one(e, data, m->size_B);
+            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, v, type, at);
+            continue;
+        }
+        unsigned v = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
+        if (m->size_B < 4)
+            v = VALUE("zext %s %%v%u to i32", type, v);
+        zs_eu_emit_write_one(e, data, m->slot_B, v);
+    }
+    LINE("br label %%l%u", m->done);
+}
+
+/* ---- blocks ---- */
+
+/* Where it begins, from the base: i64. */
+static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    if (m->wide) {
+        unsigned at = zs_eu_emit_read_one(e, m->address_at, 8);
+        return VALUE("sub i64 %%v%u, %%v%u", at, m->start);
+    }
+    if (m->port->space == ZS_PORT_SPACE_SCRATCH) {
+        unsigned own = zs_eu_emit_read_one(e, m->address_at + 20, 4);
+        own = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", own, ~0x3ff));
+        own = VALUE("add i64 %%v%u, %u", own, m->port->block_offset_B);
+        unsigned bias = load_field(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
+        return VALUE("sub i64 %%v%u, %%v%u", own, bias);
+    }
+    bool lsc = m->port->shape == ZS_PORT_SHAPE_LSC;
+    unsigned at = zs_eu_emit_read_one(e, m->address_at + (lsc ? 0 : 8), 4);
+    if (zs_eu_emit_is_slm(m))
+        at = VALUE("and i32 %%v%u, %d", at, SLM_OFFSET_MASK);
+    at = VALUE("zext i32 %%v%u to i64", at);
+    if (!lsc)
+        at = VALUE("shl i64 %%v%u, %u", at, m->port->block_shift);
+    if (lsc || m->port->space != ZS_PORT_SPACE_PAYLOAD)
+        return at;
+    unsigned more = zs_eu_emit_read_one(e, m->address_at + 20, 4);
+    more = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", more, ~0x3ff));
+    return VALUE("add i64 %%v%u, %%v%u", at, more);
+}
+
+static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
+{
+    uint32_t size_B = m->port->block_B, at_B = 0;
+    unsigned first = block_offset(e, m);
+
+    zs_eu_emit_need(e, m, inside(e, m, first, size_B));
+    for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
+        unsigned n = at_B + 64 <= size_B ? 16 : 8;
+        const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
+        unsigned at = pointer(e, m, first, at_B, type);
+        if (m->writes)
+            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type,
+                 zs_eu_emit_read(e, m->data_at + at_B, 4, n), type, at);
+        else
+            zs_eu_emit_write(e, m->data_at + at_B, 4, n,
+                             VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
+    }
+    for (; at_B < size_B; at_B += 4) {
+        unsigned at = pointer(e, m, first, at_B, "i32");
+        if (m->writes)
+            LINE("store volatile i32 %%v%u, i32* %%v%u, align 1",
+                 zs_eu_emit_read_one(e, m->data_at + at_B, 4), at);
+        else
+            zs_eu_emit_write_one(e, m->data_at + at_B, 4,
+                                 VALUE("load volatile i32, i32* %%v%u, align 1", at));
+    }
+    LINE("br label %%l%u", m->done);
+}
+
+/* ---- which messages ---- */
+
+static bool describe_area(struct zs_eu_emit_message *ret)
+{
+    const struct zs_port_message *m = ret->port;
+
+    if (ret->wide)
+        return m->space == ZS_PORT_SPACE_GLOBAL;
+    if (m->space == ZS_PORT_SPACE_SLM)
+        return m->bti == BTI_SLM;
+    if (m->space == ZS_PORT_SPACE_SCRATCH)
+        return m->shape == ZS_PORT_SHAPE_SCRATCH;
+    if (m->space == ZS_PORT_SPACE_PAYLOAD)
+        return (m->bti == BTI_STATELESS || m->bti == BTI_NON_COHERENT) && !ret->writes;
+    return m->space == ZS_PORT_SPACE_GLOBAL && m->bti < ZS_PORT_SURFACES_MAX;
+}
+
+static bool describe_block(const struct zs_eu_send_desc *d, struct zs_eu_emit_message *ret)
+{
+    const struct zs_port_message *m = ret->port;
+    uint32_t grf = ZS_EU_OFFSET(grf);
+
+    bool all = ret->active.known &&
+               (ret->active.bits == 0xffff || (ret->active.bits == 0xff && m->block_B == 32));
+    if (m->block_B % 4 || !m->block_B || m->block_upper || (m->masked && !all))
+        return false;
+    switch (m->shape) {
+    case ZS_PORT_SHAPE_BLOCK:
+    case ZS_PORT_SHAPE_SCRATCH:
+    case ZS_PORT_SHAPE_A64_BLOCK:
+        ret->wide = m->shape == ZS_PORT_SHAPE_A64_BLOCK;
+        ret->data_at = grf + (!ret->writes      ? d->dst_B
+                              : m->data_in_src1 ? d->src1_B
+                                                : d->src0_B + m->header_grf * 32u);
+        break;
+    case ZS_PORT_SHAPE_LSC:
+        if (m->address_B != 4 && m->address_B != 8)
+            return false;
+        ret->wide = m->address_B == 8;
+        ret->data_at = grf + (ret->writes ? d->src1_B : d->dst_B);
+        break;
+    default:
+        return false;
+    }
+    ret->address_at = grf + d->src0_B;
+    return describe_area(ret);
+}
+
+/* Elements are channels of a mask, or one behind the other. */
+static void place_elements(const struct zs_port_message *m, struct zs_eu_emit_message *ret)
+{
+    unsigned channels = m->channels ? m->channels : 15, channel = 0;
+
+    for (unsigned i = 0; i < m->elements; i++, channel++) {
+        while (channel < 4 && !(channels >> channel & 1))
+            channel++;
+        ret->place_B[i] = channel * m->element_B;
+    }
+    ret->span_B = ret->place_B[m->elements - 1] + m->element_B;
+}
+
+static bool describe_lanes(const struct zs_eu_send_desc *d, struct zs_eu_emit_message *ret)
+{
+    const struct zs_port_message *m = ret->port;
+    uint32_t grf = ZS_EU_OFFSET(grf);
+
+    if (m->lanes < d->exec_size || (m->lanes != 1 && m->lanes != 8 && m->lanes % 16) || m->upper ||
+        (m->block_B && m->lanes != 1) || m->elements == 0 || m->elements > 4 ||
+        (m->elements > 1 && m->element_B < 4))
+        return false;
+    ret->lanes = d->exec_size == 1 ? 1 : m->lanes;
+    ret->n = m->lanes == 8 ? 8 : 16;
+    ret->elements = m->elements;
+    ret->size_B = m->element_B;
+    ret->slot_B = m->element_B == 8 ? 8 : 4;
+    ret->element_B = m->lanes * ret->slot_B;
+    place_elements(m, ret);
+    switch (m->shape) {
+    case ZS_PORT_SHAPE_LSC:
+        if (m->slot_B != ret->slot_B || (m->address_B != 4 && m->address_B != 8))
+            return false;
+        ret->wide = m->address_B == 8;
+        ret->element_B = m->component_B;
+        break;
+    case ZS_PORT_SHAPE_OFFSETS:
+    case ZS_PORT_SHAPE_DWORD_OFFSETS:
+    case ZS_PORT_SHAPE_ADDRESSES:
+        if (m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS && m->element_B % 4)
+            return false;
+        ret->wide = m->shape == ZS_PORT_SHAPE_ADDRESSES;
+        break;
+    default:
+        return false;
+    }
+    uint32_t addresses_B = m->header_grf * 32u + m->lanes * (ret->wide ? 8u : 4u);
+    bool apart = m->data_in_src1 || m->shape == ZS_PORT_SHAPE_LSC;
+    ret->address_at = grf + d->src0_B + m->header_grf * 32u;
+    ret->data_at = grf + (!ret->writes ? d->dst_B : apart ? d->src1_B : d->src0_B + addresses_B);
+    return (m->lanes != 1 || ret->lanes == 1) && describe_area(ret);
+}
+
+/* What it says, if it is one of these. */
+static bool describe(const struct zs_eu_op *op, struct zs_eu_emit_message *ret)
+{
+    const struct zs_port_message_row *row;
+    const struct zs_eu_send *send = &op->send->send;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+
+    if (!m || op->arg || send->d.eot || row->is_fence || zs_eu_send_joins(send, m) || m->strided ||
+        m->offset64 || (send->d.checks_local && m->space == ZS_PORT_SPACE_SLM))
+        return false;
+    ret->op = op;
+    ret->port = m;
+    ret->d = &send->d;
+    ret->is_atomic = row->is_atomic;
+    ret->writes = m->bytes_written != 0 || ret->is_atomic;
+    if (ret->is_atomic)
+        return zs_eu_emit_atomic_operands(m, &ret->operands) && describe_lanes(&send->d, ret) &&
+               ret->lanes > 1 && (!m->returns || (send->d.has_dst && m->rlen));
+    if ((m->bytes_read != 0) == ret->writes || (!ret->writes && (!send->d.has_dst || !m->rlen)))
+        return false;
+    return m->lanes ? describe_lanes(&send->d, ret) : describe_block(&send->d, ret);
+}
+
+static void note_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
+                      unsigned size_B, void (*note)(struct zs_eu_emit *, uint32_t, uint32_t))
+{
+    zs_eu_emit_lanes_at(e, m->op, at, size_B);
+    note(e, at, m->lanes * size_B);
+    zs_eu_emit_lanes_end(e);
+}
+
+bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
+                              struct zs_eu_emit_mask active)
+{
+    struct zs_eu_emit_message m = {.active = active};
+    uint32_t grf = ZS_EU_OFFSET(grf);
+
+    if (!describe(op, &m) || m.lanes == 1)
+        return false;
+    if (!m.lanes) {
+        zs_eu_emit_reads(e, m.address_at, 32);
+        if (m.writes)
+            zs_eu_emit_reads(e, m.data_at, m.port->block_B);
+        else if (active.known && active.bits)
+            zs_eu_emit_writes(e, m.data_at, m.port->block_B);
+        return true;
+    }
+    bool predicated = op->predicate != ZS_EU_OFFSET(all_ones) || op->chan_offset % 8;
+    uint32_t all = m.lanes == 32 ? UINT32_MAX : (1u << m.lanes) - 1;
+    zs_eu_emit_reads(e, grf + op->send->send.d.src0_B, m.port->header_grf * 32u);
+    note_rows(e, &m, m.address_at, m.wide ? 8 : 4, zs_eu_emit_reads);
+    for (unsigned i = 0; i < m.operands; i++)
+        note_rows(e, &m, m.data_at + i * m.element_B, 4, zs_eu_emit_reads);
+    if (m.is_atomic)
+        m.data_at = grf + m.d->dst_B;
+    bool only_reads = m.writes && !m.is_atomic;
+    for (unsigned i = 0; i < (m.is_atomic ? m.port->returns : m.elements); i++) {
+        uint32_t at = m.data_at + i * m.element_B;
+        if (only_reads || predicated || (op->lanes & all) != all)
+            note_rows(e, &m, at, m.slot_B, zs_eu_emit_reads);
+        else
+            note_rows(e, &m, at, m.slot_B,
+                      all_on(&m) ? zs_eu_emit_writes : zs_eu_emit_writes_lanes);
+    }
+    return true;
+}
+
+/* The group's barrier: a signal more. Those with a number (of XeHPC) are the data port's. */
+static bool emit_barrier(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
+                         unsigned active)
+{
+    const struct zs_port_message_row *row;
+    const struct zs_eu_send *send = &op->send->send;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+
+    if (!m || op->arg || send->d.eot || row->kind != ZS_MSG_BARRIER || zs_eu_send_joins(send, m))
+        return false;
+    unsigned own = zs_eu_emit_label(e), named = zs_eu_emit_label(e), done = zs_eu_emit_label(e);
+    if (m->op) {
+        unsigned number = zs_eu_emit_read_one(e, ZS_EU_OFFSET(grf) + send->d.src0_B + 8, 4);
+        number = VALUE("and i32 %%v%u, 255", number);
+        zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", number), own, named, 1);
+        zs_eu_emit_put_label(e, named);
+        zs_eu_emit_runner(e, op, index, active);
+        LINE("br label %%l%u", done);
+        zs_eu_emit_put_label(e, own);
+    }
+    unsigned at = zs_eu_emit_address(e, "%port", offsetof(struct zs_port, barrier_signals), "i32");
+    LINE("store i32 %%v%u, i32* %%v%u",
+         VALUE("add i32 %%v%u, 1", VALUE("load i32, i32* %%v%u", at)), at);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, done);
+    return true;
+}
+
+bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
+                        struct zs_eu_emit_mask active, unsigned active_value)
+{
+    struct zs_eu_emit_message m = {.active = active};
+
+    if (emit_barrier(e, op, index, active_value))
+        return true;
+    if (!describe(op, &m))
+        return false;
+    m.active_value = active_value;
+    m.slow = zs_eu_emit_label(e);
+    m.done = zs_eu_emit_label(e);
+    zs_eu_emit_find_area(e, &m);
+    if (m.is_atomic)
+        zs_eu_emit_atomic(e, &m);
+    else if (m.lanes == 1)
+        move_single(e, &m);
+    else if (m.lanes)
+        move_lanes(e, &m);
+    else
+        move_block(e, &m);
+    zs_eu_emit_put_label(e, m.slow);
+    zs_eu_emit_runner(e, op, index, active_value);
+    LINE("br label %%l%u", m.done);
+    zs_eu_emit_put_label(e, m.done);
+    return true;
+}

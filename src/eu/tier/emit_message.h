@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages in line: what emit_message.c and emit_atomic.c share. */
+#ifndef ZS_EU_EMIT_MESSAGE_H
+#define ZS_EU_EMIT_MESSAGE_H
+
+#include "eu/tier/emit.h"
+
+#include "dataport/dataport.h"
+
+struct zs_eu_emit_message {
+    const struct zs_eu_send_desc *d;
+    const struct zs_eu_op *op;
+    const struct zs_port_message *port;
+    bool writes, wide;                       /* addresses of 64 bits */
+    unsigned lanes, n, elements;             /* lanes in steps of n */
+    unsigned size_B, slot_B;                 /* of an element in memory, in registers */
+    uint32_t address_at, data_at, element_B; /* in the thread; the next element */
+    struct zs_eu_emit_mask active;
+    unsigned active_value;
+    unsigned slow, done; /* labels */
+    unsigned base, size; /* values: i8*, i64 */
+    unsigned start;      /* of a range: i64 */
+    unsigned at[4];      /* offsets from base of n lanes: <n x i64> or <n x i32> */
+    unsigned place_B[4]; /* of elements, from a lane's offset */
+    unsigned span_B;     /* of all elements */
+    bool is_atomic;
+    unsigned
+        operands; /* of an atomic: elements at data_at, those of all lanes one behind the other */
+};
+
+/* ---- emit_area.c ---- */
+/* Of what it reaches base, size, start. */
+void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m);
+
+/* ---- emit_message.c ---- */
+/* Go on where it holds, else the slow way. */
+void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition);
+/* m->at[group], of lanes that are off 0: all of them are inside, or the slow way. */
+void zs_eu_emit_offsets_inside(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group);
+/* <n x i1>; whether all of such bits are set. */
+unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group);
+unsigned zs_eu_emit_all_of(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned bits);
+/* n lanes of what is loaded, lanes that are off stay as they are. */
+void zs_eu_emit_put_loaded(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
+                           unsigned group, unsigned value);
+static inline bool zs_eu_emit_is_slm(const struct zs_eu_emit_message *m)
+{
+    return !m->wide && m->port->space == ZS_PORT_SPACE_SLM;
+}
+
+/* ---- emit_atomic.c ---- */
+/* Operands of an atomic; false: it is none that is written in line. */
+bool zs_eu_emit_atomic_operands(const struct zs_port_message *m, unsigned *ret);
+void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m);
+
+#endif

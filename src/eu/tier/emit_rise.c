@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Vectors that rise from lane to lane: what addresses are made of is followed through a segment, so
+ * that a message looks at a number and a condition where it would look at all lanes. Sums with what
+ * all lanes have alike, shifts and wider elements go back to one vector, the root, mostly an index
+ * or local ids; of all messages with this root the lanes are neighbours if it rises as it has to.
+ */
+#include "eu/tier/emit.h"
+
+#define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
+
+enum { NONE = UINT32_MAX };
+
+/* ---- what is known ---- */
+
+void zs_eu_emit_rise_forget(struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
+{
+    for (unsigned i = 0; i < e->rise_count;) {
+        const struct zs_eu_emit_rise *r = &e->rises[i];
+        if (at < r->at + r->lanes * r->size_B && r->at < at + size_B)
+            e->rises[i] = e->rises[--e->rise_count];
+        else
+            i++;
+    }
+}
+
+const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uint32_t at,
+                                                 unsigned size_B, unsigned lanes)
+{
+    for (unsigned i = 0; i < e->rise_count; i++) {
+        const struct zs_eu_emit_rise *r = &e->rises[i];
+        if (r->at == at && r->size_B == size_B && r->lanes == lanes)
+            return r;
+    }
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+static unsigned both(struct zs_eu_emit *e, unsigned a, unsigned b)
+{
+    return a == NONE ? b : b == NONE || a == b ? a : VALUE("and i1 %%v%u, %%v%u", a, b);
+}
+
+struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,
+                                              unsigned size_B, unsigned lanes)
+{
+    return (struct zs_eu_emit_rise){
+        .first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", lanes, 8 * size_B, vector),
+        .condition = NONE,
+        .root = vector,
+        .root_B = (uint8_t)size_B,
+        .lanes = (uint8_t)lanes,
+        .factor = 1,
+    };
+}
+
+/* Of a row's source, whose value of these lanes is a vector. */
+static struct zs_eu_emit_rise source_of(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned i,
+                                        unsigned first, unsigned lanes, unsigned vector)
+{
+    unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
+    bool one = op->cls >> i & 1;
+    const struct zs_eu_emit_rise *known =
+        one ? NULL : zs_eu_emit_rise_at(e, op->src[i] + first * size_B, size_B, lanes);
+    struct zs_eu_emit_rise ret = known ? *known : zs_eu_emit_rise_itself(e, vector, size_B, lanes);
+
+    if (one) {
+        ret.root = NONE;
+        ret.factor = 0;
+    }
+    return ret;
+}
+
+static bool add(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, const struct zs_eu_emit_rise *b,
+                const char *how, unsigned bits)
+{
+    unsigned first = VALUE("%s i%u %%v%u, %%v%u", how, bits, a->first, b->first);
+    unsigned condition = both(e, a->condition, b->condition);
+
+    if (b->root != NONE && (a->root != NONE || *how == 's'))
+        return false;
+    if (b->root != NONE)
+        *a = *b;
+    a->first = first;
+    a->condition = condition;
+    return true;
+}
+
+/* By as many bits as a constant says. */
+static bool shift(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_rise *a,
+                  unsigned bits)
+{
+    const uint8_t *by = zs_eu_emit_constant_at(e, op->src[1], 1);
+
+    if (!(op->cls >> 1 & 1) || !by || *by >= 8)
+        return false;
+    a->first = VALUE("shl i%u %%v%u, %u", bits, a->first, *by);
+    a->factor <<= *by;
+    return a->factor <= UINT16_MAX;
+}
+
+/* To wider elements: lanes go on rising if the last one does not overflow. */
+static bool extend(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, unsigned from, unsigned to,
+                   bool is_signed, unsigned lanes)
+{
+    uint64_t limit = (UINT64_C(1) << (from - is_signed)) - 1;
+    uint64_t most = (uint64_t)a->factor * ZS_EU_EMIT_RISE_MAX * (lanes - 1);
+
+    if (most > limit)
+        return false;
+    if (most)
+        a->condition = both(e, a->condition,
+                            VALUE("icmp %s i%u %%v%u, %llu", is_signed ? "sle" : "ule", from,
+                                  a->first, (unsigned long long)(limit - most)));
+    a->first = VALUE("%s i%u %%v%u to i%u", is_signed ? "sext" : "zext", from, a->first, to);
+    return true;
+}
+
+enum { COPIES = 1, ADDS = 2, SUBTRACTS = 4, EXTENDS = 8, EXTENDS_SIGN = 16, SHIFTS = 32 };
+static const uint8_t ways[ZS_EU_ROW_COUNT] = {
+    [ZS_EU_ROW_MOV_32] = COPIES,
+    [ZS_EU_ROW_MOV_64] = COPIES,
+    [ZS_EU_ROW_ADD_32] = ADDS,
+    [ZS_EU_ROW_ADD_64] = ADDS,
+    [ZS_EU_ROW_ADD3_32] = ADDS,
+    [ZS_EU_ROW_SUB_32] = SUBTRACTS,
+    [ZS_EU_ROW_SHL_32] = SHIFTS,
+    [ZS_EU_ROW_SHL_64] = SHIFTS,
+    [ZS_EU_ROW_S16_S32] = EXTENDS_SIGN,
+    [ZS_EU_ROW_S16_S64] = EXTENDS_SIGN,
+    [ZS_EU_ROW_S32_S64] = EXTENDS_SIGN,
+    [ZS_EU_ROW_U16_U32] = EXTENDS,
+    [ZS_EU_ROW_U16_U64] = EXTENDS,
+    [ZS_EU_ROW_U32_U64] = EXTENDS,
+    [ZS_EU_ROW_SHLW_S32] = EXTENDS_SIGN | SHIFTS,
+    [ZS_EU_ROW_SHLW_U32] = EXTENDS | SHIFTS,
+};
+
+bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned first,
+                         unsigned lanes, const unsigned src[3], struct zs_eu_emit_rise *ret)
+{
+    const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
+    unsigned way = ways[op->kind], from = 8u * row->src_B[0], to = 8u * row->dst_B;
+    struct zs_eu_emit_rise a[3];
+    bool ok = !e->dry && op->cls != ZS_EU_CLASS_N1 && way;
+
+    for (unsigned i = 0; i < 3 && row->src_B[i] && ok; i++)
+        a[i] = source_of(e, op, i, first, lanes, src[i]);
+    if (way & (EXTENDS | EXTENDS_SIGN))
+        ok = ok && extend(e, &a[0], from, to, way & EXTENDS_SIGN, lanes);
+    if (way & SHIFTS)
+        ok = ok && shift(e, op, &a[0], to);
+    for (unsigned i = 1; i < 3 && row->src_B[i] && way & (ADDS | SUBTRACTS); i++)
+        ok = ok && add(e, &a[0], &a[i], way & ADDS ? "add" : "sub", to);
+    if (!ok || a[0].root == NONE)
+        return false;
+    *ret = a[0];
+    ret->at = op->dst + first * row->dst_B;
+    ret->size_B = row->dst_B;
+    ret->lanes = (uint8_t)lanes;
+    return true;
+}
+
+void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *rise)
+{
+    if (e->rise_count < ZS_ARRAY_LEN(e->rises))
+        e->rises[e->rise_count++] = *rise;
+}
+
+unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
+                           unsigned lanes, unsigned step)
+{
+    unsigned id = e->next++;
+
+    if (!e->dry) {
+        zs_buf_printf(&e->body, "  %%v%u = add <%u x i%u> %%v%u, <", id, lanes, bits, first);
+        for (unsigned i = 0; i < lanes; i++)
+            zs_buf_printf(&e->body, "%si%u %u", i ? ", " : "", bits, step * i);
+        zs_buf_puts(&e->body, ">\n");
+    }
+    id = VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", lanes, bits, vector, id);
+    return VALUE("icmp eq i%u %%v%u, -1", lanes,
+                 VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, id, lanes));
+}
+
+unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step)
+{
+    unsigned n = r->lanes, bits = 8u * r->root_B, by = step / r->factor;
+
+    if (step % r->factor || by > ZS_EU_EMIT_RISE_MAX)
+        return NONE;
+    unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", n, bits, r->root);
+    unsigned is =
+        zs_eu_emit_rising(e, r->root, zs_eu_emit_splat(e, first, r->root_B, n), bits, n, by);
+    return both(e, is, r->condition);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where threads come in, and where one of a series follows another.
+ *
+ * What differs between the threads of a group is a row of a table, and rows of local ids: of short
+ * threads most of the time would go into leaving the function, setting up the next one and coming
+ * in again. Of the registers of the thread that runs memory holds what all have alike; what is its
+ * own is stored where the function is left.
+ */
+#include "dataport/dataport.h"
+#include "eu/tier/emit.h"
+
+#define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
+#define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
+
+static uint32_t start_of(const struct zs_eu_emit *e)
+{
+    return e->block_segment[e->p->entry_block];
+}
+
+/* ---- threads come in ---- */
+
+/* Whether threads come to a segment as they start, and never again. */
+static bool only_starts(const struct zs_eu_emit *e, uint32_t segment)
+{
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS], half = e->segment_count / 2;
+    unsigned count;
+
+    if (segment % half != start_of(e))
+        return false;
+    for (uint32_t i = 0; i < half; i++) {
+        if (!zs_eu_emit_successors(e, i, to, &count))
+            return false;
+        for (unsigned k = 0; k < count; k++) {
+            if (to[k] == start_of(e))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A unit of a thread that starts. */
+static void begin_unit(struct zs_eu_emit *e, uint32_t unit)
+{
+    uint32_t file = ZS_EU_OFFSET(grf), at = unit * 32, size_B = zs_eu_file_B(e->p);
+
+    if (at >= file + e->options.payload_B && at < file + size_B)
+        zs_eu_emit_clear(e, unit);
+    else
+        zs_eu_emit_fill(e, unit);
+}
+
+void zs_eu_emit_entries(struct zs_eu_emit *e)
+{
+    unsigned at = VALUE("ptrtoint i8* %%op to i64"), ops = VALUE("ptrtoint i8* %%ops to i64");
+
+    at = VALUE("sub i64 %%v%u, %%v%u", at, ops);
+    LINE("switch i64 %%v%u, label %%bail [", at);
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        if (e->segments[i].in && e->segments[i].entry)
+            LINE("  i64 %llu, label %%n%u",
+                 (unsigned long long)e->segments[i].first * sizeof(struct zs_eu_op), i);
+    }
+    LINE("]");
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        if (!e->segments[i].in || !e->segments[i].entry)
+            continue;
+        zs_buf_printf(&e->body, "n%u:\n", i);
+        zs_eu_emit_each_unit(e, &e->segments[i].live,
+                             only_starts(e, i) ? begin_unit : zs_eu_emit_fill);
+        LINE("br label %%s%u", i);
+    }
+}
+
+/* ---- threads of a series ---- */
+
+/* Messages that go by fields of the port which are a thread's own. */
+static bool has_scratch(const struct zs_eu_program *p)
+{
+    const struct zs_port_message_row *row;
+
+    for (size_t i = 0; i < p->sends.count; i++) {
+        const struct zs_eu_send *send = &p->sends.items[i].send;
+        const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
+        if (m && m->space == ZS_PORT_SPACE_SCRATCH)
+            return true;
+    }
+    return false;
+}
+
+bool zs_eu_emit_can_follow(const struct zs_eu_emit *e)
+{
+    uint32_t start = start_of(e) + e->segment_count / 2;
+
+    return e->options.own_B && e->options.own_B % 32 == 0 && !e->options.keeps_state &&
+           e->segments[start].in && e->segments[start].entry && !has_scratch(e->p);
+}
+
+/* Nothing ties threads of a group to each other, so that those of the next one may follow. */
+static bool is_loose(const struct zs_eu_program *p)
+{
+    const struct zs_port_message_row *row;
+
+    for (size_t i = 0; i < p->op_count; i++) {
+        uint16_t kind = p->ops[i].kind;
+        if (kind == ZS_EU_KIND_WAIT || kind == ZS_EU_KIND_WAIT_NAMED || kind == ZS_EU_KIND_PAIR)
+            return false;
+    }
+    for (size_t i = 0; i < p->sends.count; i++) {
+        const struct zs_eu_program_send *send = &p->sends.items[i];
+        bool known = send->send.exec && zs_eu_send_message(&send->send, &row);
+        if (known ? row->kind == ZS_MSG_BARRIER
+                  : send->desc_is_reg && send->send.d.sfid == ZS_SFID_GTWY)
+            return false;
+    }
+    return true;
+}
+
+/* Units of registers that are a thread's own. */
+static bool is_own(const struct zs_eu_emit *e, uint32_t unit)
+{
+    uint32_t r0 = ZS_EU_OFFSET(grf) / 32, ids = r0 + e->p->regs.grf_B / 32;
+
+    return unit == r0 || (unit >= ids && unit < ids + e->options.own_B / 32);
+}
+
+void zs_eu_emit_own(struct zs_eu_emit *e, void (*what)(struct zs_eu_emit *, uint32_t))
+{
+    for (uint32_t unit = ZS_EU_OFFSET(grf) / 32; e->follows && unit < ZS_EU_EMIT_UNITS; unit++) {
+        if (is_own(e, unit))
+            what(e, unit);
+    }
+}
+
+static void store_u32(struct zs_eu_emit *e, uint32_t at, unsigned value)
+{
+    LINE("store i32 %%v%u, i32* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i32"));
+}
+
+static void store_u64(struct zs_eu_emit *e, uint32_t at, unsigned value)
+{
+    LINE("store i64 %%v%u, i64* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i64"));
+}
+
+static unsigned load_at(struct zs_eu_emit *e, const char *base, uint64_t offset_B, const char *type)
+{
+    unsigned at = zs_eu_emit_address(e, base, offset_B, type);
+
+    return VALUE("load %s, %s* %%v%u, align 4", type, type, at);
+}
+
+/* All lanes run again, where they may have parted, or be in a function that was called. */
+static void unite(struct zs_eu_emit *e)
+{
+    uint32_t ce = e->p->full_ce, outermost = (ZS_EU_DEPTHS - 1u) << ZS_EU_BLOCK_BITS;
+    bool calls = false;
+
+    for (size_t i = 0; i < e->p->op_count; i++)
+        calls |= e->p->ops[i].kind == ZS_EU_KIND_CALL;
+    if (calls)
+        store_u32(e, ZS_EU_OFFSET(depth_key), VALUE("add i32 0, %u", outermost));
+    if (e->full)
+        return;
+    store_u32(e, ZS_EU_OFFSET(waiting), VALUE("add i32 0, 0"));
+    store_u32(e, ZS_EU_OFFSET(merge_block), VALUE("add i32 0, -1"));
+    store_u32(e, ZS_EU_OFFSET(ce), VALUE("add i32 0, %u", ce));
+    for (unsigned i = 0; i < 2; i++)
+        store_u64(e, ZS_EU_OFFSET(block_count) + 8 * i,
+                  VALUE("add i64 0, %llu", (unsigned long long)zs_eu_emit_counted(ce, i)));
+}
+
+/* On to the next group's first thread, whose r0.1 is another. */
+static void follow_group(struct zs_eu_emit *e, unsigned at, unsigned end)
+{
+    enum { GROUP_X = 4 };
+    unsigned more = zs_eu_emit_label(e), none = zs_eu_emit_label(e);
+    unsigned groups = load_at(e, "%t", ZS_EU_OFFSET(series.groups), "i32");
+    unsigned is = VALUE("icmp ne i32 %%v%u, 0", groups);
+
+    is = VALUE("and i1 %%v%u, %%v%u", is, VALUE("icmp eq i32 %%v%u, %%v%u", at, end));
+    zs_eu_emit_branch(e, is, more, none, 1);
+    zs_eu_emit_put_label(e, more);
+    store_u32(e, ZS_EU_OFFSET(series.groups), VALUE("sub i32 %%v%u, 1", groups));
+    store_u32(e, ZS_EU_OFFSET(series.at), VALUE("add i32 0, 0"));
+    unsigned x = load_at(e, "%t", ZS_EU_OFFSET(grf) + GROUP_X, "i32");
+    store_u32(e, ZS_EU_OFFSET(grf) + GROUP_X, VALUE("add i32 %%v%u, 1", x));
+    unite(e);
+    LINE("br label %%following");
+    zs_eu_emit_put_label(e, none);
+}
+
+void zs_eu_emit_follow(struct zs_eu_emit *e)
+{
+    unsigned more = zs_eu_emit_label(e), last = zs_eu_emit_label(e);
+
+    if (!e->follows)
+        return;
+    unsigned at = load_at(e, "%t", ZS_EU_OFFSET(series.at), "i32");
+    unsigned end = load_at(e, "%t", ZS_EU_OFFSET(series.end), "i32");
+    at = VALUE("add i32 %%v%u, 1", at);
+    zs_eu_emit_branch(e, VALUE("icmp ult i32 %%v%u, %%v%u", at, end), more, last, 1);
+    zs_eu_emit_put_label(e, more);
+    store_u32(e, ZS_EU_OFFSET(series.at), at);
+    unite(e);
+    LINE("br label %%following");
+    zs_eu_emit_put_label(e, last);
+    if (is_loose(e->p))
+        follow_group(e, at, end);
+}
+
+/* r0: what of it is another thread's in the next one's. */
+static unsigned next_r0(struct zs_eu_emit *e)
+{
+    unsigned v = load_at(e, "%t", ZS_EU_OFFSET(grf), "<8 x i32>");
+
+    if (e->options.own & 1 << 2)
+        v = VALUE("insertelement <8 x i32> %%v%u, i32 %%v%u, i32 2", v,
+                  load_at(e, "%row", offsetof(struct zs_eu_series_row, r0_2), "i32"));
+    if (e->options.own & 1 << 5)
+        v = VALUE("insertelement <8 x i32> %%v%u, i32 %%v%u, i32 5", v,
+                  load_at(e, "%row", offsetof(struct zs_eu_series_row, r0_5), "i32"));
+    return v;
+}
+
+/* A unit of the next thread: what is its own goes to memory where the function does not have it. */
+static void next_unit(struct zs_eu_emit *e, uint32_t unit)
+{
+    const struct zs_eu_emit_segment *start = &e->segments[start_of(e) + e->segment_count / 2];
+    uint32_t r0 = ZS_EU_OFFSET(grf) / 32, ids = r0 + e->p->regs.grf_B / 32;
+    unsigned v;
+
+    if (!is_own(e, unit)) {
+        zs_eu_emit_set_unit(e, unit, load_at(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
+        return;
+    }
+    if (!zs_eu_emit_has(&start->live, unit))
+        return;
+    v = unit == r0 ? next_r0(e) : load_at(e, "%own", (unit - ids) * UINT64_C(32), "<8 x i32>");
+    if (!zs_eu_emit_set_unit(e, unit, v))
+        LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", v,
+             zs_eu_emit_address(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
+}
+
+/* As many units as a variable may have in common with what is the thread's own. */
+static bool is_near_own(const struct zs_eu_emit *e, uint32_t unit)
+{
+    uint32_t r0 = ZS_EU_OFFSET(grf) / 32;
+    uint32_t end = r0 + (e->p->regs.grf_B + e->options.own_B) / 32;
+
+    return unit >= r0 && (unit < end || (unit == end && e->kind[unit] == ZS_EU_EMIT_HIGH));
+}
+
+static void begin_other(struct zs_eu_emit *e, uint32_t unit)
+{
+    if (!is_near_own(e, unit))
+        begin_unit(e, unit);
+}
+
+/* What stands in sr0.0 and msg0. */
+static void next_state(struct zs_eu_emit *e)
+{
+    static const struct {
+        uint32_t at, from;
+    } words[] = {{ZS_EU_OFFSET(sr0), offsetof(struct zs_eu_series_row, sr0_0)},
+                 {ZS_EU_OFFSET(msg0), offsetof(struct zs_eu_series_row, msg0)}};
+
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(words); i++)
+        store_u32(e, words[i].at, load_at(e, "%row", words[i].from, "i32"));
+}
+
+void zs_eu_emit_next(struct zs_eu_emit *e)
+{
+    uint32_t start = start_of(e) + e->segment_count / 2, unit = ZS_EU_OFFSET(grf) / 32;
+
+    if (!e->follows)
+        return;
+    zs_buf_puts(&e->body, "following:\n");
+    store_u64(e, ZS_EU_OFFSET(budget_start), VALUE("load i64, i64* %%budget"));
+    store_u64(e, ZS_EU_OFFSET(executed), VALUE("add i64 0, 0"));
+    LINE("store i32 %u, i32* %%ce", e->p->full_ce);
+    LINE("store i32 -1, i32* %%merge");
+    unsigned at = load_at(e, "%t", ZS_EU_OFFSET(series.at), "i32");
+    unsigned rows = load_at(e, "%t", ZS_EU_OFFSET(series.rows), "i8*");
+    unsigned own = load_at(e, "%t", ZS_EU_OFFSET(series.own), "i8*");
+    at = VALUE("zext i32 %%v%u to i64", at);
+    LINE("%%row = getelementptr i8, i8* %%v%u, i64 %%v%u", rows,
+         VALUE("mul i64 %%v%u, %zu", at, sizeof(struct zs_eu_series_row)));
+    LINE("%%own = getelementptr i8, i8* %%v%u, i64 %%v%u", own,
+         VALUE("mul i64 %%v%u, %u", at, e->options.own_B));
+    if (e->options.own & ZS_EU_OWN_STATE)
+        next_state(e);
+    zs_eu_emit_each_unit(e, NULL, zs_eu_emit_forget);
+    zs_eu_emit_each_unit(e, &e->segments[start].live, begin_other);
+    for (; is_near_own(e, unit); unit++)
+        next_unit(e, unit);
+    LINE("br label %%s%u", start);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compiled code in the process that runs it: the blob is checked, mapped, and its entries become
+ * handlers. A blob is trusted no further than its header, checksum and the table of entries say:
+ * whoever can write the user's cache can run code as the user anyway, but a file that is old, cut
+ * or of another build is never run.
+ */
+#include "eu/tier/tier_priv.h"
+
+#include "base/reader.h"
+#include "base/sha256.h"
+#include "dataport/dataport.h"
+#include "eu/control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char magic[8] = "zsEUhd1";
+
+/* ---- helpers ---- */
+
+static const struct zs_eu_op *end_of_one(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    (void)t, (void)op;
+    return NULL;
+}
+
+static const struct zs_eu_op *original(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    zs_eu_strayed(t);
+    return t->program->tier->originals[op - t->program->ops](t, op);
+}
+
+static void place_again(struct zs_eu_thread *t, const struct zs_eu_op pair[2], uint32_t index)
+{
+    const struct zs_eu_op *op = &t->program->ops[index];
+
+    if (t->current == pair)
+        t->current = op;
+    if (t->resume == pair || t->resume == pair + 1)
+        t->resume = op + (t->resume - pair);
+}
+
+/* 0: t->status says what stopped it. */
+static uint32_t one(struct zs_eu_thread *t, uint32_t index)
+{
+    struct zs_eu_op pair[2];
+
+    zs_eu_strayed(t);
+    pair[0] = t->program->ops[index];
+    pair[0].fn = t->program->tier->originals[index];
+    pair[1] = (struct zs_eu_op){.fn = end_of_one};
+    pair[0].fn(t, pair);
+    place_again(t, pair, index);
+    return t->status == ZS_EU_OK;
+}
+
+static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t active)
+{
+    const struct zs_eu_op *op = &t->program->ops[index];
+    const struct zs_eu_send *send = &op->send->send;
+
+    zs_eu_strayed(t);
+    t->current = op;
+    enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
+    if (ZS_LIKELY(status == ZS_EU_OK && !send->d.eot))
+        return 1;
+    t->status = status == ZS_EU_OK ? ZS_EU_EOT : status;
+    t->resume = op + 1;
+    return 0;
+}
+
+/* ---- blobs ---- */
+
+static void put_word(struct zs_buf *buf, uint64_t value)
+{
+    zs_buf_append(buf, &value, sizeof(value)); /* this machine is little-endian */
+}
+
+static void mix(uint64_t *hash, uint64_t value)
+{
+    *hash = (*hash ^ value) * UINT64_C(0x100000001b3);
+}
+
+uint64_t zs_eu_tier_layout(void)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const uint64_t parts[] = {
+        sizeof(struct zs_eu_thread),
+        sizeof(struct zs_eu_op),
+        sizeof(struct zs_eu_program),
+        ZS_EU_OFFSET(grf),
+        ZS_EU_OFFSET(temp),
+        ZS_EU_OFFSET(constant),
+        ZS_EU_OFFSET(budget),
+        ZS_EU_OFFSET(status),
+        ZS_EU_OFFSET(series),
+        sizeof(struct zs_eu_series_row),
+        offsetof(struct zs_eu_program, tier),
+        ZS_EU_ROW_COUNT,
+        offsetof(struct zs_port, cache),
+        offsetof(struct zs_port, surfaces),
+        sizeof(struct zs_port_range),
+        sizeof(struct zs_port_surface),
+        ZS_EU_KIND_COUNT,
+        ZS_EU_TIER_HELPERS,
+    };
+
+    for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++)
+        mix(&hash, parts[i]);
+    return hash;
+}
+
+/* Of what the operations are: two lowerings that differ have other numbers. */
+static uint64_t program_hash(const struct zs_eu_program *p)
+{
+    uint64_t hash = zs_eu_tier_layout();
+    const uint64_t parts[] = {p->op_count,    p->inst_count,  p->block_count, p->entry_block,
+                              p->full_ce,     p->host_csr[0], p->host_csr[1], p->code_B,
+                              p->sends.count, p->constant_B};
+
+    for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++)
+        mix(&hash, parts[i]);
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        mix(&hash, p->insts[i].raw[0]);
+        mix(&hash, p->insts[i].raw[1]);
+    }
+    for (size_t i = 0; i < p->op_count; i++) {
+        mix(&hash, p->ops[i].kind | (uint64_t)p->ops[i].inst << 32);
+        mix(&hash, p->ops[i].lanes | (uint64_t)p->ops[i].cls << 32);
+    }
+    return hash;
+}
+
+void zs_eu_tier_blob_put(const struct zs_eu_program *program,
+                         const struct zs_eu_tier_module *module, struct zs_span code,
+                         struct zs_buf *ret)
+{
+    uint8_t sum[ZS_SHA256_B];
+
+    zs_buf_append(ret, magic, sizeof(magic));
+    put_word(ret, program_hash(program));
+    put_word(ret, module->entry_count);
+    put_word(ret, code.size_B);
+    zs_buf_append(ret, module->read, sizeof(module->read));
+    for (uint32_t i = 0; i < module->entry_count; i++)
+        put_word(ret, module->entries[i].op | (uint64_t)module->entries[i].code_B << 32);
+    zs_buf_append(ret, code.data, code.size_B);
+    zs_sha256(zs_buf_span(ret), sum);
+    zs_buf_append(ret, sum, sizeof(sum));
+}
+
+/* Pages with the code that are never writable and executable at once. */
+static int map_code(struct zs_eu_tier *tier, struct zs_span code)
+{
+    size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+
+    tier->code_B = zs_align_up(code.size_B, page_B);
+    void *at = mmap(NULL, tier->code_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return -ENOMEM;
+    memcpy(at, code.data, code.size_B);
+    if (mprotect(at, tier->code_B, PROT_READ | PROT_EXEC) != 0) {
+        munmap(at, tier->code_B);
+        return -EACCES;
+    }
+    tier->code = at;
+    return 0;
+}
+
+static int refuse(struct zs_diag *diag, const char *why)
+{
+    return zs_diag_set(diag, -EBADMSG, ZS_DIAG_NO_OFFSET, "compiled code: %s", why);
+}
+
+struct blob {
+    uint64_t entry_count, code_B;
+    struct zs_span read, entries, code;
+};
+
+static int parse(const struct zs_eu_program *program, struct zs_span bytes, struct blob *ret,
+                 struct zs_diag *diag)
+{
+    uint8_t sum[ZS_SHA256_B];
+
+    if (bytes.size_B < sizeof(magic) + 3 * 8 + ZS_SHA256_B)
+        return refuse(diag, "cut off");
+    size_t size_B = bytes.size_B - ZS_SHA256_B;
+    zs_sha256(zs_span_make(bytes.data, size_B), sum);
+    if (memcmp(sum, bytes.data + size_B, sizeof(sum)) != 0)
+        return refuse(diag, "the checksum is another");
+    struct zs_reader r = zs_reader_make(zs_span_make(bytes.data, size_B), 0, NULL);
+    struct zs_span head = zs_read_bytes(&r, sizeof(magic), "magic");
+    if (r.error || memcmp(head.data, magic, sizeof(magic)) != 0)
+        return refuse(diag, "another format");
+    if (zs_read_u64(&r, "program") != program_hash(program))
+        return refuse(diag, "of another program, or another build of zescope");
+    ret->entry_count = zs_read_u64(&r, "entries");
+    ret->code_B = zs_read_u64(&r, "bytes of code");
+    if (r.error || ret->entry_count > ZS_EU_TIER_ENTRIES_MAX ||
+        ret->code_B > ZS_EU_TIER_CODE_MAX_B || ret->code_B == 0)
+        return refuse(diag, "sizes that cannot be");
+    ret->read = zs_read_bytes(&r, sizeof(uint64_t[2][ZS_EU_TIER_READ_WORDS]), "registers");
+    ret->entries = zs_read_bytes(&r, ret->entry_count * 8, "entries");
+    ret->code = zs_read_bytes(&r, ret->code_B, "code");
+    if (r.error || zs_reader_left(&r))
+        return refuse(diag, "sizes that do not fit");
+    return 0;
+}
+
+/* Each of them is an operation where threads may come in, and code. */
+static int check_entries(const struct zs_eu_program *p, const struct blob *blob,
+                         struct zs_diag *diag)
+{
+    for (uint64_t i = 0; i < blob->entry_count; i++) {
+        struct zs_eu_tier_entry entry;
+        memcpy(&entry, blob->entries.data + i * sizeof(entry), sizeof(entry));
+        if (entry.op >= 2 * p->op_count || entry.code_B >= blob->code_B)
+            return refuse(diag, "an entry outside");
+        uint16_t kind = p->ops[entry.op].kind;
+        uint16_t before = entry.op ? p->ops[entry.op - 1].kind : ZS_EU_KIND_END;
+        if (kind != ZS_EU_KIND_BLOCK && before != ZS_EU_KIND_WAIT &&
+            before != ZS_EU_KIND_WAIT_NAMED)
+            return refuse(diag, "an entry in the middle of a block");
+    }
+    return 0;
+}
+
+void zs_eu_tier_destroy(struct zs_eu_tier *tier)
+{
+    if (!tier)
+        return;
+    if (tier->code)
+        munmap(tier->code, tier->code_B);
+    free(tier->originals);
+    free(tier);
+}
+
+/* Of what a new thread must find zero what compiled code reads. */
+static int clear_less(struct zs_eu_program *p, const struct blob *blob, unsigned all)
+{
+    struct zs_eu_clear *fewer = calloc(ZS_EU_GRF_FILE_MAX_B / 32, sizeof(*fewer));
+    uint64_t read[2][ZS_EU_TIER_READ_WORDS];
+    uint32_t count = 0;
+
+    if (!fewer)
+        return -ENOMEM;
+    memcpy(read, blob->read.data, sizeof(read));
+    for (uint32_t i = 0; i < p->clear_count[all]; i++) {
+        for (uint32_t at = p->clear[all][i].start_B; at < p->clear[all][i].end_B; at += 32) {
+            if (!(read[all][at / 32 / 64] >> at / 32 % 64 & 1))
+                continue;
+            if (!count || fewer[count - 1].end_B != at)
+                fewer[count++].start_B = (uint16_t)at;
+            fewer[count - 1].end_B = (uint16_t)(at + 32);
+        }
+    }
+    free(p->clear[all]);
+    p->clear[all] = fewer;
+    p->clear_count[all] = count;
+    if (!(read[0][ZS_EU_TIER_READ_ACC] | read[1][ZS_EU_TIER_READ_ACC]))
+        p->read_acc_slots = 0;
+    return 0;
+}
+
+static void enter_all(struct zs_eu_program *p, const struct blob *blob)
+{
+    const struct zs_eu_op *start = &p->ops[p->block_op[p->entry_block] + p->op_count];
+
+    for (uint64_t i = 0; i < blob->entry_count; i++) {
+        struct zs_eu_tier_entry entry;
+        memcpy(&entry, blob->entries.data + i * sizeof(entry), sizeof(entry));
+        uint8_t *at = (uint8_t *)p->tier->code + entry.code_B;
+        memcpy(&p->ops[entry.op].fn, &at, sizeof(at));
+        if (&p->ops[entry.op] == start)
+            p->tier->start = start;
+    }
+}
+
+int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_diag *diag)
+{
+    struct blob blob = {0};
+
+    if (!p->full_ce || p->tier)
+        return refuse(diag, "the program takes none");
+    int error = parse(p, bytes, &blob, diag);
+    if (!error)
+        error = check_entries(p, &blob, diag);
+    if (error)
+        return error;
+    struct zs_eu_tier *tier = calloc(1, sizeof(*tier));
+    zs_eu_op_fn **originals = calloc(2 * p->op_count, sizeof(*originals));
+    if (!tier || !originals) {
+        free(originals);
+        free(tier);
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
+    }
+    for (size_t i = 0; i < 2 * p->op_count; i++)
+        originals[i] = p->ops[i].fn;
+    tier->originals = originals;
+    *(const struct zs_eu_op *(**)(struct zs_eu_thread *, const struct zs_eu_op *))(
+         void *)&tier->helpers[ZS_EU_TIER_ORIGINAL] = original;
+    *(uint32_t(**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_ONE] = one;
+    *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t))(
+         void *)&tier->helpers[ZS_EU_TIER_SEND] = send_message;
+    *(const struct zs_eu_op *(**)(struct zs_eu_thread *, uint32_t, uint32_t, uint32_t))(
+         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
+    *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] =
+        zs_eu_lanes_join;
+    error = map_code(tier, blob.code);
+    for (unsigned all = 0; all < 2 && !error; all++)
+        error = clear_less(p, &blob, all);
+    if (error) {
+        zs_eu_tier_destroy(tier);
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for compiled code");
+    }
+    p->tier = tier;
+    enter_all(p, &blob);
+    return 0;
+}
+
+uint64_t zs_eu_tier_code_B(const struct zs_eu_program *program)
+{
+    return program->tier ? program->tier->code_B : 0;
+}
+
+bool zs_eu_tier_possible(const char **ret_why)
+{
+    size_t page_B = (size_t)sysconf(_SC_PAGESIZE);
+    bool done = false;
+
+    *ret_why = NULL;
+#if !defined(__x86_64__) || defined(ZS_EU_NO_TIER)
+    *ret_why = "zescope was built without clang 14, with sanitizers, or for another machine";
+    return false;
+#endif
+    if (!zs_eu_host_usable(ZS_EU_HOST_AVX2)) {
+        *ret_why = "the machine has no AVX2";
+        return false;
+    }
+    void *at = mmap(NULL, page_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at != MAP_FAILED) {
+        done = mprotect(at, page_B, PROT_READ | PROT_EXEC) == 0;
+        munmap(at, page_B);
+    }
+    if (!done)
+        *ret_why = "memory may not be executed here";
+    return done;
+}
