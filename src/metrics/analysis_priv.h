@@ -15,7 +15,7 @@ struct rule_context {
     const struct zs_lane_access *accesses; /* NULL: not known */
     const char *missing;                   /* set by a rule that cannot judge */
     const uint8_t *line_kinds;             /* of instructions: enum line_kind; NULL: not known */
-    double *cycles;                        /* rules_lines.c: thread cycles by instruction */
+    double *cycles, all_cycles;            /* rules_lines.c: thread cycles by instruction */
 };
 
 /* What the line of an instruction is about, where compilers make much code of little source. */

@@ -159,7 +159,8 @@ uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p
         double times;
         enum line_kind kind = kind_of(t, p, &lines[first], next - first, &times);
         for (size_t i = first; i < next; i++)
-            if (!(p->insts[lines[i].inst].executions > times))
+            if (!(p->insts[lines[i].inst].executions > times) &&
+                p->insts[lines[i].inst].space == ZS_SPACE_NO_MEMORY)
                 kinds[lines[i].inst] = (uint8_t)kind;
     }
     /* the unit's own division is no other thing wherever the scheduler has put it */
@@ -173,18 +174,23 @@ uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p
 /* ---- rules -------------------------------------------------------------------------------------
  */
 
-/* What threads spent at each instruction: their cycles, where these were recorded. */
+/* What threads spent at each instruction: their cycles, where these were recorded. What a message
+ * brings is awaited where it is used: that is not the time of the line's own work. */
 static const double *cycles_of(struct rule_context *c)
 {
     static const char *const reasons[] = {"Active",    "ControlStall", "PipeStall", "SendStall",
-                                          "DistStall", "SbidStall",    "SyncStall"};
+                                          "DistStall", "SyncStall",    "SbidStall"};
+    enum { OWN = ZS_ARRAY_LEN(reasons) - 1 };
     if (c->cycles || !c->profile->insts)
         return c->cycles;
     for (size_t r = 0; r < ZS_ARRAY_LEN(reasons); r++) {
         double *more = analysis_sampled(c->analysis, c->profile, reasons[r]);
-        for (uint32_t i = 0; more && c->cycles && i < c->profile->inst_count; i++)
-            c->cycles[i] += more[i];
-        c->cycles = c->cycles ? c->cycles : more;
+        for (uint32_t i = 0; more && i < c->profile->inst_count; i++) {
+            c->all_cycles += more[i];
+            if (c->cycles && r < OWN)
+                c->cycles[i] += more[i];
+        }
+        c->cycles = c->cycles || r >= OWN ? c->cycles : more;
     }
     return c->cycles;
 }
@@ -216,8 +222,10 @@ static double part_of(const struct of_lines *l)
                             ? p->insts[i].executions * (double)p->insts[i].issue_cycles
                             : 0;
         of += amount_of(p, i, (void *)(uintptr_t)l);
-        all += l->cycles ? l->cycles[i] : issued;
+        all += issued;
     }
+    if (l->cycles)
+        all = l->context->all_cycles;
     return all > 0 ? 100 * of / all : (double)NAN;
 }
 

@@ -185,3 +185,10 @@ __kernel void hashed(__global float *a, __global float *b, int rounds)
         x = (x ^ (x >> 5)) + (x << 3); /* MARK hashed */
     b[get_global_id(0)] = (float)x;
 }
+
+/* one division an item: it waits for memory on the same line */
+__kernel void wrapped(__global float *a, __global float *b, int rounds)
+{
+    uint i = get_global_id(0);
+    b[i] = a[(i * 32u) % (uint)(rounds << 16)]; /* MARK wrapped */
+}

@@ -27,6 +27,7 @@ OF_GAINS = {
     'doubled': (42, 256, 0, 1),
     'again': (42, 256, 0, 1),
     'hashed': (42, 256, 0, 1),
+    'wrapped': (42, 256, 0, 1),
 }
 ROUNDS = 4
 

@@ -69,7 +69,8 @@ class Analyze(unittest.TestCase):
         first = {'chased': 'scattered', 'private_array': 'private-arrays', 'sines': 'extended-math',
                  'doubled': 'doubles', 'hidden': 'bank-conflicts', 'imbalanced': 'barrier-imbalance',
                  'uneven': 'barrier-imbalance', 'divergent': 'divergence', 'spilling': 'spills',
-                 'strided': 'uncoalesced', 'scattered': 'uncoalesced', 'conflicts': 'bank-conflicts'}
+                 'strided': 'uncoalesced', 'scattered': 'uncoalesced', 'conflicts': 'bank-conflicts',
+                 'wrapped': 'uncoalesced'}
         for name, rule in first.items():
             finding = kernels[name]['findings'][0]
             self.assertEqual(finding['rule'], rule, name)
