@@ -907,7 +907,7 @@ static int run_record(void *options, int operand_count, char **operands)
         status = zs_cli_fail("libzescope_layer.so cannot be found: reinstall zescope, say where it "
                              "is with ZESCOPE_LAYER, or record modules only with --no-trace");
     else if (o->metrics.count && !told && !zs_cli_metrics_allowed())
-        status = ZS_EXIT_FAILED; /* said */
+        status = ZS_EXIT_USAGE; /* said */
     else if ((status = open_live(o, l)) ||
              (o->instrument && (status = zs_cli_helper_start(o->instrument, &l->helper))))
         ; /* said */

@@ -47,9 +47,13 @@ bool zs_cli_metrics_allowed(void)
 {
     unsigned with = 0, without = 0;
     bool came_back = try_init(true, &with);
-    if ((came_back && !with) || !try_init(false, &without) || without)
+    if ((came_back && !with) || !try_init(false, &without))
         return true; /* or it fails anyhow: that is for the application to find out */
-    if (came_back)
+    if (without)
+        zs_cli_fail(
+            "no device here has metrics: no Level Zero driver starts; --device skl measures "
+            "on the software GPU, zescope doctor says what is installed");
+    else if (came_back)
         zs_cli_fail(
             "the driver here does not start with metrics enabled (zeInit gives %#x with "
             "ZET_ENABLE_METRICS=1, and works without): it finds no counters to read (Intel's needs "
@@ -134,13 +138,9 @@ static bool is_refused(const char *recording, bool *ret_lacks_advice)
 static const char *reason(const struct zs_metrics *metrics)
 {
     uint32_t count;
-    unsigned result;
     const struct zs_metric_group *groups = zs_metrics_groups(metrics, &count);
     if (!zs_metrics_info(metrics)->launches)
-        return try_init(true, &result) && result
-                   ? "no kernel was launched, and no Level Zero driver here starts: zescope run -- "
-                     "... measures on the software GPU, zescope doctor says what is installed"
-                   : "no kernel was launched";
+        return "no kernel was launched";
     if (count && groups[0].is_time_based)
         return "the device ran for less than one period: make it shorter";
     return "no kernel launch was measured";

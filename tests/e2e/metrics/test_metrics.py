@@ -302,9 +302,11 @@ class Metrics(unittest.TestCase):
         self.assertEqual(p.stdout, '')
         p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1)
         self.assertIn('there are no metrics: no kernel was launched', p.stderr)
-        p = run(ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'true', check=1,
-                env={'ZE_ENABLE_ALT_DRIVERS': '/no/such/driver.so'})
-        self.assertIn('no Level Zero driver here starts: zescope run', p.stderr)
+        for words in (['metrics', 'query', '-g'], ['record', '--metrics']):
+            p = run(ZESCOPE, *words, 'ComputeBasic', '--', 'echo', 'started', check=2,
+                    env={'ZE_ENABLE_ALT_DRIVERS': '/no/such/driver.so'})
+            self.assertIn('no Level Zero driver starts; --device skl', p.stderr)
+            self.assertEqual(p.stdout, '')
         p = run(ZESCOPE, 'metrics', 'stream', '-g', 'ComputeBasic', '--period', '1000s', *app, check=9)
         self.assertIn('there are no metrics: the device ran for less than one period', p.stderr)
         # the application turns them off
@@ -324,7 +326,7 @@ class Metrics(unittest.TestCase):
         p = subprocess.run([ZESCOPE, 'metrics', 'query', '-g', 'ComputeBasic', '--', 'touch', 'started'],
                            env=dict(os.environ, **env), cwd=scratch, capture_output=True, text=True, timeout=100,
                            check=False)
-        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertEqual(p.returncode, 2, p.stderr)
         self.assertRegex(p.stderr, 'zescope: the driver here does not (start|survive)')
         self.assertFalse(os.path.exists(os.path.join(scratch, 'started')))
 
