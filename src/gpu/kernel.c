@@ -4,6 +4,7 @@
 
 #include "base/reader.h"
 #include "eu/lower/show.h"
+#include "isa/reaching.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -238,6 +239,23 @@ static void place_payload(struct zs_gpu_kernel *kernel)
     kernel->inline_B = ZS_MIN(thread->inline_data_B, thread->cross_thread_B);
 }
 
+static int find_unused_ids(struct zs_gpu_kernel *kernel, struct zs_diag *diag)
+{
+    const struct zs_kernel *m = kernel->module;
+    const struct zs_isa_options options = {.size_B = sizeof(options), .grf_count = m->grf_count};
+    struct zs_span code = m->code;
+    struct zs_isa_kernel *k;
+    if (!zs_span_sub(code, kernel->start_B - kernel->entry_B,
+                     code.size_B - (kernel->start_B - kernel->entry_B), &code) ||
+        zs_isa_kernel_open(kernel->device->model->platform, code, &options, &k, NULL))
+        return 0;
+    int error = zs_isa_kernel_decode(k, ZS_ISA_INSTS | ZS_ISA_BLOCKS, diag);
+    if (!error)
+        kernel->unused_ids = zs_isa_unused_ids(k, kernel->per_thread_B / m->grf_B);
+    zs_isa_kernel_close(k);
+    return error;
+}
+
 uint32_t zs_gpu_handle_of(const struct zs_kernel *m, const struct zs_payload *field)
 {
     if (field->kind == ZS_PAYLOAD_CONST_HANDLE)
@@ -327,6 +345,8 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
         error = create_samplers(kernel);
     if (!error)
         error = create_instructions(kernel);
+    if (!error && kernel->tracks_undefined)
+        error = find_unused_ids(kernel, diag);
     if (error) {
         zs_gpu_kernel_destroy(kernel);
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel %s cannot be prepared", m->name);

@@ -3,13 +3,13 @@
  * Undefined values of a launch: shadows of its threads' registers (eu/checks/shadow.h), and of
  * memory.
  *
- * Scratch and private memory is undefined when a thread begins, local memory where nobody has
- * written. Other memory is defined (what nobody wrote is refused by the data port) but where
- * undefined bits were stored: pages of shadow
- * exist for these alone, keyed by host address, local memory included. What is still undefined in
- * global memory when the launch ends is told, for then others may read it; so is what decides about
- * a branch, an address or an atomic. Structures have padding, and are copied with it: what a lane
- * stores is no finding when some of it is defined.
+ * Scratch and private memory is undefined when a thread begins, so are local ids that nobody asks
+ * for, local memory where nobody has written. Other memory is defined (what nobody wrote is refused
+ * by the data port) but where undefined bits were stored: pages of shadow exist for these alone,
+ * keyed by host address, local memory included. What is still undefined in global memory when the
+ * launch ends is told, for then others may read it; so is what decides about a branch, an address
+ * or an atomic. Structures have padding, and are copied with it: what a lane stores is no finding
+ * when some of it is defined.
  */
 #include "gpu/check.h"
 
@@ -604,6 +604,9 @@ void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     zs_eu_shadow_begin(t, s,
                        grf_B + run->kernel->per_thread_B +
                            (uint32_t)zs_align_up(run->kernel->inline_B, grf_B));
+    uint8_t *ids = s->bits + offsetof(struct zs_eu_thread, grf) + grf_B;
+    for (uint32_t rest = run->kernel->unused_ids; rest; rest &= rest - 1)
+        memset(ids + (size_t)grf_B * (uint32_t)__builtin_ctz(rest), 0xff, grf_B);
 }
 
 /* A group begins: its local memory has nothing of another's. */

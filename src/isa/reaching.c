@@ -153,3 +153,43 @@ void zs_isa_reaching(const struct zs_isa_kernel *k, uint32_t inst, uint32_t begi
     }
     free_walk(&w);
 }
+
+/* ---- local ids --------------------------------------------------------------------------------
+ */
+
+/* Wide, and the same for all lanes. */
+static bool is_no_id(const struct zs_isa_operand *o)
+{
+    return o->kind == ZS_OPERAND_REG && !o->vstride && !o->grf_count &&
+           zs_isa_type_bits((enum zs_isa_type)o->type) >= 32;
+}
+
+static bool may_read_ids(const struct zs_isa_kernel *k, uint32_t i, uint32_t reg)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(k, i);
+    struct zs_isa_reaching writes;
+    for (uint32_t s = 0; s < inst->source_count; s++) {
+        const struct zs_isa_operand *o = &inst->src[s];
+        struct zs_isa_range r = zs_isa_source_range(k, inst, s);
+        uint32_t begin_B = ZS_MAX(r.begin_B, reg * k->grf_B),
+                 end_B = ZS_MIN(r.end_B, (reg + 1) * k->grf_B);
+        if (o->kind == ZS_OPERAND_INDIRECT && zs_isa_type_bits((enum zs_isa_type)o->type) < 32)
+            return true;
+        if (begin_B >= end_B || is_no_id(o))
+            continue;
+        zs_isa_reaching(k, i, begin_B, end_B - begin_B, &writes);
+        if (writes.entry || !writes.count)
+            return true;
+    }
+    return false;
+}
+
+uint32_t zs_isa_unused_ids(const struct zs_isa_kernel *kernel, uint32_t count)
+{
+    uint32_t unused = count ? UINT32_MAX >> (32 - ZS_MIN(count, 32u)) : 0;
+    for (uint32_t i = 0; unused && i < zs_isa_kernel_count(kernel); i++)
+        for (uint32_t rest = unused; rest; rest &= rest - 1)
+            if (may_read_ids(kernel, i, 1 + (uint32_t)__builtin_ctz(rest)))
+                unused &= ~(rest & -rest);
+    return unused;
+}

@@ -18,4 +18,10 @@ struct zs_isa_reaching {
 void zs_isa_reaching(const struct zs_isa_kernel *kernel, uint32_t i, uint32_t begin_B,
                      uint32_t size_B, struct zs_isa_reaching *ret);
 
+/* Of the `count` registers behind r0, which have local ids when the code starts: those that it has
+ * no use for, the first one as bit 0. Compilers take any register for a value that is not defined,
+ * often the ids of a dimension that nobody asks for. Ids are words, one for each lane: what is read
+ * as something wider, the same for all lanes, is none. After INSTS and BLOCKS. */
+uint32_t zs_isa_unused_ids(const struct zs_isa_kernel *kernel, uint32_t count);
+
 #endif

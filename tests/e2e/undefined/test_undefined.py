@@ -12,7 +12,8 @@ import unittest
 ZESCOPE, PROGRAM, DEVICE, SOURCE = sys.argv[1:5]
 BINARIES = sys.argv[5:]
 WORDS = {'stored': 'in memory when the kernel ends', 'branch': 'decides where work-items go', 'address': 'part of an address',
-         'atomic': 'operand of an atomic', 'passed': 'in memory when the kernel ends', 'parts': 'in memory when the kernel ends'}
+         'atomic': 'operand of an atomic', 'passed': 'in memory when the kernel ends', 'parts': 'in memory when the kernel ends',
+         'few': 'decides where work-items go'}
 
 
 def lines():
@@ -50,7 +51,7 @@ class Undefined(unittest.TestCase):
                     self.assertEqual((r.returncode, len(found)), (99, 1), (r.stderr, found))
                     self.assertEqual((found[0]['kind'], found[0]['level']), ('undefined', 'error'))
                     self.assertIn(words, found[0]['text'])
-                    self.assertRegex(found[0]['text'], r'work-item \(\d+, 0, 0\)')
+                    self.assertRegex(found[0]['text'], r'(work-item|thread 0 from local) \(\d+, 0, 0\)')
                     where = [int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']]
                     self.assertEqual(where[0], LINES[kernel, 'first'])
                     self.assertEqual(where[1], LINES.get((kernel, 'second'), where[0]))

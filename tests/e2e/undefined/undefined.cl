@@ -52,6 +52,12 @@ kernel void parts(ARGS)
     out[g] = (convert_float(a[in[g] + 1] >> 3 & 255) + 1.0f) * 2.0f; // first
 }
 
+/* In registers, some of which had local ids that nobody asks for. */
+kernel void few(ARGS)
+{
+    int a[8]; for (int i = 0; i < in[0] + 4; i++) a[i] = i; if (a[in[0] + 5] > 1) out[get_global_id(0)] = 2; // first
+}
+
 kernel void fine_defined(ARGS)
 {
     FILL;

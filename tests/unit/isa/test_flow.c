@@ -336,6 +336,26 @@ static void indirect_is_said(void **state)
     release(k);
 }
 
+static void ids_without_use(void **state)
+{
+    struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9,
+                                       "mov (8|M0) r10.0<1>:d r1.0<8;8,1>:uw\n"
+                                       "mov (8|M0) r11.0<1>:d r2.1<0;1,0>:d\n"
+                                       "mov (8|M0) r12.0<1>:d r3.0<0;1,0>:uw\n"
+                                       "mov (8|M0) r4.0<1>:d 1:w\n"
+                                       "mov (8|M0) r13.0<1>:d r4.0<8;8,1>:uw\n" /* no longer ids */
+                                       "mov (8|M0) r14.0<1>:d r5.0<8;8,1>:d\n"
+                                       "mov (8|M0) r14.0<1>:d r[a0.0,0]<8;8,1>:d\n" EOT,
+                                       ZS_ISA_INSTS | ZS_ISA_BLOCKS);
+    assert_int_equal(zs_isa_unused_ids(k, 0), 0);
+    assert_int_equal(zs_isa_unused_ids(k, 6), 0x2a);
+    release(k);
+    k = assemble(ZS_ISA_GEN9, "mov (8|M0) r2.0<1>:w r[a0.0,0]<8;8,1>:w\n" EOT,
+                 ZS_ISA_INSTS | ZS_ISA_BLOCKS);
+    assert_int_equal(zs_isa_unused_ids(k, 3), 0); /* any of them */
+    release(k);
+}
+
 /* "2 5" and "entry", "unknown". */
 static void check_reaching(const struct zs_isa_kernel *k, uint32_t inst, uint32_t begin_B,
                            uint32_t size_B, const char *expected)
@@ -391,6 +411,7 @@ static void writes_that_reach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_without_use),
         cmocka_unit_test(writes_that_reach),
         cmocka_unit_test(if_else),
         cmocka_unit_test(loop_with_break),
