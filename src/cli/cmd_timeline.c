@@ -57,6 +57,8 @@ static int run(void *parsed, int operand_count, char **operands)
     struct zs_diag diag = {0};
     struct zs_file_out *file = NULL;
     bool to_stdout = !strcmp(o->output, "-");
+    if (to_stdout && isatty(STDOUT_FILENO))
+        return zs_cli_fail("a trace is not for a terminal: -o FILE");
     if (!to_stdout && zs_file_out_open(o->output, &file, &diag))
         return zs_cli_fail("%s", diag.text);
     int error = timeline(operands[0], file ? put_file : put_stdout, file, &result, &diag);

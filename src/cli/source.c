@@ -122,6 +122,8 @@ int zs_cli_compile(const char *path, const char *device, const char *options,
                    char ret_folder[PATH_MAX], char ret_path[PATH_MAX])
 {
     struct zs_buf log = {0};
+    if (access(path, R_OK))
+        return zs_cli_fail("cannot open %s: %s", path, strerror(errno));
     if (!zs_cli_scratch_make(ret_folder))
         return ZS_EXIT_FAILED;
     const struct compile c = {path, device ? device : zs_default_intel_device(), options,

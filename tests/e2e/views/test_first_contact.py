@@ -74,6 +74,10 @@ class FirstContact(unittest.TestCase):
         self.run_in('disasm', 'define.cl', status=1)
         self.run_in('disasm', '--build-options', '-DN=4', 'define.cl')
 
+    def test_sources_that_are_not_there(self):
+        out, err = self.run_in('annotate', 'none.cl', status=1)
+        self.assertEqual((out, err), ('', 'zescope: cannot open none.cl: No such file or directory\n'))
+
     def test_watching_a_source(self):
         self.put('k.cl', 'kernel void first_name(global int *o) { o[0] = 1; }\n')
         with subprocess.Popen([ZESCOPE, 'annotate', '--watch', 'k.cl'], cwd=self.folder, stdout=subprocess.PIPE) as shown:
@@ -110,6 +114,16 @@ class FirstContact(unittest.TestCase):
         self.assertTrue(first)
         for text in (err, inspected):
             self.assertIn(first, text)
+
+    def test_traces_are_not_for_terminals(self):
+        self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)
+        ours, theirs = os.openpty()
+        done = subprocess.run([ZESCOPE, 'timeline', '-o', '-', 'rec'], cwd=self.folder, stdout=theirs,
+                              stderr=subprocess.PIPE, text=True, timeout=100, check=False)
+        os.close(theirs)
+        os.close(ours)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('not for a terminal', done.stderr)
 
     def test_no_driver_at_all(self):
         shutil.copy(ADD_CL, os.path.join(self.folder, 'add.cl'))
