@@ -108,8 +108,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     if (zs_module_open_memory(zs_span_make(data, size_B), &options, &module, NULL))
         return 0;
     struct context c = {0};
+    const struct zs_gpu_model *model =
+        module->image_count ? zs_gpu_model_find(module->images[0].device) : NULL;
+    if (!model || !model->runnable)
+        model = zs_gpu_model_find("skl");
     c.buffer = aligned_alloc(64, BUFFER_B);
-    if (c.buffer && zs_gpu_device_create(zs_gpu_model_find("skl"), 1, &c.device) == 0 &&
+    if (c.buffer && zs_gpu_device_create(model, 1, &c.device) == 0 &&
         zs_gpu_memory_create(&c.memory) == 0) {
         struct zs_gpu_allocation a = {.gpu_va = (uint64_t)(uintptr_t)c.buffer, .size_B = BUFFER_B};
         memset(c.buffer, 0, BUFFER_B);
