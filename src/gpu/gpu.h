@@ -75,7 +75,8 @@ struct zs_gpu_model {
     uint32_t timer_Hz;              /* ticks of timestamps: 12 MHz, 83.333 ns */
     uint32_t timestamp_bits;        /* of the global timestamp */
     uint32_t kernel_timestamp_bits; /* of an event's timestamps */
-    uint32_t metric_timestamp_bits; /* of the clock of metric reports: QueryBeginTime */
+    uint32_t metric_timestamp_bits; /* of the clock of metric reports: QueryBeginTime ... */
+    uint32_t metric_timer_shift;    /* ... which has 1 << so many ticks in one of timer_Hz */
     uint32_t memory_clock_MHz;
     uint32_t memory_bus_bits;
     uint32_t tiles_max; /* of the largest part; 0: hardware has none, ours may have some */

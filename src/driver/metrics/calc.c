@@ -277,13 +277,16 @@ static double sum_max(const struct source *s)
                : sum(s);
 }
 
-/* In nanoseconds, of the bits that the metrics' clock has: tools cut an event's timestamps to them,
- * and look up which kernel ran then. */
+/* Tools cut an event's timestamps to the bits that this has, and look up which kernel ran then. */
+uint64_t zs_metric_time_ns(const struct zs_gpu_model *model, uint64_t ticks)
+{
+    ticks &= UINT64_MAX >> (64 - model->metric_timestamp_bits + model->metric_timer_shift);
+    return (uint64_t)((__uint128_t)ticks * 1000000000u / model->timer_Hz);
+}
+
 static double timestamp(const struct source *s)
 {
-    uint64_t ticks =
-        s->report->begin_ticks & (UINT64_MAX >> (64 - s->model->metric_timestamp_bits));
-    return (double)(uint64_t)((__uint128_t)ticks * 1000000000u / s->model->timer_Hz);
+    return (double)zs_metric_time_ns(s->model, s->report->begin_ticks);
 }
 
 static double address_8(const struct source *s)

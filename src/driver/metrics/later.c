@@ -18,7 +18,7 @@ void zs_metric_later_properties(const struct zs_ze_metric_group *group, void *ne
     zet_metric_global_timestamps_resolution_exp_t *timer =
         (void *)zs_chain_find(next, ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP);
     if (timer) {
-        timer->timerResolution = model->timer_Hz;
+        timer->timerResolution = (uint64_t)model->timer_Hz << model->metric_timer_shift;
         timer->timestampValidBits = model->metric_timestamp_bits;
     }
     zet_metric_group_type_exp_t *type =
@@ -106,7 +106,9 @@ ze_result_t ZE_APICALL zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_han
     if (result != ZE_RESULT_SUCCESS)
         return result;
     *globalTimestamp = synchronizedWithHost ? host_ns : ticks;
-    *metricTimestamp = ticks & (UINT64_MAX >> (64 - group->device->model->metric_timestamp_bits));
+    const struct zs_gpu_model *model = group->device->model;
+    *metricTimestamp =
+        ticks << model->metric_timer_shift & UINT64_MAX >> (64 - model->metric_timestamp_bits);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -114,6 +114,8 @@ struct zs_metric_row {
 bool zs_metric_same_counters(const struct zs_metric_row *a, const struct zs_metric_row *b);
 /* metrics/calc.c: of the values. */
 zet_value_type_t zs_metric_value_type(const struct zs_metric_row *row);
+/* By the metrics' clock: the device's ticks, of its bits. */
+uint64_t zs_metric_time_ns(const struct zs_gpu_model *model, uint64_t ticks);
 
 const char *zs_metric_set_name(enum zs_metric_set set);
 uint32_t zs_metric_set_domain(enum zs_metric_set set);

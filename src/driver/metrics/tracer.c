@@ -340,13 +340,6 @@ static bool is_of(const struct zs_metric_row *row, const struct zs_metric_report
     return begins == ((record->flags & ZS_RAW_BEGAN) != 0);
 }
 
-/* In nanoseconds, on the metrics' clock. */
-static uint64_t time_of(const struct zs_gpu_model *model, uint64_t ticks)
-{
-    uint64_t mask = UINT64_MAX >> (64 - model->metric_timestamp_bits);
-    return (uint64_t)((__uint128_t)(ticks & mask) * 1000000000 / model->timer_Hz);
-}
-
 /* False: there is no room for all of it. */
 static bool decode_record(struct decoding *g, const struct zs_metric_report *record)
 {
@@ -362,7 +355,7 @@ static bool decode_record(struct decoding *g, const struct zs_metric_report *rec
         bool tile = device->parent && !device->flat;
         g->entries[g->count++] = (zet_metric_entry_exp_t){
             .value = zs_metric_value(device->model, record, g->rows[i]).value,
-            .timeStamp = time_of(device->model, record->end_ticks),
+            .timeStamp = zs_metric_time_ns(device->model, record->end_ticks),
             .metricIndex = i,
             .onSubdevice = tile,
             .subdeviceId = tile ? device->sub_index : 0};
