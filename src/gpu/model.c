@@ -29,6 +29,7 @@ const struct zs_gpu_model *zs_gpu_model_find(const char *name)
         {"dg2", "acm-g10"},     {"dg2-g10", "acm-g10"}, {"dg2-g11", "acm-g11"},
         {"dg2-g12", "acm-g12"}, {"mtl-u", "mtl"},       {"arl", "arl-h"},
         {"bmg-g21", "bmg"},     {"lnl-m", "lnl"},       {"ptl-h", "ptl"},
+        {"nvl-hx", "nvl-s"},    {"nvl-ul", "nvl-s"},    {"nvl-h", "nvl-u"},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(aliases); i++) {
         if (strcasecmp(aliases[i][0], name) == 0)

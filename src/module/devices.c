@@ -81,10 +81,25 @@ uint32_t zs_gfxcore_grf_B(uint32_t gfxcore)
     return gfxcore >= 0x0c08 ? 64 : 32;
 }
 
+/* Code for the first of a line runs on those up to the last, as Intel's driver has it
+ * (compatibilityMapping, platforms.h of compute-runtime). */
+static bool runs_on(const struct device_row *row, const struct device_row *want)
+{
+    static const struct {
+        uint32_t major, first, last;
+    } lines[] = {{12, 55, 57}, {12, 70, 71}, {20, 1, 4}, {30, 0, 5}};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(lines); i++)
+        if (row->major == lines[i].major && row->minor == lines[i].first &&
+            want->major == lines[i].major && want->minor >= row->minor &&
+            want->minor <= lines[i].last)
+            return true;
+    return false;
+}
+
 const struct zs_image *zs_module_image(const struct zs_module *module, const char *device)
 {
     const struct device_row *want = NULL;
-    const struct zs_image *family = NULL;
+    const struct zs_image *alike = NULL, *family = NULL;
     for (size_t i = 0; !want && i < ZS_ARRAY_LEN(devices); i++)
         if (!strcasecmp(devices[i].name, device))
             want = &devices[i];
@@ -97,8 +112,10 @@ const struct zs_image *zs_module_image(const struct zs_module *module, const cha
         bool same_minor = !image->product_config || row->minor == want->minor;
         if (exact && row->product_family == want->product_family && same_minor)
             return image;
+        if (!alike && exact && runs_on(row, want))
+            alike = image;
         if (!family && !exact)
             family = image;
     }
-    return family;
+    return alike ? alike : family;
 }

@@ -147,6 +147,8 @@ static const struct later {
     {0xe20b, 5, 4, 8, 8, 1024, 16, true, true, false, false},  /* bmg */
     {0x64a0, 2, 4, 8, 8, 1024, 16, true, true, true, false},   /* lnl */
     {0xb080, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* ptl */
+    {0xd740, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-s */
+    {0xd741, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-u */
 };
 
 /* DG2 and Xe-LPG; XeHPC, Xe2 and Xe3. */
@@ -157,7 +159,8 @@ static bool is_hpg(uint32_t id)
 
 static bool is_hpc(uint32_t id)
 {
-    return id >> 8 == 0x0b || id >> 8 == 0xe2 || id >> 8 == 0x64 || id >> 8 == 0xb0;
+    return id >> 8 == 0x0b || id >> 8 == 0xe2 || id >> 8 == 0x64 || id >> 8 == 0xb0 ||
+           id >> 8 == 0xd7;
 }
 
 /* Dot products came with Tiger Lake, those of matrices with DG2. */

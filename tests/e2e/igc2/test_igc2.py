@@ -81,7 +81,7 @@ class Igc2(zebin.ZebinCase):
             self.assertEqual([device['device'] for device in d['devices']],
                              ['tgllp', 'dg2', 'mtl', 'arl-h', 'bmg', 'lnl', 'ptl', 'wcl', 'nvl-s', 'cri'])
             self.assertEqual({device['zebin_version'] for device in d['devices']}, {'1.73'})
-            for device in ('mtl', 'ptl'):
+            for device in ('mtl', 'ptl', 'nvl-s'):
                 listing = zebin.run(ZESCOPE, 'disasm', '-d', device, out.name).stdout.decode()
                 self.assertRegex(listing, rf'^// kernel add: {device}, SIMD32, ')
 

@@ -643,6 +643,10 @@ static void test_long_ar_names(void **state)
     assert_int_equal(m->image_count, 3 + ZS_ARRAY_LEN(today));
     for (size_t i = 0; i < ZS_ARRAY_LEN(today); i++)
         assert_string_equal(m->images[3 + i].device, today[i].device);
+    /* its own code comes before that of another, which would run, too */
+    assert_ptr_equal(zs_module_image(m, "nvl-hx"), &m->images[3 + 6]);
+    assert_ptr_equal(zs_module_image(m, "acm-g11"), &m->images[0]);
+    assert_null(zs_module_image(m, "lnl")); /* of bmg-g31 nothing is said */
     assert_string_equal(m->images[0].device, "dg2");
     assert_string_equal(m->images[1].device, "pvc");
     assert_string_equal(m->images[2].device, "skl");
