@@ -84,6 +84,11 @@ enum zs_compiler_status zs_backends_build(const struct zs_backends *backends,
     bool by_ocloc = backends->ocloc.invoke != NULL;
     if (by_ocloc && backends->igc.main && zs_igc_knows(request->device))
         by_ocloc = zs_ocloc_knows(&backends->ocloc, request->device);
+    if (!by_ocloc && request->is_source) {
+        zs_buf_printf(ret_log, "OpenCL C for %s needs a libocloc that knows it: pass SPIR-V\n",
+                      request->device);
+        return ZS_COMPILER_BUILD_FAILED;
+    }
     enum zs_compiler_status status =
         by_ocloc ? zs_ocloc_build(&backends->ocloc, request, ret_binary, ret_log)
                  : zs_igc_build(&backends->igc, request, ret_binary, ret_log);

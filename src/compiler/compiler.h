@@ -38,6 +38,7 @@ struct zs_compiler_request {
     const char *options, *internal_options;
     uint32_t unit_count; /* more than one: they are linked */
     const struct zs_span *units;
+    bool is_source;  /* OpenCL C, one unit with its NUL: SPIR-V is made of it */
     bool only_known; /* what no cache answers is ZS_COMPILER_UNAVAILABLE; starts nothing */
     /* Nobody waits for it: others go first, and it is ZS_COMPILER_UNAVAILABLE where the processes
      * would be children of this one. */

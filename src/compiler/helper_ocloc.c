@@ -126,18 +126,21 @@ enum zs_compiler_status zs_ocloc_build(const struct zs_ocloc *ocloc,
                                        const struct zs_compiler_request *request,
                                        struct zs_buf *ret_binary, struct zs_buf *ret_log)
 {
-    struct call call = {.want = ".bin"};
-    struct zs_buf llvm = {0};
     bool linked = request->unit_count > 1;
+    struct call call = {.want = request->is_source ? ".spv" : ".bin"};
+    struct zs_buf llvm = {0};
     if (linked && !link_units(ocloc, request, &llvm, ret_log)) {
         zs_buf_fini(&llvm);
         return ZS_COMPILER_LINK_FAILED;
     }
     add_arg(&call, "ocloc");
     add_arg(&call, "compile");
-    add_source(&call, linked ? "module.bc" : "module.spv",
+    add_source(&call,
+               linked               ? "module.bc"
+               : request->is_source ? "module.cl"
+                                    : "module.spv",
                linked ? zs_buf_span(&llvm) : request->units[0]);
-    add_arg(&call, linked ? "-llvm_input" : "-spirv_input");
+    add_arg(&call, linked ? "-llvm_input" : request->is_source ? "-spv_only" : "-spirv_input");
     add_arg(&call, "-device");
     add_arg(&call, request->device);
     add_arg(&call, "-output");

@@ -36,6 +36,7 @@ int zs_request_put(const struct zs_compiler_request *request, struct zs_buf *ret
     put_string(ret_bytes, request->device);
     put_string(ret_bytes, request->options);
     put_string(ret_bytes, request->internal_options);
+    zs_put_u64(ret_bytes, request->is_source);
     zs_put_u64(ret_bytes, request->unit_count);
     for (uint32_t i = 0; i < request->unit_count; i++)
         zs_put_u64(ret_bytes, request->units[i].size_B);
@@ -52,6 +53,7 @@ int zs_request_parse(struct zs_span bytes, struct zs_parsed_request *ret_parsed)
     request->device = zs_read_cstr(&r, "device");
     request->options = zs_read_cstr(&r, "options");
     request->internal_options = zs_read_cstr(&r, "internal options");
+    request->is_source = zs_read_u64(&r, "is it a source") != 0;
     uint64_t count = zs_read_u64(&r, "number of units");
     if (r.error || count == 0 || count > ZS_COMPILER_UNITS_MAX)
         return -EBADMSG;

@@ -269,8 +269,9 @@ static bool has_flag(const char *flags, const char *word)
     return false;
 }
 
-static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *units,
-                         struct zs_buf *ret_binary, struct zs_buf *ret_log)
+enum asked { CODE, CODE_WITH_EXPORTS, SPIRV_OF_SOURCE };
+static ze_result_t ask(const struct zs_compile *compile, const struct zs_span *units,
+                       enum asked asked, struct zs_buf *ret_binary, struct zs_buf *ret_log)
 {
     static const ze_result_t results[] = {
         [ZS_COMPILER_OK] = ZE_RESULT_SUCCESS,
@@ -280,22 +281,17 @@ static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *
         [ZS_COMPILER_NO_MEMORY] = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
     };
     struct zs_buf options = {0}, internal = {0};
-    struct zs_span spans[ZS_COMPILER_UNITS_MAX];
-    bool exports = false;
     zs_compile_flags(compile->build_flags, &options, &internal);
     if (compile->driver->debug && !has_flag(compile->build_flags, "-g"))
         zs_buf_puts(&options, "-g "); /* as Intel's driver does where programs are debugged */
-    for (uint32_t i = 0; i < compile->unit_count; i++) {
-        spans[i] = zs_buf_span(&units[i]);
-        exports = exports || zs_spirv_exports_variable(spans[i]);
-    }
-    if (exports) /* zeModuleGetGlobalPointer */
+    if (asked == CODE_WITH_EXPORTS)   /* zeModuleGetGlobalPointer */
         zs_buf_puts(&options, "-cl-take-global-address ");
     const struct zs_compiler_request request = {.device = compile->device,
                                                 .options = zs_buf_cstr(&options),
                                                 .internal_options = zs_buf_cstr(&internal),
                                                 .unit_count = compile->unit_count,
-                                                .units = spans};
+                                                .units = units,
+                                                .is_source = asked == SPIRV_OF_SOURCE};
     enum zs_compiler_status status =
         options.error || internal.error
             ? ZS_COMPILER_NO_MEMORY
@@ -303,6 +299,24 @@ static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *
     zs_buf_fini(&options);
     zs_buf_fini(&internal);
     return results[status];
+}
+
+ze_result_t zs_compile_source(const struct zs_compile *compile, struct zs_buf *ret_spirv,
+                              struct zs_buf *ret_log)
+{
+    return ask(compile, &compile->units[0].spirv, SPIRV_OF_SOURCE, ret_spirv, ret_log);
+}
+
+static ze_result_t build(const struct zs_compile *compile, const struct zs_buf *units,
+                         struct zs_buf *ret_binary, struct zs_buf *ret_log)
+{
+    struct zs_span spans[ZS_COMPILER_UNITS_MAX];
+    bool exports = false;
+    for (uint32_t i = 0; i < compile->unit_count; i++) {
+        spans[i] = zs_buf_span(&units[i]);
+        exports = exports || zs_spirv_exports_variable(spans[i]);
+    }
+    return ask(compile, spans, exports ? CODE_WITH_EXPORTS : CODE, ret_binary, ret_log);
 }
 
 /* What is rewritten takes the unit's place. */

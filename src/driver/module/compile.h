@@ -64,6 +64,10 @@ struct zs_compile {
 ze_result_t zs_compile(const struct zs_compile *compile, struct zs_buf *ret_binary,
                        struct zs_buf *ret_log);
 
+/* The same of one unit, OpenCL C, to SPIR-V. */
+ze_result_t zs_compile_source(const struct zs_compile *compile, struct zs_buf *ret_spirv,
+                              struct zs_buf *ret_log);
+
 /*
  * A copy of a SPIR-V module whose specialization constants have the given values as defaults.
  * -EINVAL: not SPIR-V, or a constant that the module does not have; ret_log has a sentence.

@@ -12,6 +12,9 @@
 
 enum { SECTION_DEBUG = (int)0xff000008 };
 
+/* OpenCL C: of Intel's driver (defines_ext.h of compute-runtime), no header of the API has it. */
+enum { MODULE_FORMAT_OCLC = 3 };
+
 /* ---- Build logs --------------------------------------------------------------------------------
  */
 
@@ -96,11 +99,12 @@ static struct zs_local_arrays *parted(struct zs_ze_module *module)
                                                                              : NULL;
 }
 
-static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc_t *desc,
-                               struct zs_buf *log)
+static ze_result_t build_ir(struct zs_ze_module *module, const ze_module_desc_t *desc,
+                            struct zs_buf *log)
 {
+    bool is_source = (uint32_t)desc->format == MODULE_FORMAT_OCLC;
     const ze_module_program_exp_desc_t *program =
-        zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC);
+        is_source ? NULL : zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC);
     uint32_t count = program ? program->count : 1;
     ze_result_t result = program ? check_units(program) : ZE_RESULT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS)
@@ -108,7 +112,7 @@ static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc
     struct zs_compile_unit *units = calloc(count, sizeof(*units));
     if (!units)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    struct zs_buf flags = {0};
+    struct zs_buf flags = {0}, source = {0}, made = {0};
     zs_buf_puts(&flags, desc->pBuildFlags ? desc->pBuildFlags : "");
     for (uint32_t i = 0; i < count; i++) {
         units[i].spirv = program ? zs_span_make(program->pInputModules[i], program->inputSizes[i])
@@ -124,10 +128,22 @@ static ze_result_t build_spirv(struct zs_ze_module *module, const ze_module_desc
                                        .units = units,
                                        .build_flags = zs_buf_cstr(&flags),
                                        .local_arrays = parted(module)};
-    result = zs_compile(&compile, &module->binary, log);
-    zs_log(ZS_LOG_INFO, "SPIR-V of %u units, flags \"%s\": result 0x%x%s%s", count,
-           compile.build_flags, (unsigned)result, log->size_B ? "\n" : "", zs_buf_cstr(log));
+    if (is_source) { /* it comes with its NUL or without */
+        zs_buf_printf(&source, "%.*s", (int)ZS_MIN(desc->inputSize, (size_t)INT32_MAX),
+                      (const char *)desc->pInputModule);
+        zs_buf_putc(&source, 0);
+        units[0].spirv = zs_buf_span(&source);
+        result = zs_compile_source(&compile, &made, log);
+        units[0].spirv = zs_buf_span(&made);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = zs_compile(&compile, &module->binary, log);
+    zs_log(ZS_LOG_INFO, "%s of %u units, flags \"%s\": result 0x%x%s%s",
+           is_source ? "OpenCL C" : "SPIR-V", count, compile.build_flags, (unsigned)result,
+           log->size_B ? "\n" : "", zs_buf_cstr(log));
     zs_buf_fini(&flags);
+    zs_buf_fini(&source);
+    zs_buf_fini(&made);
     free(units);
     return result;
 }
@@ -216,8 +232,8 @@ static ze_result_t build(struct zs_ze_module *module, const ze_module_desc_t *de
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!may_profile(module, desc->pBuildFlags, log))
         return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
-    if (desc->format == ZE_MODULE_FORMAT_IL_SPIRV) {
-        result = build_spirv(module, desc, log);
+    if (desc->format != ZE_MODULE_FORMAT_NATIVE) {
+        result = build_ir(module, desc, log);
     } else {
         zs_buf_append(&module->binary, desc->pInputModule, desc->inputSize);
         result = module->binary.error ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
@@ -251,9 +267,10 @@ ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t hContext, ze_device_ha
     ZS_CHECK_MEMBER(context, device);
     ZS_CHECK_POINTER(desc);
     ZS_CHECK_POINTER(phModule);
-    ZS_CHECK_ENUM(desc->format, ZE_MODULE_FORMAT_NATIVE);
+    if ((uint32_t)desc->format != MODULE_FORMAT_OCLC)
+        ZS_CHECK_ENUM(desc->format, ZE_MODULE_FORMAT_NATIVE);
     bool program = zs_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) != NULL;
-    if (!program || desc->format == ZE_MODULE_FORMAT_NATIVE) {
+    if (!program || desc->format != ZE_MODULE_FORMAT_IL_SPIRV) {
         ZS_CHECK_POINTER(desc->pInputModule);
         ZS_CHECK(desc->inputSize > 0, ZE_RESULT_ERROR_INVALID_SIZE, "the module has no bytes");
     }

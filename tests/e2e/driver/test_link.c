@@ -17,6 +17,43 @@ static void use_import(struct e2e *e, ze_module_handle_t module)
     OK(zeMemFree(e->context, p));
 }
 
+/* OpenCL C, which Intel's driver takes, too; the front end's log where it does not build. */
+static void test_source(void **state)
+{
+    struct e2e *e = *state;
+    static const char source[] = "kernel void add(global int *p) { p[get_global_id(0)] += BY; }";
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = (ze_module_format_t)3,
+                             .pInputModule = (const uint8_t *)source,
+                             .pBuildFlags = "-DBY=5"};
+    ze_module_handle_t module;
+    int *p = e2e_alloc(e, 4);
+    *p = 0;
+    for (size_t with_nul = 0; with_nul < 2; with_nul++) {
+        desc.inputSize = strlen(source) + with_nul;
+        ze_result_t result = zeModuleCreate(e->context, e->device, &desc, &module, NULL);
+        if (e2e_through("validation")) { /* which knows what the specification names */
+            assert_int_equal(result, ZE_RESULT_ERROR_INVALID_ENUMERATION);
+            continue;
+        }
+        assert_int_equal(result, ZE_RESULT_SUCCESS);
+        ze_kernel_handle_t kernel = kernel_of(module, "add");
+        set(kernel, 0, sizeof(p), &p);
+        OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+        OK(launch(e, kernel, 1));
+        assert_int_equal(*p, 5 * ((int)with_nul + 1));
+        OK(zeKernelDestroy(kernel));
+        OK(zeModuleDestroy(module));
+    }
+    OK(zeMemFree(e->context, p));
+    char log[4096];
+    if (!e2e_through("validation"))
+        assert_int_equal(try_module(e, desc.format, source, sizeof(source), log, sizeof(log)),
+                         ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    if (e2e_through("direct"))
+        assert_non_null(strstr(log, "undeclared identifier 'BY'"));
+}
+
 static void test_program(void **state)
 {
     struct e2e *e = *state;
@@ -166,6 +203,7 @@ static void test_specialization(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_source),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_dynamic),
         cmocka_unit_test(test_specialization),
