@@ -54,11 +54,8 @@ static int record(const struct profile_options *o, int count, char **app)
     char launches[32];
     size_t at = 0;
     words[at++] = "--debug-info";
-    if (!o->system) {
-        words[at++] = "--device";
-        words[at++] = o->device ? o->device : zs_default_device();
+    if (!o->system)
         words[at++] = "--counts";
-    }
     if (!o->system && !o->quick) {
         words[at++] = "--metrics";
         words[at++] = GROUPS;
@@ -155,7 +152,8 @@ static int print_table(const struct profile_options *o, const char *path)
     }
     if (shown < count)
         zs_buf_printf(&out, "%u more: --limit 0 shows all\n", count - shown);
-    int status = !count      ? zs_cli_fail("%s: no kernels ran", path)
+    int status = !count      ? zs_cli_fail("%s: no kernels ran%s", path,
+                                      o->kernels.count ? " of names that match --kernel" : "")
                  : out.error ? zs_cli_fail("out of memory")
                              : zs_cli_write_text(out.data, out.size_B);
     zs_buf_fini(&out);
@@ -185,9 +183,13 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_profile, "--device is the software GPU, --system is not");
     if (o->kernels.count > WORDS_MOST / 4)
         return zs_cli_usage(&zs_command_profile, "too many --kernel");
-    if (!o->system)
-        zs_cli_note(&o->common, "on the software GPU as %s; times are modelled",
-                    o->device ? o->device : zs_default_device());
+    if (!o->system) {
+        const char *device = o->device ? o->device : zs_default_device();
+        int status = zs_cli_use_software_gpu(&zs_command_profile, device);
+        if (status)
+            return status;
+        zs_cli_note(&o->common, "on the software GPU as %s; times are modelled", device);
+    }
     if (!zs_cli_last_recording(before))
         before[0] = 0;
     int ended = record(o, operand_count, operands);

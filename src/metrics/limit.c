@@ -136,8 +136,8 @@ static void find_latency(struct zs_rank_analysis *a, const struct zs_profile *p,
     int used = snprintf(l->text, sizeof(l->text), "%s: threads wait %.0f %% of their time for %s",
                         l->by, l->percent, reasons[most].text);
     if (top)
-        snprintf(l->text + used, sizeof(l->text) - (size_t)used,
-                 "; what works most is %s, %.0f %% of what it can do", top->text, top->percent);
+        snprintf(l->text + used, sizeof(l->text) - (size_t)used, "; busiest is %s, at %.0f %%",
+                 top->text, top->percent);
 }
 
 /* Without the model: what the roofline tells. */

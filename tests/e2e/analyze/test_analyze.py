@@ -64,7 +64,8 @@ class Analyze(unittest.TestCase):
     def test_gains(self):
         """What holds a kernel up is found by replaying it without that: first, at its line; a kernel that has it
         not gains nothing."""
-        rec = self.kinds.record('gains', '--counts', '--metrics', 'ZscopeGains,ZscopeMemory', kernels=(*SHAPES, *OF_GAINS))
+        rec = self.kinds.record('gains', '--counts', '--metrics', 'ZscopeGains,ZscopeMemory,ZscopeStallSampling',
+                                kernels=(*SHAPES, *OF_GAINS))
         kernels = {k['name']: k for k in self.analyze(rec)['kernels']}
         first = {'chased': 'scattered', 'private_array': 'private-arrays', 'sines': 'extended-math',
                  'doubled': 'doubles', 'hidden': 'bank-conflicts', 'imbalanced': 'barrier-imbalance',
@@ -115,6 +116,11 @@ class Analyze(unittest.TestCase):
             self.assertIn('doubled', page.read())
         status, out, err = self.kinds.run('profile', '--', './no-such-application')
         self.assertEqual((status, out), (127, ''), err)  # not the table of the recording before
+        status, out, err = self.kinds.run('profile', '-d', 'foo', '--', 'true')
+        self.assertEqual((status, out, 'software GPU as' in err, 'zescope profile --help' in err), (2, '', False, True), err)
+        status, out, err = self.kinds.run('profile', '-k', 'none', '--', self.kinds.program, self.kinds.binary, '1', 'clean:1:16:0:1')
+        self.assertEqual((status, out), (1, ''))
+        self.assertIn('no kernels ran of names that match --kernel', err)
         status, _, err = self.kinds.run('profile')
         self.assertEqual((status, 'no application' in err), (2, True))
 
