@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const char prompt_text[] = "(zescope) ", more_text[] = ">";
@@ -127,7 +128,9 @@ void zs_shell_idle(struct zs_shell *shell)
 #include <locale.h>
 #include <wchar.h>
 
-enum { CANCEL_KEY = 3 };
+enum { CANCEL_KEY = 3, END_KEY = 4 };
+
+static int typed_ahead; /* bytes of what is read next that came before the terminal was raw */
 
 static struct zs_shell *shell_of(EditLine *editor)
 {
@@ -311,6 +314,8 @@ static int get_key(EditLine *editor, wchar_t *ret)
             continue;
         if (n <= 0)
             return (int)n;
+        if (typed_ahead > 0 && typed_ahead-- && !byte)
+            byte = END_KEY; /* a terminal that collects lines keeps Ctrl-D as a zero */
         size_t got = mbrtowc(ret, &byte, 1, &state);
         if (got == (size_t)-1)
             memset(&state, 0, sizeof(state)); /* no character of this locale */
@@ -417,6 +422,9 @@ static void edit_lines(struct zs_shell *shell)
         zs_shell_idle(shell);
         zs_tui_draw(shell, false);
         at_prompt = 1;
+        el_set(editor, EL_PREP_TERM, 1); /* el_gets does it behind the prompt: too late for keys */
+        if (ioctl(keys_fd, FIONREAD, &typed_ahead))
+            typed_ahead = 0;
         const char *line = el_gets(editor, &count);
         at_prompt = 0;
         bool given_up = got_interrupt; /* before or right after the line has ended */

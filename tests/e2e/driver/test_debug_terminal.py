@@ -229,7 +229,16 @@ class Lines(Session):
             t.type('\x03')
             t.until(lambda: b'^C' in t.raw[before:] and t.prompted(), 'a new prompt')
         self.assertNotIn(b'nothing is being debugged', t.raw)
-        t.type('quit\n')  # control and D is lost where the terminal is not raw yet
+        t.type('\x04')
+        self.assertEqual(t.end(), 0)
+
+    def test_end_typed_ahead(self):
+        """Control and D that came while a command ran, when the terminal collected lines."""
+        t = self.start()
+        t.until(t.prompted, 'a prompt')
+        t.type('run\n')
+        t.until(lambda: not t.prompted() and t.raw.endswith(b'\n'), 'the line taken')
+        t.type('\x04')
         self.assertEqual(t.end(), 0)
 
     def test_status(self):
