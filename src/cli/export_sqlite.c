@@ -530,7 +530,7 @@ static int put_kernels(struct zs_export *x, struct zs_analysis *analysis, struct
 /* ---- instructions ---- */
 
 /* Columns that the table has of its own, in its order. */
-static const char *const counted[] = {"executions", "active_lanes", "bytes_read", "bytes_written"};
+static const char *const counted[] = {"executions", "active_lanes", "read_B", "written_B"};
 
 static int counted_index(const char *name)
 {

@@ -203,7 +203,7 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
                  v[ZS_Q_SCRATCH]);
     else
         rule_say(f, "private arrays that are indexed are kept in memory");
-    rule_number(f, "scratch_bytes", v[ZS_Q_SCRATCH_BYTES], "B");
+    rule_number(f, "scratch_moved", v[ZS_Q_SCRATCH_BYTES], "B");
     /* Gen9 reaches them as it reaches buffers */
     lines_of_kind(c, f, is_message_to_memory, "SbidStall");
     return true;

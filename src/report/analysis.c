@@ -286,7 +286,7 @@ static void put_roofs(const struct zs_roofline *r, struct zs_json *j)
         const struct zs_roof *roof = &r->roofs[i];
         zs_json_object(j, NULL);
         zs_json_string(j, "name", roof->name);
-        zs_json_exact(j, "bytes", roof->bytes);
+        zs_json_exact(j, "moved_B", roof->bytes);
         zs_json_exact(j, "intensity", roof->intensity);
         zs_json_exact(j, "rate", roof->asked_rate);
         zs_json_exact(j, "peak_rate", roof->rate);

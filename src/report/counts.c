@@ -51,8 +51,8 @@ static const struct zs_column column_rows[COLUMN_COUNT] = {
     [COLUMN_ACTIVE] = {.name = "active_lanes",
                        .unit = "",
                        .description = "lanes that took part, over all executions"},
-    [COLUMN_READ] = {.name = "bytes_read", .unit = "B", .description = "by the active lanes"},
-    [COLUMN_WRITTEN] = {.name = "bytes_written", .unit = "B", .description = "by the active lanes"},
+    [COLUMN_READ] = {.name = "read_B", .unit = "B", .description = "by the active lanes"},
+    [COLUMN_WRITTEN] = {.name = "written_B", .unit = "B", .description = "by the active lanes"},
 };
 
 /* Where the counted ones stand in a row of counts. */

@@ -30,8 +30,8 @@ def analysis():
         attainable = 441.6 if bound == 'compute' else 220.8 * intensity
         return {'name': name, 'module': '', 'quantities': {'time_total': time, 'occupancy': 50}, 'limiter': 'local memory', 'findings': findings, 'not_judged': [],
                 'roofline': {'operations': 'flop', 'precision': 'single precision', 'rate': rate, 'peak': 441.6, 'attainable': attainable, 'bound': bound,
-                             'roofs': [{'name': 'L3', 'bytes': 1e6, 'intensity': intensity, 'rate': 20, 'peak_rate': 220.8, 'attainable': attainable},
-                                       {'name': 'local memory', 'bytes': 1e5, 'intensity': 10 * intensity, 'rate': 2, 'peak_rate': 220.8, 'attainable': attainable}]}}
+                             'roofs': [{'name': 'L3', 'moved_B': 1e6, 'intensity': intensity, 'rate': 20, 'peak_rate': 220.8, 'attainable': attainable},
+                                       {'name': 'local memory', 'moved_B': 1e5, 'intensity': 10 * intensity, 'rate': 2, 'peak_rate': 220.8, 'attainable': attainable}]}}
     harmless = {'rule': 'tail', 'title': 'tail effect', 'severity': .1, 'gain': .2, 'text': 'few groups are left', 'advice': 'nothing', 'numbers': [], 'places': []}
     finding = {'rule': 'uncoalesced', 'title': 'uncoalesced access', 'severity': .5, 'gain': 41.5, 'text': 'messages touch 8 times the lines', 'advice': 'change the layout',
                'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}], 'places': [{'path': '/src/nbody.cl', 'line': 66, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
@@ -87,8 +87,8 @@ def basic():
                 'total_ns': None, 'count': 2, 'timed': 0, 'mean_ns': None, 'min_ns': None}]
     report = {'schema': 'zescope.report/1', 'first_ns': START, 'last_ns': START + 1000 * us, 'call_count': 12, 'lost_calls': 0,
               'damaged_files': 0, 'left_out': {'leaks': 7}, 'calls': calls, 'kernels': kernels, 'copies': [], 'barriers': None,
-              'memory': {'peak_B': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'bytes': 8192, 'peak_B': 8192, 'left_B': 0}]},
-              'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'bytes': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': 5000}],
+              'memory': {'peak_B': 8192, 'kinds': [{'name': 'device memory', 'allocations': 1, 'frees': 1, 'total_B': 8192, 'peak_B': 8192, 'left_B': 0}]},
+              'allocations': [], 'leaks': [{'type': 'event', 'handle': 0x7f01, 'size_B': None, 'pid': 77, 'tid': 77, 'call': 9, 'time_ns': 5000}],
               'builds': [], 'threads': [], 'marks': [], 'pauses': [],
               'metrics': [{'name': 'force', 'device': 'A GPU', 'shape': '32x1x1 of 64x1x1', 'group': 'Basics', 'metric': m, 'value': v, 'units': u, 'reports': 2, 'launches': 2}
                           for m, v, u in (('Active', 60.25, 'percent'), ('Threads', 1234567, 'threads'))]}

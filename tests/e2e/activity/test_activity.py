@@ -62,7 +62,7 @@ class Report(unittest.TestCase):
             self.assertEqual(k['groups'], [32, 1, 1])
             self.assertEqual(k['group_size'], [32, 1, 1])
             self.assertIn(k['simd'], (8, 16, 32))
-        copies = {c['direction']: (c['count'], c['bytes']) for c in r['copies']}
+        copies = {c['direction']: (c['count'], c['total_B']) for c in r['copies']}
         self.assertEqual(copies, {'host-to-device': (1, 4096), 'device-to-device': (1, 4096),
                                   'device-to-host': (1, 4096), 'fill-shared': (1, 4096)})
         self.assertEqual(sum(b['count'] for b in r['barriers']), BARRIERS)

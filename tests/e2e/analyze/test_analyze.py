@@ -174,7 +174,7 @@ class Analyze(unittest.TestCase):
     def test_spills(self):
         finding, line = self.check_finding('spilling', 'spills')
         self.assertEqual(line, self.kinds.line('spilling'))
-        self.assertGreater(self.number(finding, 'scratch_bytes'), 0)
+        self.assertGreater(self.number(finding, 'scratch_moved'), 0)
 
     def test_bank_conflicts(self):
         finding, line = self.check_finding('conflicts', 'bank-conflicts')
@@ -233,8 +233,8 @@ class Analyze(unittest.TestCase):
             self.assertEqual(finding['places'][0]['line'], kinds.line('streaming'))
             roof = {r['name']: r for r in kernel['roofline']['roofs']}['memory']
             # four bytes read and four written for each item, and what threads load as arguments
-            self.assertGreaterEqual(roof['bytes'], 168 * 256 * 8)
-            self.assertLess(roof['bytes'], 168 * 256 * 8 * 1.1)
+            self.assertGreaterEqual(roof['moved_B'], 168 * 256 * 8)
+            self.assertLess(roof['moved_B'], 168 * 256 * 8 * 1.1)
 
     def test_groups_that_take_turns(self):
         """Each measures half of the launches: bytes of memory are those of all."""
@@ -243,8 +243,8 @@ class Analyze(unittest.TestCase):
         turns = self.kinds.record('turns', '--counts', '--metrics', 'ZscopeMemory,ZscopeStalls', kernels=['streaming'],
                                   streaming=(168, 256, 0, 4))
         roofs = [{r['name']: r for r in self.analyze(rec)['kernels'][0]['roofline']['roofs']} for rec in (whole, turns)]
-        self.assertEqual(roofs[0]['memory']['bytes'], 4 * 168 * 256 * 4)
-        self.assertEqual(roofs[1]['memory']['bytes'], roofs[0]['memory']['bytes'])
+        self.assertEqual(roofs[0]['memory']['moved_B'], 4 * 168 * 256 * 4)
+        self.assertEqual(roofs[1]['memory']['moved_B'], roofs[0]['memory']['moved_B'])
 
     def test_low_occupancy(self):
         finding, _ = self.check_finding('crowded', 'low-occupancy')
@@ -345,7 +345,7 @@ class Analyze(unittest.TestCase):
     def test_definitions_and_quantities(self):
         path = os.path.join(self.folder.name, 'x.zsm')
         with open(path, 'w') as f:
-            f.write('# For each item.\nper_item = instructions / items\nper_byte [flop/B] = flops / global_bytes\n')
+            f.write('# For each item.\nper_item = instructions / items\nper_byte [flop/B] = flops / global_moved\n')
         document = self.analyze(self.rec, '--file', path)
         for kernel in document['kernels']:
             values = {d['name']: d for d in kernel['definitions']}

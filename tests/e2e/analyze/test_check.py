@@ -62,7 +62,7 @@ class Check(unittest.TestCase):
         items = 168 * 256
         self.assertEqual(value('streaming', 'global_read'), 4 * items)
         self.assertEqual(value('streaming', 'global_written'), 4 * items)
-        self.assertEqual(value('streaming', 'global_bytes'), 8 * items)
+        self.assertEqual(value('streaming', 'global_moved'), 8 * items)
         self.assertEqual(value('streaming', 'flops'), items)
         self.assertEqual(value('streaming', 'intensity'), 1 / 8)
         self.assertEqual(value('streaming', 'lane_use'), 100)
@@ -72,8 +72,8 @@ class Check(unittest.TestCase):
         self.assertEqual(value('clean', 'flops_double'), 0)
         self.assertEqual(value('clean', 'spills'), 0)
         self.assertGreater(value('spilling', 'spills'), 0)
-        self.assertGreater(value('spilling', 'scratch_bytes'), 0)
-        self.assertEqual(value('crowded', 'slm_bytes'), 42 * 32 * 8)
+        self.assertGreater(value('spilling', 'scratch_moved'), 0)
+        self.assertEqual(value('crowded', 'slm_moved'), 42 * 32 * 8)
         # 40000 bytes take the 64 KiB of a subslice, a group has two threads or more
         threads = -(-32 // value('crowded', 'simd'))
         self.assertAlmostEqual(value('crowded', 'occupancy'), 100 * threads / 56)
@@ -141,7 +141,7 @@ class Check(unittest.TestCase):
     def test_files(self):
         path = self.write('limits.zsm', '# What an item executes.\n'
                           'per_item = instructions / items\n'
-                          'moved [MB] = global_bytes + slm_bytes\n'
+                          'moved [MB] = global_moved + slm_moved\n'
                           'max streaming: per_item = 100\n'
                           'min streaming: moved = 300 kB # 344064 bytes\n'
                           'assert clean: per_item > 1e6\n')

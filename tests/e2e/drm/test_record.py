@@ -54,7 +54,7 @@ def page(folder, recording):
             column['values'] = [value or 0 for value in column['values']]
         for inst in kernel['instructions']:  # below Intel's driver what stands before a thread's start is not there
             if inst.get('executions') == 0:
-                for key in ('share', 'lanes', 'executions', 'active_lanes', 'bytes_read', 'bytes_written'):
+                for key in ('share', 'lanes', 'executions', 'active_lanes', 'read_B', 'written_B'):
                     inst.pop(key, None)
     report, timeline = recorded['report'], recorded['timeline']
     kernels = [{key: row[key] for key in ('name', 'module', 'shape', 'simd', 'count', 'timed')} for row in report['kernels']]

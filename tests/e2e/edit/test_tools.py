@@ -269,12 +269,12 @@ def check_what_is_not_known():
         return columns_of(name + device, 'stride4'), done.stderr
     known, _ = record('k-driver', '--counts')
     executions = known['executions']
-    assert any(executions) and abs(sum(known['share']) - 100) < 1e-6 and any(known['bytes_read']), known
+    assert any(executions) and abs(sum(known['share']) - 100) < 1e-6 and any(known['read_B']), known
     own = ('--counts', '--metrics', 'ZscopeStallSampling', '--instrument')
     whole, said = record('k-opcodes', *own, 'opcodes')
     assert 'the driver counts the code with its probes' in said, said
     assert whole['executions'] == executions and whole['active_lanes'] == known['active_lanes'], (whole, known)
-    assert whole['share'] == known['share'] and whole['bytes_read'] == [None] * len(executions), whole
+    assert whole['share'] == known['share'] and whole['read_B'] == [None] * len(executions), whole
     assert not any(whole.get('stalls', ())), whole
     blocks, _ = record('k-blocks', '--instrument', 'blocks')
     assert blocks['executions'] == executions and blocks['active_lanes'] == [None] * len(executions), blocks

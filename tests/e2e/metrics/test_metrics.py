@@ -114,7 +114,7 @@ class Metrics(unittest.TestCase):
             self.assertEqual([row['kernel'], row['reports'], row['launches']], ['loop', 5, 5])
         self.assertEqual(totals['Instructions'], sum(i['executions'] for i in insts))
         self.assertEqual(totals['ActiveLanes'], sum(i['active_lanes'] for i in insts))
-        self.assertEqual(totals['UntypedBytesWritten'], sum(i['bytes_written'] for i in insts))
+        self.assertEqual(totals['UntypedBytesWritten'], sum(i['written_B'] for i in insts))
         self.assertEqual(totals['Messages'], sum(i['executions'] for i in insts if i['opcode'].startswith('send')))
         self.assertEqual(totals['CsThreads'], 5 * GROUPS * SIZE // kernel['simd'])
         self.assertEqual(totals['Threads'], totals['CsThreads'])

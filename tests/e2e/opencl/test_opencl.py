@@ -78,7 +78,7 @@ class OpenCl(unittest.TestCase):
             self.assertGreater(k['total_ns'], 0)
             self.assertTrue(k['device'].endswith('(OpenCL)'), k['device'])
         copies = {c['direction']: c for c in r['copies']}
-        self.assertEqual({d: c['bytes'] for d, c in copies.items()},
+        self.assertEqual({d: c['total_B'] for d, c in copies.items()},
                          {'system-to-device': SIZE_B, 'device-to-device': SIZE_B,
                           'device-to-system': SIZE_B, 'fill-device': SIZE_B // 2})
         self.assertEqual({b['name']: b['count'] for b in r['barriers']}, {'barrier': 1, 'map': 1, 'unmap': 1})
@@ -155,7 +155,7 @@ class OpenCl(unittest.TestCase):
         r = report(path)
         calls = self.check_calls(r)
         self.assertEqual(calls['clEnqueueMemcpyINTEL']['count'], 1)
-        self.assertEqual({c['direction']: c['bytes'] for c in r['copies']},
+        self.assertEqual({c['direction']: c['total_B'] for c in r['copies']},
                          {'fill-device': SIZE_B, 'device-to-host': SIZE_B})
 
     def test_options(self):

@@ -42,12 +42,12 @@ class Ways(unittest.TestCase):
         found = self.record('queues', env={'ZESCOPE_DEVICES': 'skl,skl'})
         self.assertEqual(found, {('copy', '-'): 6, ('barrier', '-'): 2})
         copies = recorder.report(self.path)['copies']
-        self.assertEqual(sum(c['bytes'] for c in copies), 6 * 512)
+        self.assertEqual(sum(c['total_B'] for c in copies), 6 * 512)
         self.assertEqual({c['direction'] for c in copies}, {'shared-to-shared'})
 
     def test_images(self):
         self.assertEqual(self.record('images'), {('copy', '-'): 4})
-        copies = {c['direction']: (c['count'], c['bytes'])
+        copies = {c['direction']: (c['count'], c['total_B'])
                   for c in recorder.report(self.path)['copies']}
         self.assertEqual(copies, {'shared-to-image': (1, 512), 'image-to-image': (2, 512 + 32),
                                   'image-to-shared': (1, 512)})

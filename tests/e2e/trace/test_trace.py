@@ -112,7 +112,7 @@ class Trace(unittest.TestCase):
             self.assertEqual(report['memory']['peak_B'], peak_B)
             host = next(k for k in report['memory']['kinds'] if k['name'] == 'host memory')
             self.assertEqual((host['peak_B'], host['left_B']), (peak_B, 2 << 20))
-            self.assertEqual(sum(o['bytes'] == 1 << 20 for o in report['leaks']), 2, report['leaks'])
+            self.assertEqual(sum(o['size_B'] == 1 << 20 for o in report['leaks']), 2, report['leaks'])
 
     def record_silent(self, end):
         run(ZESCOPE, 'record', '-q', '-o', self.rec, '--', PROGRAM, '0', '0', end, check=7)

@@ -96,7 +96,7 @@ class Groups(unittest.TestCase):
         self.assertGreater(int(found['host memory', 4099]['lifetime_ns']), 0)
 
     def test_leaks_grouped(self):
-        found = {r['type']: (r['count'], r['bytes']) for r in rows(device, 'leaks', '--group-by', 'kind')}
+        found = {r['type']: (r['count'], r['total_B']) for r in rows(device, 'leaks', '--group-by', 'kind')}
         self.assertEqual(found, {'context': ('1', 'n/a'), 'device memory': ('1', '4096'), 'event pool': ('1', 'n/a')})
 
     def test_backtraces(self):

@@ -120,7 +120,7 @@ class Analysis {
             box('EUs', `${siNumber(asked, 'B')} asked for`, Number.isFinite(m('SectorUse')) ? `${percent(m('SectorUse'))} of what moves is used` : ''),
             arrow(l3, 'lines'), box('L3', rate(m('L3Hits'), m('L3Misses')), reached('L3')),
             arrow(llc, 'misses'), box('LLC', rate(m('LlcHits'), m('LlcMisses'))), arrow(memory, 'misses'), box('memory', siNumber(memory, 'B'), reached('memory'))),
-        positive(q.slm_bytes) ? el('div.mem-row', box('EUs', `${shortNumber(positive(q.slm_messages))} messages`), arrow(q.slm_bytes, ''), box('local memory',
+        positive(q.slm_moved) ? el('div.mem-row', box('EUs', `${shortNumber(positive(q.slm_messages))} messages`), arrow(q.slm_moved, ''), box('local memory',
             positive(m('SlmConflictCycles')) ? `${shortNumber(m('SlmConflictCycles'))} cycles of bank conflicts` : 'no bank conflicts', reached('local memory'))) : '');
     }
 
@@ -200,7 +200,8 @@ class Analysis {
         return nodes;
     }
 
-    /* A memory's roof rises until it meets the highest peak. Its name lies on it; those of the same rate share one. */
+    /* A memory's roof rises until it meets the highest peak. Names lie on roofs, where no kernel can be; memories of the
+     * same rate share one. */
     roofs(s) {
         const nodes = [], named = new Map();
         for (const [name, rate] of s.rates) {
@@ -213,13 +214,13 @@ class Analysis {
             if (other)
                 other.textContent = `${name}, ${other.textContent}`;
             else
-                named.set(text, attrs(this.label(0, -6, `${name} ${text}`, 'roof-name', 'end'),
-                    {transform: `translate(${x2} ${y2}) rotate(${Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI}) translate(-8 0)`}));
+                named.set(text, attrs(this.label(0, -6, `${name} ${text}`, 'roof-name', 'middle'),
+                    {transform: `translate(${(x1 + x2) / 2} ${(y1 + y2) / 2}) rotate(${Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI})`}));
         }
         nodes.push(...named.values());
         for (const [name, peak] of s.peaks)
             nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}),
-                {'data-roof': name}), this.label(ROOF.width - ROOF.right, s.atY(peak) - 5, `${name} ${rateText(peak, 'op')}`, 'roof-name', 'end'));
+                {'data-roof': name}), this.label(ROOF.left + 4, s.atY(peak) - 5, `${name} ${rateText(peak, 'op')}`, 'roof-name'));
         return nodes;
     }
 

@@ -233,7 +233,7 @@ class RecordingApp {
         if (shape)
             facts.push(['groups', by(shape.slice(0, 3))], ['of size', by(shape.slice(3))]);
         if (bytes >= 0)
-            facts.push(['bytes', sizeText(bytes)], ['rate', sizeText(bytes / Math.max(1, track.duration(i)) * 1e9) + '/s']);
+            facts.push(['bytes', sizeText(bytes)], ['rate', metricText(bytes / Math.max(1, track.duration(i)) * 1e9, 'B/s')]);
         facts.push(['on', `${visible(string(track.json.device))}, ${track.title}, ${track.subtitle}`]);
         if (thread)
             facts.push(['appended by', `${visible(thread.title)} (${thread.json.tid})`]);

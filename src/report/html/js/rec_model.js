@@ -180,13 +180,7 @@ function duration(ns) {
 }
 
 function sizeText(B) {
-    if (!Number.isFinite(B) || B < 0)
-        return 'n/a';
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-    let at = 0;
-    for (; B >= 1024 && at < units.length - 1; at++)
-        B /= 1024;
-    return (at ? B.toPrecision(B < 1000 ? 3 : 4) : String(B)) + '\u2009' + units[at];
+    return Number.isFinite(B) && B >= 0 ? metricText(B, 'B') : 'n/a';
 }
 
 /* A value of a metric: whole numbers as they are, others with four digits. */

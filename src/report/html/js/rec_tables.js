@@ -2,7 +2,7 @@
 const TABLES = ['calls', 'kernels', 'copies', 'barriers', 'memory', 'allocations', 'leaks', 'builds', 'threads', 'marks', 'pauses', 'metrics'];
 const TITLES = {
     share: 'time', total_ns: 'total', mean_ns: 'mean', min_ns: 'min', median_ns: 'median', p90_ns: '90 %', p99_ns: '99 %', max_ns: 'max',
-    append_to_submit_ns: 'to submit', submit_to_start_ns: 'to start', peak_B: 'peak', left_B: 'never freed', bytes_per_s: 'rate',
+    append_to_submit_ns: 'to submit', submit_to_start_ns: 'to start', peak_B: 'peak', left_B: 'never freed', B_per_s: 'rate',
     lifetime_ns: 'lifetime', first_ns: 'from', last_ns: 'until', time_ns: 'at', duration_ns: 'took', pid: 'process', tid: 'thread',
     thread_name: 'thread name', process_name: 'of process', start_ns: 'from', end_ns: 'until', simd: 'SIMD',
 };
@@ -19,15 +19,15 @@ function cellText(app, key, value) {
         return ((value + app.recording.first_ns - app.recording.start_ns) / 1e9).toFixed(6) + '\u2009s';
     if (key.endsWith('_ns'))
         return duration(value);
-    if (key === 'bytes_per_s')
-        return sizeText(value) + '/s';
+    if (key === 'B_per_s')
+        return metricText(value, 'B/s');
     if (key === 'share')
         return value.toFixed(1) + '\u2009%';
     if (key === 'value')
         return metricText(value, '');
     if (key === 'handle' || key === 'list')
         return hex(value);
-    if (key === 'bytes' || key === 'size' || key.endsWith('_bytes'))
+    if (key === 'size' || key.endsWith('_B'))
         return sizeText(value);
     return typeof value === 'number' ? count(value) : visible(string(value));
 }
@@ -37,7 +37,7 @@ function rowTest(text, columns) {
     const units = {'': 1, ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9, k: 1024, K: 1024, M: 1048576, G: 1073741824, '%': 1};
     const tests = text.split(/\s+/).filter(Boolean).map(word => {
         const m = /^([A-Za-z_0-9]+)(<=|>=|!=|=|<|>)(.+)$/.exec(word);
-        const key = m && columns.find(c => c === m[1] || c === m[1] + '_ns' || c === m[1] + '_bytes' || TITLES[c] === m[1]);
+        const key = m && columns.find(c => c === m[1] || c === m[1] + '_ns' || c === m[1] + '_B' || TITLES[c] === m[1]);
         if (key) {
             const v = /^(-?[\d.]+)([a-zA-Z%\u00b5]*)$/.exec(m[3]);
             if (v && v[2] in units) {
