@@ -126,25 +126,33 @@ struct zs_file_out {
 int zs_file_out_open(const char *path, struct zs_file_out **ret_out, struct zs_diag *diag)
 {
     static const char suffix[] = ".XXXXXX";
-    size_t length = strlen(path);
     struct zs_path_info info;
     *ret_out = NULL;
+    /* what a link leads to is written, the link stays: /dev/stdout is one */
+    char *target = zs_os_real_path(path);
+    path = target ? target : path;
+    size_t length = strlen(path);
+    int error = -ENOMEM;
     struct zs_file_out *out = calloc(1, sizeof(*out) + 2 * (length + sizeof(suffix)));
     if (!out)
-        return file_fail(diag, -ENOMEM, "write", path);
+        goto fail;
     memcpy(out->temp, path, length);
     memcpy(out->temp + length, suffix, sizeof(suffix));
     out->path = out->temp + length + sizeof(suffix);
     memcpy(out->path, path, length + 1);
     out->in_place = !zs_os_path_info(path, &info) && info.kind != ZS_PATH_FILE;
     out->fd = out->in_place ? zs_os_open_device(path) : zs_os_open_temp(out->temp);
-    if (out->fd < 0) {
-        int error = out->fd;
-        free(out);
-        return file_fail(diag, error, "write", path);
-    }
+    error = out->fd;
+    if (error < 0)
+        goto fail;
+    free(target);
     *ret_out = out;
     return 0;
+fail:
+    error = file_fail(diag, error, "write", path);
+    free(out);
+    free(target);
+    return error;
 }
 
 enum { PENDING_B = 256 << 10 };

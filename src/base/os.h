@@ -37,6 +37,8 @@ int zs_os_open_read_at(int dir_fd, const char *name);
 int zs_os_open_device(const char *path);
 /* A new file; `name` ends in "XXXXXX", which is replaced. Permissions as for any new file. */
 int zs_os_open_temp(char *name);
+/* Where a path leads to when links are followed, to be freed; NULL: nowhere. */
+char *zs_os_real_path(const char *path);
 /* Over what is there. */
 int zs_os_rename(const char *from, const char *to);
 int zs_os_unlink(const char *path);

@@ -85,6 +85,11 @@ int zs_os_open_temp(char *name)
     return error;
 }
 
+char *zs_os_real_path(const char *path)
+{
+    return realpath(path, NULL);
+}
+
 int zs_os_rename(const char *from, const char *to)
 {
     return rename(from, to) ? -errno : 0;

@@ -159,6 +159,11 @@ int zs_os_open_temp(char *name)
     return -EEXIST;
 }
 
+char *zs_os_real_path(const char *path)
+{
+    return NULL; /* links are few here */
+}
+
 int zs_os_rename(const char *from, const char *to)
 {
     wchar_t *wide_from = to_wide(from), *wide_to = to_wide(to);

@@ -487,13 +487,13 @@ static int write_file(const struct zs_check_report *r, const struct findings *al
         [ZS_CHECK_JSON] = put_json, [ZS_CHECK_SARIF] = put_sarif, [ZS_CHECK_JUNIT] = put_junit};
     struct zs_buf out = {0};
     put[r->format](&out, all);
-    FILE *file = r->output ? fopen(r->output, "w") : r->to_stdout ? stdout : stderr;
-    bool good = !out.error && file && fwrite(out.data, 1, out.size_B, file) == out.size_B;
-    if (file && r->output)
-        good = fclose(file) == 0 && good;
+    int status = ZS_EXIT_OK;
+    if (r->output || r->to_stdout)
+        status = zs_cli_write_to(NULL, r->output ? r->output : "-", zs_cli_put_buf, &out);
+    else if (out.error || fwrite(out.data, 1, out.size_B, stderr) != out.size_B)
+        status = zs_cli_fail("stderr cannot be written");
     zs_buf_fini(&out);
-    return good ? ZS_EXIT_OK
-                : zs_cli_fail("%s cannot be written", r->output ? r->output : "stderr");
+    return status;
 }
 
 int zs_check_report_write(const struct zs_check_report *r, size_t *ret_found)

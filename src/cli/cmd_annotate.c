@@ -4,7 +4,6 @@
 #include "cli/paths.h"
 #include "cli/view.h"
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/os.h"
 #include "report/html_module.h"
@@ -49,7 +48,7 @@ static const struct zs_option options[] = {
      "source lines shown around those that have code (3)"},
     {"columns", 0, ZS_OPTION_STRING, AT(columns), "NAMES",
      "what recordings with counts show beside the code, separated by commas: share, lanes (both "
-     "unless asked otherwise), executions, active_lanes, bytes_read, bytes_written; all, none"},
+     "unless asked otherwise), executions, active_lanes, read_B, written_B; all, none"},
     {"pressure", 'r', ZS_OPTION_FLAG, AT(pressure), NULL,
      "show how many registers are live before each instruction"},
     {"mix", 'm', ZS_OPTION_FLAG, AT(mix), NULL, "show what kinds of instructions a line has"},
@@ -108,8 +107,7 @@ static int print_json(struct work *w)
                                           .with_source = o->with_source};
     int status = ZS_EXIT_OK;
     int error = zs_report_module_json(w->view, &json, zs_cli_sink_stdout, &status);
-    return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
-                                                                    : status;
+    return zs_cli_ended(error, status);
 }
 
 static struct zs_annotate_text_options text_options(const struct annotate_options *o)
@@ -124,58 +122,43 @@ static struct zs_annotate_text_options text_options(const struct annotate_option
     };
 }
 
+static int keep_text(void *user, const void *data, size_t size_B)
+{
+    zs_buf_append(user, data, size_B);
+    return ((struct zs_buf *)user)->error;
+}
+
 static int print_text(struct work *w)
 {
     struct zs_annotate_text_options text = text_options(w->o);
-    size_t without = 0;
+    struct zs_missing_columns missing = {0};
+    struct zs_buf kept = {0}; /* whether the columns are there is known at the end */
     text.color = zs_cli_color(&w->o->common, STDOUT_FILENO);
-    text.ret_kernels_without_column = &without;
+    text.ret_missing = &missing;
     int status = ZS_EXIT_OK;
-    int error = zs_report_annotate_text(w->view, &text, zs_cli_sink_text, &status);
-    if (!error && status == ZS_EXIT_OK && without && without == w->view->kernel_count)
-        return zs_cli_usage(&zs_command_annotate,
-                            "--columns %s: no kernel has all of these; the notes say which there "
-                            "are",
-                            w->o->columns);
-    return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
-                                                                    : status;
+    int error = w->o->columns ? zs_report_annotate_text(w->view, &text, keep_text, &kept)
+                              : zs_report_annotate_text(w->view, &text, zs_cli_sink_text, &status);
+    if (!error && missing.kernels && missing.kernels == w->view->kernel_count)
+        status =
+            zs_cli_usage(&zs_command_annotate, "--columns %s: %s", w->o->columns, missing.text);
+    else if (!error && w->o->columns)
+        status = zs_cli_write_text(kept.data, kept.size_B);
+    zs_buf_fini(&kept);
+    return zs_cli_ended(error, status);
 }
 
 /* ---- HTML ---- */
 
-static int write_file(void *sink, const void *data, size_t size_B)
+static int put_html(const void *opaque, zs_write_fn *write, void *user)
 {
-    return zs_file_out_write(sink, data, size_B);
-}
-
-static int write_html(struct work *w)
-{
+    const struct work *w = opaque;
     char command[4096];
     char input[4000];
     zs_cli_quote(w->view->input, input, sizeof(input));
     snprintf(command, sizeof(command), "zescope annotate %s", input);
     const struct zs_module_html_options html = {
         .text = text_options(w->o), .text_command = command, .readable = zs_cli_demangle};
-    int status = ZS_EXIT_OK;
-    if (strcmp(w->o->html, "-") == 0) {
-        int error = zs_report_module_html(w->view, &html, zs_cli_sink_stdout, &status);
-        return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed()
-                   ? zs_cli_fail("out of memory")
-                   : status;
-    }
-    struct zs_file_out *out;
-    struct zs_diag diag;
-    zs_diag_clear(&diag);
-    if (zs_file_out_open(w->o->html, &out, &diag))
-        return zs_cli_fail("%s", diag.text);
-    int error = zs_report_module_html(w->view, &html, write_file, out);
-    /* an error of writing is the file's to tell */
-    if (zs_file_out_close(out, error != -ENOMEM, &diag))
-        return zs_cli_fail("%s", diag.text);
-    if (error)
-        return zs_cli_fail("out of memory");
-    zs_cli_note(&w->o->common, "wrote %s", w->o->html);
-    return ZS_EXIT_OK;
+    return zs_report_module_html(w->view, &html, write, user);
 }
 
 /* ---- the command ---- */
@@ -183,7 +166,7 @@ static int write_html(struct work *w)
 static int annotate(struct work *w)
 {
     if (w->o->html) {
-        int status = write_html(w);
+        int status = zs_cli_write_to(&w->o->common, w->o->html, put_html, w);
         return status == ZS_EXIT_OK && w->o->json ? print_json(w) : status;
     }
     return w->o->json ? print_json(w) : print_text(w);

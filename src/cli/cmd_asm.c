@@ -26,7 +26,7 @@ static const struct zs_option options[] = {
      "what it is assembled for: a device or family as ocloc names it (skl, gen12lp, dg2, pvc, "
      "bmg)"},
     {"output", 'o', ZS_OPTION_STRING, AT(output), "FILE",
-     "write the code there; else to standard output"},
+     "write the code there; - and without it: to standard output"},
     {"hex", 0, ZS_OPTION_FLAG, AT(hex), NULL,
      "print an instruction's dwords a line, the lowest first"},
 };
@@ -73,27 +73,14 @@ static void put_hex(struct zs_buf *out, const uint8_t *code, size_t size_B)
 static int write_code(const struct asm_options *o, const uint8_t *code, size_t size_B)
 {
     struct zs_buf out = {0};
-    struct zs_file_out *file;
-    struct zs_diag diag = {0};
     if (o->hex)
         put_hex(&out, code, size_B);
     else
         zs_buf_append(&out, code, size_B);
-    int status = out.error ? zs_cli_fail("out of memory") : ZS_EXIT_OK;
-    if (status == ZS_EXIT_OK && !o->output) {
-        status = !o->hex && isatty(STDOUT_FILENO)
+    const char *path = o->output ? o->output : "-";
+    int status = !o->hex && !strcmp(path, "-") && isatty(STDOUT_FILENO)
                      ? zs_cli_fail("machine code is not for a terminal: -o FILE, or --hex")
-                     : zs_cli_write_stdout(out.data, out.size_B);
-    } else if (status == ZS_EXIT_OK) {
-        int error = zs_file_out_open(o->output, &file, &diag);
-        if (!error) {
-            error = zs_file_out_write(file, out.data, out.size_B);
-            int kept = zs_file_out_close(file, !error, &diag);
-            error = error ? error : kept;
-        }
-        if (error)
-            status = zs_cli_fail("%s", diag.text);
-    }
+                     : zs_cli_write_to(NULL, path, zs_cli_put_buf, &out);
     zs_buf_fini(&out);
     return status;
 }

@@ -24,7 +24,7 @@ static const struct zs_option options[] = {
     {"min", 0, ZS_OPTION_LIST, offsetof(struct check_options, min), "[KERNEL:]VALUE=LIMIT",
      "the value must at least be the limit: 'gemm:EuActive=60%', also 'gemm:EuActive>60%'"},
     {"assert", 0, ZS_OPTION_LIST, offsetof(struct check_options, assertions), "[KERNEL:]CONDITION",
-     "a condition that must hold: 'slm_bytes == 0 or lane_use >= 90%'"},
+     "a condition that must hold: 'slm_moved == 0 or lane_use >= 90%'"},
     {"file", 0, ZS_OPTION_LIST, offsetof(struct check_options, files), "FILE",
      "definitions and assertions, one a line; may be given several times"},
     {"baseline", 0, ZS_OPTION_STRING, offsetof(struct check_options, baseline),
@@ -120,20 +120,12 @@ static int compare(const struct check_options *o, struct zs_check *check)
 
 /* ---- results ---- */
 
-static int write_file(const char *path, struct zs_buf *out)
-{
-    struct zs_diag diag = {0};
-    int status = out->error                                     ? zs_cli_fail("out of memory")
-                 : zs_file_write(path, zs_buf_span(out), &diag) ? zs_cli_fail("%s", diag.text)
-                                                                : ZS_EXIT_OK;
-    zs_buf_fini(out);
-    return status;
-}
-
 static int write_baseline(const struct check_options *o, struct zs_analysis *analysis)
 {
     struct zs_diag diag = {0};
-    int error = zs_analysis_write_baseline(analysis, o->write_baseline, &diag);
+    bool to_stdout = !strcmp(o->write_baseline, "-");
+    int error =
+        zs_analysis_write_baseline(analysis, to_stdout ? "/dev/stdout" : o->write_baseline, &diag);
     if (error)
         return zs_cli_fail("%s", error == -ENOMEM ? "out of memory" : diag.text);
     zs_cli_note(&o->common, "wrote %s", o->write_baseline);
@@ -147,7 +139,8 @@ static int tell(const struct check_options *o, const char *path, const struct zs
     int status = ZS_EXIT_OK;
     if (o->junit) {
         zs_check_junit(check, &out);
-        status = write_file(o->junit, &out);
+        status = zs_cli_write_to(NULL, o->junit, zs_cli_put_buf, &out);
+        zs_buf_fini(&out);
     }
     if (o->json)
         zs_check_json(check, path, o->baseline, &out);

@@ -120,34 +120,15 @@ static int check_limits(const struct zs_diff *diff, const struct zs_diff_limit *
 
 /* ---- output ---- */
 
-static int write_file(void *sink, const void *data, size_t size_B)
-{
-    return zs_file_out_write(sink, data, size_B);
-}
+struct page {
+    const struct zs_compared *compared;
+    const struct zs_compare_options *how;
+};
 
-static int ended(int error, int status)
+static int put_html(const void *opaque, zs_write_fn *write, void *user)
 {
-    return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed() ? zs_cli_fail("out of memory")
-                                                                    : status;
-}
-
-static int write_html(const struct compare_options *o, const struct zs_compared *c,
-                      const struct zs_compare_options *how)
-{
-    struct zs_file_out *out;
-    struct zs_diag diag = {0};
-    int status = ZS_EXIT_OK;
-    if (!strcmp(o->html, "-"))
-        return ended(zs_compare_html(c, how, zs_cli_sink_stdout, &status), status);
-    if (zs_file_out_open(o->html, &out, &diag))
-        return zs_cli_fail("%s", diag.text);
-    int error = zs_compare_html(c, how, write_file, out);
-    if (zs_file_out_close(out, error != -ENOMEM, &diag)) /* an error of writing is the file's */
-        return zs_cli_fail("%s", diag.text);
-    if (error)
-        return zs_cli_fail("out of memory");
-    zs_cli_note(&o->common, "wrote %s", o->html);
-    return ZS_EXIT_OK;
+    const struct page *page = opaque;
+    return zs_compare_html(page->compared, page->how, write, user);
 }
 
 static int print(const struct compare_options *o, const struct zs_compared *c,
@@ -155,10 +136,10 @@ static int print(const struct compare_options *o, const struct zs_compared *c,
 {
     int status = ZS_EXIT_OK;
     if (o->html)
-        return write_html(o, c, how);
+        return zs_cli_write_to(&o->common, o->html, put_html, &(struct page){c, how});
     if (o->json)
-        return ended(zs_compare_json(c, how, zs_cli_sink_stdout, &status), status);
-    return ended(zs_compare_text(c, how, zs_cli_sink_text, &status), status);
+        return zs_cli_ended(zs_compare_json(c, how, zs_cli_sink_stdout, &status), status);
+    return zs_cli_ended(zs_compare_text(c, how, zs_cli_sink_text, &status), status);
 }
 
 /* ---- kernels ---- */

@@ -91,9 +91,12 @@ static int run_dap(void *options, int operand_count, char **operands)
     if (has_port && o->port > UINT16_MAX)
         return zs_cli_usage(&zs_command_dap, "--port: there are ports up to 65535");
     if (!o->system) {
+        char why[1024];
         int status = zs_cli_find_driver(driver);
         if (status != ZS_EXIT_OK)
             return status;
+        if (o->devices && !zs_cli_check_devices(driver, o->devices, why, sizeof(why)))
+            return zs_cli_usage(&zs_command_dap, "--device: %s", why);
         dap.driver = driver;
     }
     if (!has_port && !o->socket)

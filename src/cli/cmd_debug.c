@@ -179,6 +179,12 @@ static int run_debug(void *options, int operand_count, char **operands)
     struct zs_shell shell = {.common = &o->common, .exit_status = -1, .keeps_lines = o->history};
     struct zs_diag diag = {.offset_B = ZS_DIAG_NO_OFFSET};
     int status = check_usage(o, operand_count);
+    /* `run` would say it, but who has typed breakpoints until then learns it too late */
+    char program[PATH_MAX];
+    int missing =
+        status == ZS_EXIT_OK && operand_count ? zs_cli_find_program(operands[0], program) : 0;
+    if (missing)
+        status = zs_cli_cannot_start(operands[0], missing);
     if (status == ZS_EXIT_OK && o->check &&
         setenv("ZESCOPE_CHECK", o->check[0] ? o->check : "1", 1))
         status = zs_cli_fail("out of memory");

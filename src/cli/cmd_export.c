@@ -4,6 +4,7 @@
 
 #include "cli/options.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 struct export_options {
@@ -44,7 +45,7 @@ static int run(void *parsed, int operand_count, char **operands)
     struct zs_export *export;
     if (!operand_count)
         return zs_cli_usage(&zs_command_export, "a recording is needed");
-    if (!o->sqlite || !o->sqlite[0])
+    if (!o->sqlite || !o->sqlite[0] || !strcmp(o->sqlite, "-"))
         return zs_cli_usage(&zs_command_export, "--sqlite FILE says where to write");
     struct stat st;
     if (stat(o->sqlite, &st) == 0 && !S_ISREG(st.st_mode))

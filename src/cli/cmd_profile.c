@@ -181,6 +181,8 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_profile, "no application given");
     if (o->system && o->device)
         return zs_cli_usage(&zs_command_profile, "--device is the software GPU, --system is not");
+    if (o->html && !strcmp(o->html, "-"))
+        return zs_cli_usage(&zs_command_profile, "--html FILE: the table is on standard output");
     if (o->kernels.count > WORDS_MOST / 4)
         return zs_cli_usage(&zs_command_profile, "too many --kernel");
     if (!o->system) {

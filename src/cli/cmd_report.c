@@ -136,32 +136,9 @@ extern const struct zs_command zs_command_report;
 
 /* ---- HTML ---- */
 
-static int write_file(void *sink, const void *data, size_t size_B)
+static int put_page(const void *page, zs_write_fn *write, void *user)
 {
-    return zs_file_out_write(sink, data, size_B);
-}
-
-static int write_page(const struct report_options *o, const struct zs_recording_html *page)
-{
-    int status = ZS_EXIT_OK;
-    if (!strcmp(o->html, "-")) {
-        int error = zs_report_recording_html(page, zs_cli_sink_stdout, &status);
-        return error && status == ZS_EXIT_OK && !zs_cli_stdout_closed()
-                   ? zs_cli_fail("out of memory")
-                   : status;
-    }
-    struct zs_file_out *out;
-    struct zs_diag diag = {0};
-    if (zs_file_out_open(o->html, &out, &diag))
-        return zs_cli_fail("%s", diag.text);
-    int error = zs_report_recording_html(page, write_file, out);
-    /* an error of writing is the file's to tell */
-    if (zs_file_out_close(out, error != -ENOMEM, &diag))
-        return zs_cli_fail("%s", diag.text);
-    if (error)
-        return zs_cli_fail("out of memory");
-    zs_cli_note(&o->common, "wrote %s", o->html);
-    return ZS_EXIT_OK;
+    return zs_report_recording_html(page, write, user);
 }
 
 /* The recordings whose modules the page shows: all but those without. */
@@ -203,7 +180,7 @@ static int write_analyzed(const struct report_options *o, const struct zs_record
         whole.analysis = analysis;
     else
         zs_cli_note(&o->common, "the page has no analysis of kernels: %s", diag.text);
-    int status = write_page(o, &whole);
+    int status = zs_cli_write_to(&o->common, o->html, put_page, &whole);
     zs_analysis_close(analysis);
     return status;
 }

@@ -292,18 +292,6 @@ static int ask_ocloc(const void *question, FILE *out)
     return 0;
 }
 
-static bool find_in_path(const char *name, char ret[PATH_MAX])
-{
-    const char *path = getenv("PATH");
-    for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
-        size_t length = strcspn(p, ":");
-        int n = snprintf(ret, PATH_MAX, "%.*s/%s", (int)length, p, name);
-        if (length && n > 0 && n < PATH_MAX && !access(ret, X_OK))
-            return true;
-    }
-    return false;
-}
-
 static int ask_compiled(const void *question, FILE *out)
 {
     void *driver = dlopen(question, RTLD_NOW | RTLD_LOCAL);
@@ -350,7 +338,7 @@ static void add_compiler(struct doctor_report *r, struct findings *f)
     if (f->software_gpu &&
         zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", path))
         add_compiled(r, path);
-    if (!find_in_path("ocloc", path)) {
+    if (zs_cli_find_program("ocloc", path)) {
         doctor_add(r, "compiler", "ocloc", DOCTOR_WARN, NULL,
                    "needed to compile kernels from the command line: " APT("intel-opencl-icd"),
                    "not in PATH");

@@ -143,6 +143,16 @@ bool zs_cli_stdout_closed(void);
 /* The same for writers that call back, user an int for the exit status: 0, -EIO after a message,
  * -EPIPE when nobody reads. */
 int zs_cli_sink_stdout(void *user, const void *data, size_t size_B);
+/* What came of writing so: the status, or that of a message when memory was short. */
+int zs_cli_ended(int error, int status);
+/* What `put` writes, in a file, or on stdout where the path is "-". Says what was written, unless
+ * `common` is NULL. */
+typedef int zs_cli_put(const void *what, int (*write)(void *user, const void *data, size_t size_B),
+                       void *user);
+int zs_cli_write_to(const struct zs_common_options *common, const char *path, zs_cli_put *put,
+                    const void *what);
+/* The text of a struct zs_buf. */
+zs_cli_put zs_cli_put_buf;
 /* The same for text, which terminals show: what is in it from files is made harmless (base/text.h).
  * Data (JSON, HTML) is escaped by its writers. */
 int zs_cli_write_text(const void *data, size_t size_B);

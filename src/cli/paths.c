@@ -68,6 +68,23 @@ void zs_cli_link_last(const char *recording)
         unlink(temp);
 }
 
+int zs_cli_find_program(const char *name, char ret_path[PATH_MAX])
+{
+    const char *path = strchr(name, '/') ? "" : getenv("PATH");
+    int error = -ENOENT;
+    for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
+        struct stat st;
+        int length = (int)strcspn(p, ":");
+        snprintf(ret_path, PATH_MAX, "%.*s%s%s", length, p, length ? "/" : "", name);
+        if (stat(ret_path, &st))
+            continue;
+        if (S_ISREG(st.st_mode) && !access(ret_path, X_OK))
+            return 0;
+        error = -EACCES;
+    }
+    return error;
+}
+
 bool zs_cli_check_devices(const char *driver, const char *list, char *ret_why, size_t size_B)
 {
     void *library = dlopen(driver, RTLD_NOW | RTLD_LOCAL);

@@ -27,6 +27,10 @@ void zs_cli_link_last(const char *recording);
  * not fit, but always ended. */
 void zs_cli_quote(const char *word, char *ret_text, size_t size_B);
 
+/* Where the program is that a shell would start by this name, whose folder is looked for in PATH:
+ * 0, -ENOENT, or -EACCES for what cannot be executed. */
+int zs_cli_find_program(const char *name, char ret_path[PATH_MAX]);
+
 /* Whether the driver (its path) can be the devices of a list ("skl,kbl:2"). If not, ret_why says
  * what is wrong and which devices there are. A driver that cannot be asked can be anything. */
 bool zs_cli_check_devices(const char *driver, const char *list, char *ret_why, size_t size_B);

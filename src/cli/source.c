@@ -6,6 +6,8 @@
 #include "cli/ask.h"
 #include "cli/record_into.h"
 
+#include <zescope/isa.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -124,6 +126,12 @@ int zs_cli_compile(const char *path, const char *device, const char *options,
     struct zs_buf log = {0};
     if (access(path, R_OK))
         return zs_cli_fail("cannot open %s: %s", path, strerror(errno));
+    if (device && zs_isa_platform_from_device(device) == ZS_ISA_NONE) {
+        zs_cli_fail("--device %s: no device of this name is known that sources are compiled for; "
+                    "one name is expected, such as skl, tgllp, dg2, pvc, bmg",
+                    device);
+        return ZS_EXIT_USAGE;
+    }
     if (!zs_cli_scratch_make(ret_folder))
         return ZS_EXIT_FAILED;
     const struct compile c = {path, device ? device : zs_default_intel_device(), options,

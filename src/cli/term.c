@@ -3,6 +3,7 @@
 #include "cli/demangle.h"
 #include "cli/options.h"
 
+#include "base/file.h"
 #include "base/os.h"
 #include "base/text.h"
 
@@ -143,6 +144,43 @@ int zs_cli_sink_stdout(void *user, const void *data, size_t size_B)
     int *status = user;
     *status = zs_cli_write_stdout(data, size_B);
     return *status != ZS_EXIT_OK ? -EIO : stdout_closed ? -EPIPE : 0;
+}
+
+int zs_cli_ended(int error, int status)
+{
+    return error && status == ZS_EXIT_OK && !stdout_closed ? zs_cli_fail("out of memory") : status;
+}
+
+static int put_in_file(void *out, const void *data, size_t size_B)
+{
+    return zs_file_out_write(out, data, size_B);
+}
+
+int zs_cli_write_to(const struct zs_common_options *common, const char *path, zs_cli_put *put,
+                    const void *what)
+{
+    int status = ZS_EXIT_OK;
+    struct zs_file_out *out;
+    struct zs_diag diag = {0};
+    if (!strcmp(path, "-"))
+        return zs_cli_ended(put(what, zs_cli_sink_stdout, &status), status);
+    if (zs_file_out_open(path, &out, &diag))
+        return zs_cli_fail("%s", diag.text);
+    int error = put(what, put_in_file, out);
+    if (zs_file_out_close(out, error != -ENOMEM, &diag)) /* an error of writing is the file's */
+        return zs_cli_fail("%s", diag.text);
+    if (error)
+        return zs_cli_fail("out of memory");
+    if (common)
+        zs_cli_note(common, "wrote %s", path);
+    return ZS_EXIT_OK;
+}
+
+int zs_cli_put_buf(const void *what, int (*write)(void *user, const void *data, size_t size_B),
+                   void *user)
+{
+    const struct zs_buf *buf = what;
+    return buf->error ? -ENOMEM : write(user, buf->data, buf->size_B);
 }
 
 int zs_cli_write_exact(const void *data, size_t size_B)

@@ -67,6 +67,12 @@ int zs_report_module_json(const struct zs_module_view *view,
 
 enum zs_annotate_by { ZS_BY_SOURCE, ZS_BY_ADDRESS };
 
+/* Of the columns that were asked for: how many kernels lack one, and of the first, which. */
+struct zs_missing_columns {
+    size_t kernels;
+    char text[512];
+};
+
 struct zs_annotate_text_options {
     enum zs_annotate_by by;
     bool color;
@@ -75,8 +81,7 @@ struct zs_annotate_text_options {
     bool sends;             /* decoded messages per line */
     uint32_t context_lines; /* source lines shown around those with code */
     const char *columns;    /* names, separated by commas; "all", "none"; NULL: the usual */
-    /* where text goes to say how many kernels lack one of these names; or NULL */
-    size_t *ret_kernels_without_column;
+    struct zs_missing_columns *ret_missing; /* or NULL */
 };
 
 /* The same as text. Pieces are written kernel by kernel. */

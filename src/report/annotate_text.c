@@ -598,18 +598,19 @@ static int choose_columns(struct text_writer *t)
     int error = zs_shown_columns_init(&t->columns, t->code, t->options->columns, &unknown, &length);
     if (error || !unknown)
         return error;
-    if (t->options->ret_kernels_without_column)
-        ++*t->options->ret_kernels_without_column;
-    begin_style(t, STYLE_NOTE);
-    zs_buf_puts(&t->out, "note: there is no column ");
-    put_safe(t, unknown, length);
-    zs_buf_puts(&t->out,
-                t->code->column_count ? "; there are:" : ": a recording with --counts has columns");
+    struct zs_buf text = {0};
+    zs_buf_printf(&text, "there is no column %.*s%s", (int)length, unknown,
+                  t->code->column_count ? "; there are:"
+                                        : ": a recording with --counts has columns");
     for (uint32_t c = 0; c < t->code->column_count; c++)
-        zs_buf_printf(&t->out, "%s %s", c ? "," : "", t->code->columns[c].name);
-    end_style(t);
-    zs_buf_putc(&t->out, '\n');
-    return 0;
+        zs_buf_printf(&text, "%s %s", c ? "," : "", t->code->columns[c].name);
+    struct zs_missing_columns *missing = t->options->ret_missing;
+    if (missing && !missing->kernels++)
+        snprintf(missing->text, sizeof(missing->text), "%s", zs_buf_cstr(&text));
+    put_note(t, zs_buf_cstr(&text));
+    error = text.error;
+    zs_buf_fini(&text);
+    return error;
 }
 
 static int put_kernel(struct text_writer *t, const char *note)

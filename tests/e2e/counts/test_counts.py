@@ -18,12 +18,12 @@ os.environ['ZESCOPE_DEVICES'] = DEVICE
 ROUNDS, GROUPS, LAUNCHES = 100, 5, 3
 
 
-def run(*words, cwd=None, check=0):
+def run(*words, cwd=None, check=0, of='stdout'):
     env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER)
     p = subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=100)
     if p.returncode != check:
         raise AssertionError(f'{words}: exit {p.returncode}\n{p.stdout}{p.stderr}')
-    return p.stdout
+    return getattr(p, of)
 
 
 def last(insts):
@@ -71,7 +71,7 @@ class Counts(unittest.TestCase):
         for i in loop:
             lanes = int(width.search(i['text']).group(1))
             self.assertEqual(i['active_lanes'], i['executions'] * lanes)
-        written = sum(i['bytes_written'] for i in insts)
+        written = sum(i['written_B'] for i in insts)
         self.assertEqual(written, GROUPS * LAUNCHES * 64 * 4)
 
     def test_columns(self):
@@ -91,7 +91,7 @@ class Counts(unittest.TestCase):
                 self.assertAlmostEqual(lanes, 100 * i['active_lanes'] / i['executions'] / int(channels.group(1)), places=5)
         self.assertEqual({c: columns[c]['shown'] for c in columns},
                          {'share': True, 'lanes': True, 'executions': False, 'active_lanes': False,
-                          'bytes_read': False, 'bytes_written': False})
+                          'read_B': False, 'written_B': False})
 
     def test_text_and_html(self):
         text = run(ZESCOPE, 'annotate', self.rec)
@@ -101,14 +101,14 @@ class Counts(unittest.TestCase):
         self.assertAlmostEqual(sum(float(x) for x in lines if not x.startswith('<')), 100, delta=1.5)
         self.assertIn('100%', text)
         self.assertNotIn('executions', run(ZESCOPE, 'annotate', '--columns', 'lanes', self.rec))
-        row = [i for i in self.kernel['instructions'] if i['bytes_written']][0]
-        only = run(ZESCOPE, 'annotate', '--columns', 'executions,bytes_written', self.rec)
-        self.assertRegex(only, r'(?m)^ +%d +%d +\u2502 +%x  ' % (row['executions'], row['bytes_written'], row['offset']))
+        row = [i for i in self.kernel['instructions'] if i['written_B']][0]
+        only = run(ZESCOPE, 'annotate', '--columns', 'executions,written_B', self.rec)
+        self.assertRegex(only, r'(?m)^ +%d +%d +\u2502 +%x  ' % (row['executions'], row['written_B'], row['offset']))
         # nothing was written by a mov: a blank, no 0
         mov = [i for i in self.kernel['instructions'] if i['opcode'] == 'mov' and i['executions']][0]
         self.assertRegex(only, r'(?m)^ +%d +\u2502 +%x  ' % (mov['executions'], mov['offset']))
         self.assertIn('there is no column speed; there are: share, lanes,',
-                      run(ZESCOPE, 'annotate', '--columns', 'share,speed', self.rec, check=2))
+                      run(ZESCOPE, 'annotate', '--columns', 'share,speed', self.rec, check=2, of='stderr'))
         page = os.path.join(self.folder.name, 'x.html')
         run(ZESCOPE, 'annotate', '--html', page, self.rec)
         with open(page) as f:

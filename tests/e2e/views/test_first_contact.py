@@ -38,17 +38,29 @@ class FirstContact(unittest.TestCase):
         self.assertIn('zescope annotate', self.run_in('here.bin', status=2)[1])
 
     def test_applications_that_are_not_there(self):
-        for command in (['run'], ['record'], ['trace'], ['record', '-d', 'skl']):
+        for command in (['run'], ['record'], ['trace'], ['record', '-d', 'skl'], ['profile', '-d', 'skl'], ['debug'],
+                        ['debug', '--batch', '--eval-command', 'break k.cl:1'], ['instrument', 'opcodes'],
+                        ['metrics', '-d', 'skl', '-g', 'ComputeBasic', 'query'], ['metrics', '-d', 'skl', '-g', 'ComputeBasic', 'stream']):
             out, err = self.run_in(*command, '--', '/no/such/program', status=127)
             self.assertEqual(out, '')
             self.assertIn('cannot start /no/such/program', err)
         self.put('not-executable', '#!/bin/sh\n')
         self.run_in('run', '--', './not-executable', status=126)
+        self.run_in('debug', './not-executable', status=126)
+        self.assertIn('not in PATH', self.run_in('debug', 'no-such-program', status=127)[1])
+        self.run_in('debug', '--batch', '--', 'true')
 
     def test_devices_that_are_none(self):
-        for command in ('run', 'record'):
-            err = self.run_in(command, '-d', 'pvc:9', '--', 'true', status=2)[1]
+        for command in ('run', 'record', 'profile', 'debug', 'dap'):
+            err = self.run_in(command, '-d', 'pvc:9', *([] if command == 'dap' else ['--', 'true']), status=2)[1]
             self.assertIn('pvc:9', err)
+        shutil.copy(ADD_CL, os.path.join(self.folder, 'add.cl'))
+        for command in (['annotate'], ['disasm'], ['inspect'], ['compare', 'add.cl']):
+            for device in ('pvc:9', 'nosuch', 'dg1,dg2'):
+                out, err = self.run_in(*command, '-d', device, 'add.cl', status=2)
+                self.assertEqual(out, '')
+                self.assertRegex(err, rf'^zescope: --device {device}: no device of this name [^\n]*\n$')
+        self.assertIn('pvc:9', self.run_in('asm', '-d', 'pvc:9', 'add.cl', status=2)[1])
 
     def test_groups_that_no_device_has(self):
         err = self.run_in('record', '-d', 'skl', '--metrics', 'ComputBasic', '--', 'touch', 'started', status=2)[1]
@@ -99,7 +111,11 @@ class FirstContact(unittest.TestCase):
 
     def test_columns_that_there_are_not(self):
         shutil.copy(ADD_CL, os.path.join(self.folder, 'add.cl'))
-        self.assertIn('--columns foo', self.run_in('annotate', '--columns', 'foo', 'add.cl', status=2)[1])
+        for way in ([], ['--by', 'address']):
+            out, err = self.run_in('annotate', '--columns', 'foo', *way, 'add.cl', status=2)
+            self.assertEqual(out, '')
+            self.assertIn('--columns foo: there is no column foo', err)
+        self.assertIn('get_global_id', self.run_in('annotate', '--columns', 'none', 'add.cl')[0])
 
     def test_builds_that_failed(self):
         err = self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)[1]
@@ -115,15 +131,29 @@ class FirstContact(unittest.TestCase):
         for text in (err, inspected):
             self.assertIn(first, text)
 
-    def test_traces_are_not_for_terminals(self):
+    def test_traces_and_code_are_not_for_terminals(self):
         self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)
-        ours, theirs = os.openpty()
-        done = subprocess.run([ZESCOPE, 'timeline', '-o', '-', 'rec'], cwd=self.folder, stdout=theirs,
-                              stderr=subprocess.PIPE, text=True, timeout=100, check=False)
-        os.close(theirs)
-        os.close(ours)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn('not for a terminal', done.stderr)
+        self.put('nop.asm', 'nop\n')
+        for words in (['timeline', '-o', '-', 'rec'], ['asm', '-d', 'skl', '-o', '-', 'nop.asm'], ['asm', '-d', 'skl', 'nop.asm']):
+            ours, theirs = os.openpty()
+            done = subprocess.run([ZESCOPE, *words], cwd=self.folder, stdout=theirs,
+                                  stderr=subprocess.PIPE, text=True, timeout=100, check=False)
+            os.close(theirs)
+            os.close(ours)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn('not for a terminal', done.stderr)
+        done = subprocess.run([ZESCOPE, 'asm', '-d', 'skl', '-o', '-', 'nop.asm'], cwd=self.folder, capture_output=True, timeout=100, check=True)
+        self.assertEqual(len(done.stdout), 16)
+
+    def test_a_dash_is_standard_output(self):
+        self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)
+        for words in (['check', '--write-baseline', '-', 'rec'], ['run', '-d', 'skl', '--check', '--check-format', 'json', '--check-output', '-', '--', 'true']):
+            self.assertIn('schema', json.loads(self.run_in(*words)[0]))
+        self.assertIn('<testsuites', self.run_in('check', '--junit', '-', '--max', 'spills=0', 'rec', status=3)[0])
+        self.assertIn('<html', self.run_in('report', '--html', '-', 'rec')[0])
+        self.run_in('export', 'rec', '--sqlite', '-', status=2)
+        self.run_in('profile', '--html', '-', '--', 'true', status=2)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, '-')))
 
     def test_no_driver_at_all(self):
         shutil.copy(ADD_CL, os.path.join(self.folder, 'add.cl'))

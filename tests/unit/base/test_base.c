@@ -280,6 +280,15 @@ static void file_out_writes_pieces_or_nothing(void **state)
     assert_int_equal(file.span.size_B, sizeof(large));
     zs_file_close(&file);
 
+    char link[64];
+    struct stat st;
+    snprintf(link, sizeof(link), "%s/l", dir);
+    assert_int_equal(symlink("f", link), 0);
+    assert_int_equal(zs_file_write(link, zs_span_make("hello", 5), NULL), 0);
+    assert_true(!lstat(link, &st) && S_ISLNK(st.st_mode)); /* as /dev/stdout is one */
+    assert_true(!stat(path, &st) && st.st_size == 5);
+    unlink(link);
+
     struct zs_diag diag = {0};
     assert_int_equal(zs_file_out_open("/dev/full", &out, NULL), 0);
     zs_file_out_write(out, "x", 1);
