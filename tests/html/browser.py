@@ -18,6 +18,73 @@ FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-ru
 WAIT_S = 120
 
 
+# Contrast of each text that can be seen with what lies under it, as WCAG 2.1 computes it: [[text, ratio], ...] of those
+# under arguments[0] (large ones under arguments[1]). What a canvas writes is measured as it is written (CANVAS).
+CONTRAST = """
+const probe = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+const rgba = c => { probe.clearRect(0, 0, 1, 1); probe.fillStyle = c; probe.fillRect(0, 0, 1, 1); const d = probe.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
+const over = (top, under, opacity = 1) => under.map((v, i) => v + (top[i] - v) * top[3] * opacity);
+const luminance = c => c.slice(0, 3).map(v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const ratio = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p); return (x + .05) / (y + .05); };
+const opacity = e => { let o = 1; for (; e && e.nodeType === 1; e = e.parentNode) o *= Number(getComputedStyle(e).opacity); return o; };
+"""
+TEXTS = CONTRAST + """
+const [least, large] = arguments, bad = [];
+let seen = 0;
+const rule = new CSSStyleSheet();
+rule.replaceSync('* { pointer-events: auto !important; transition: none !important; }');
+document.adoptedStyleSheets = [rule];
+for (const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); walk.nextNode();) {
+    const e = walk.currentNode.parentElement, range = document.createRange(), style = getComputedStyle(e);
+    range.selectNodeContents(walk.currentNode);
+    const box = range.getClientRects()[0];
+    if (!walk.currentNode.data.trim() || !box || !e.checkVisibility({visibilityProperty: true}) || e.closest(':disabled, script, style'))
+        continue;
+    const big = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
+    for (const part of [.1, .5, .9]) {
+        const layers = document.elementsFromPoint(box.left + part * box.width, box.top + box.height / 2), at = layers.indexOf(e);
+        if (at < 0)
+            continue;
+        let under = [255, 255, 255];
+        for (const layer of layers.slice(at).reverse()) {
+            const s = getComputedStyle(layer), shape = layer instanceof SVGGeometryElement;
+            under = over(rgba(shape ? s.fill : s.backgroundColor), under, shape ? opacity(layer) * s.fillOpacity : opacity(layer));
+        }
+        seen++;
+        const is = ratio(over(rgba(e instanceof SVGElement ? style.fill : style.color), under, opacity(e)), under);
+        if (is < (big ? large : least)) {
+            bad.push([walk.currentNode.data.trim().slice(0, 40), Number(is.toFixed(2)), String(e.className.baseVal ?? e.className), e.tagName]);
+            break;
+        }
+    }
+}
+for (const input of document.querySelectorAll('input[placeholder]'))
+    if (input.checkVisibility()) {
+        const under = over(rgba(getComputedStyle(input).backgroundColor), [255, 255, 255]), is = ratio(over(rgba(getComputedStyle(input, '::placeholder').color), under), under);
+        if (getComputedStyle(input).backgroundColor !== 'rgba(0, 0, 0, 0)' && is < least)
+            bad.push([input.placeholder, Number(is.toFixed(2)), input.id, 'INPUT']);
+    }
+document.adoptedStyleSheets = [];
+return {seen, bad: [...bad, ...(window.written || []).filter(w => w[1] < least)], written: (window.written || []).length};
+"""
+CANVAS = CONTRAST + """
+window.written = [];
+const plain = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+    const m = this.getTransform(), at = new DOMPoint(x + (this.textAlign === 'right' || this.textAlign === 'end' ? -3 : 3), y).matrixTransform(m);
+    let under = [255, 255, 255];
+    const page = [];
+    for (let n = this.canvas; n && n.nodeType === 1; n = n.parentNode)
+        page.unshift(n);
+    under = page.reduce((below, n) => over(rgba(getComputedStyle(n).backgroundColor), below), under);
+    const d = this.getImageData(Math.max(0, at.x), Math.max(0, at.y), 1, 1).data;
+    under = over([d[0], d[1], d[2], d[3] / 255], under);
+    window.written.push([String(text), Number(ratio(over(rgba(this.fillStyle), under, this.globalAlpha), under).toFixed(2)), 'canvas', '']);
+    return plain.call(this, text, x, y, ...rest);
+};
+"""
+
+
 class Driver(Service):
     """At an address, as a bare machine may not know the name localhost; a busy one is slow to start it."""
 
@@ -86,6 +153,15 @@ class Browser:
 
     def texts(self, selector):
         return self.run('return Array.from(document.querySelectorAll(arguments[0]), n => n.textContent)', selector)
+
+    def check_contrast(self, least=4.5, large=3):
+        """All texts of the page as it stands; how many there are, also of those that canvases wrote since measure_canvas()."""
+        found = self.run(TEXTS, least, large)
+        assert not found['bad'], found['bad']
+        return found['seen'], found['written']
+
+    def measure_canvas(self):
+        self.run(CANVAS)
 
     def keys(self, *keys):
         ActionChains(self.driver, duration=0).send_keys(*keys).perform()

@@ -24,7 +24,7 @@ SAMPLE = [
     'Timeline.test_facts_and_what_was_left_out', 'Timeline.test_counters_over_the_timeline', 'Timeline.test_click_selects_and_tells',
     'Timeline.test_search', 'Timeline.test_to_the_code_and_back', 'Tables.test_tabs', 'Tables.test_sort', 'Tables.test_filter',
     'FlameGraph.test_widths_are_times_and_rows_depth', 'FlameGraph.test_click_zooms_and_the_link_keeps_it',
-    'Twins.test_from_the_timeline', 'Twins.test_checks_mark_rows', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Timeline.test_metrics_are_a_table', 'Hostile',
+    'Twins.test_from_the_timeline', 'Twins.test_checks_mark_rows', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Roofline.test_contrast', 'Timeline.test_metrics_are_a_table', 'Hostile',
     'Big.test_many_items_are_drawn_with_few_steps', 'WithoutScript']
 TOOL = None
 B = None
@@ -78,6 +78,20 @@ class Page(unittest.TestCase):
         B.open(self.page, link)
         B.until('the page', lambda: B.run('return document.documentElement.classList.contains("in-rec") && !document.getElementById("rec").hidden'))
 
+    def check_heads(self):
+        """Each head of a table stands over its column's values: at the same end."""
+        B.until('rows', lambda: B.count('.rec-row'))
+        ends = B.run("""const heads = [...document.querySelectorAll('.rec-head > *')], rows = [...document.querySelectorAll('.rec-row')];
+            return rows.flatMap(row => [...row.children].map((cell, i) => {
+                const ends = n => { const r = document.createRange(); r.selectNodeContents(n); const b = r.getBoundingClientRect(), c = n.getBoundingClientRect(); return [b.left, b.right, c.left, c.right]; };
+                return [heads[i] && heads[i].textContent, cell.classList.contains('num'), ends(heads[i] || row), ends(cell)];
+            }))""")
+        self.assertGreater(len(ends), 3)
+        for title, is_number, head, cell in ends:
+            self.assertLess(abs(head[2] - cell[2]) + abs(head[3] - cell[3]), 3, title)
+            if is_number and cell[1] > cell[0]:
+                self.assertLess(abs(head[1] - cell[1]), 14, title)
+
     def tearDown(self):
         self.assertEqual(B.complaints(), [])
 
@@ -106,7 +120,7 @@ class Timeline(Page):
 
     def test_facts_and_what_was_left_out(self):
         stats = dict(zip(B.texts('#rec-stats dt'), map(plain, B.texts('#rec-stats dd'))))
-        self.assertEqual(stats, {'calls': '12', 'kernels run': '4', 'threads': '2', 'queues': '1', 'peak memory': '8.00 KiB', 'time': '1.00 ms', 'exit status': '3'})
+        self.assertEqual(stats, {'calls': '12', 'kernels run': '4', 'threads': '2', 'queues': '1', 'peak memory': '8.19 kB', 'time': '1.00 ms', 'exit status': '3'})
         self.assertEqual(B.text('#rec-note'), 'times of kernels are modelled: the device was the software GPU \u00b7 '
                          '5 of 12 calls are shown as shading \u00b7 2 executions have no times')
         self.assertEqual(B.text('#rec-name'), 'app --fast')
@@ -133,13 +147,9 @@ class Timeline(Page):
         text = plain(B.text('#rec-table'))
         for word in ('60.3 %', '1.23M threads'):
             self.assertIn(word, text)
-        # a row for each kernel, a column for each metric, each head over its values
+        # a row for each kernel, a column for each metric
         self.assertEqual(B.count('.rec-row'), 1)
-        ends = {key: B.run("return document.querySelector(`.rec-head [data-key=${arguments[0]}]`).getBoundingClientRect().right", key) for key in ('Active', 'Threads')}
-        cells = B.run("return Array.from(document.querySelectorAll('.rec-row .num'), n => [n.textContent, n.getBoundingClientRect().right])")
-        for key, start in (('Active', '60.3'), ('Threads', '1.23M')):
-            cell, = [right for text, right in cells if text.startswith(start)]
-            self.assertLess(abs(cell - ends[key]), 14)
+        self.check_heads()
 
     def test_click_selects_and_tells(self):
         B.until('drawn', lambda: self.pixel(420 * US, self.QUEUE) != self.pixel(650 * US, self.QUEUE))
@@ -477,7 +487,7 @@ class Roofline(Page):
         self.assertEqual(set(marks), {'force', 'solve of rank-3'})
         self.assertEqual(set(roofs), {'L3', 'local memory', 'single precision'})
         # roofs of the same rate lie on each other: one name for both, along them
-        self.assertEqual(B.texts('.roof-name'), ['local memory, L3 221 GB/s', 'single precision 442'])
+        self.assertEqual(B.texts('.roof-name'), ['local memory, L3 221 GB/s', 'single precision 442 Gop/s'])
         # the chosen kernel stands under its other roof, too, a decade further; kernels have their names; nothing is cut
         self.assertEqual(B.count('.roof-other'), 1)
         self.assertEqual(B.texts('.roof-kernel'), ['force', 'solve of rank-3'])
@@ -515,6 +525,32 @@ class Roofline(Page):
         self.assertEqual([round(w / sum(bar), 2) for w in bar], [.25, .62, .13])
         self.assertEqual(B.count('.kernels tbody tr:first-child .stalls span'), 3)
 
+    VIEWS = ['#r=' + view for view in ('timeline', 'analysis', 'flame', 'tables&tab=kernels', 'tables&tab=leaks', 'tables&tab=metrics')] + [
+        '#k=force&v=' + view for view in ('split', 'source', 'address', 'graph')]
+
+    def test_contrast(self):
+        """Of all texts with what lies under them, as it is computed for WCAG 2.1: 4.5 to 1."""
+        try:
+            for scheme in ('light', 'dark'):
+                B.scheme(scheme)
+                for view in self.VIEWS:
+                    self.load(view) if view.startswith('#r') else B.open(self.page, view)
+                    B.until('the view', lambda: len(B.text('body')) > 200)
+                    B.measure_canvas()
+                    B.size(1281, 2400)  # all in sight; canvases are drawn again
+                    B.until('drawn', lambda: view != '#r=timeline' or B.run('return window.written.length > 9'))
+                    seen, written = B.check_contrast()
+                    self.assertGreater(seen + written, 40, view)
+                    B.size(1280, 800)
+            self.load('#r=analysis')
+            B.size(1281, 2400)
+            B.run("document.getElementById('rec-findings').style.color = '#555'")
+            with self.assertRaises(AssertionError):
+                B.check_contrast()
+        finally:
+            B.size(1280, 800)
+            B.scheme('light')
+
     def test_widths_and_schemes(self):
         """Pictures to look at; nothing is cut, and a source can be read."""
         try:
@@ -526,6 +562,15 @@ class Roofline(Page):
                     B.shot(f'analysis-{width}-{scheme}')
                     wide = B.run('return [document.documentElement.scrollWidth, innerWidth]')
                     self.assertLessEqual(wide[0], wide[1])
+                    cut = B.run("""const cell = document.querySelector('.kernels tbody td:nth-child(5)'), table = document.querySelector('.rec-kernels');
+                        cell.textContent = 'data ports: lines between EUs and L3, 97.2 %';
+                        return table.scrollWidth - table.clientWidth;""")
+                    self.assertLessEqual(cut, 0, width)
+                    self.assertEqual(B.run("""const texts = [...document.querySelectorAll('.roofline text:not([transform])')].map(n => [n.textContent, n.getBoundingClientRect()]);
+                        return texts.flatMap(([a, p], i) => texts.slice(i + 1).filter(([, q]) => p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 2 && q.top < p.bottom - 2).map(([b]) => [a, b]))"""), [])
+                self.load('#r=tables&tab=metrics')
+                self.check_heads()
+                B.shot(f'metrics-{width}')
                 B.scheme('light')
                 B.open(self.page, '#k=force&nav=1')
                 B.until('code', lambda: B.count('.pane.source .row.line'))

@@ -39,16 +39,21 @@ class Palette {
         this.fills = {};
     }
 
-    fill(name, isCall) {
+    /* The colour of a name, and what is read best on it: black or white, one of which always has a contrast of 4.5. */
+    colours(name, isCall) {
         const key = (isCall ? 'c' : 'k') + name;
         if (!this.fills[key]) {
             const hue = hueOf(name, isCall);
-            this.fills[key] = isCall ? (this.dark ? `hsl(${hue} 28% 38%)` : `hsl(${hue} 52% 74%)`)
-                : (this.dark ? `hsl(${hue} 48% 45%)` : `hsl(${hue} 62% 64%)`);
+            const [s, l] = isCall ? (this.dark ? [28, 38] : [52, 74]) : (this.dark ? [48, 45] : [62, 64]);
+            const luminance = [[0, .2126], [8, .7152], [4, .0722]].reduce((sum, [n, part]) => {
+                const k = (n + hue / 30) % 12, v = l / 100 - s / 100 * Math.min(l, 100 - l) / 100 * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+                return sum + part * (v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+            }, 0);
+            this.fills[key] = {fill: `hsl(${hue} ${s}% ${l}%)`, ink: luminance > .179 ? '#000' : '#fff'};
         }
         return this.fills[key];
     }
-    get ink() { return this.dark ? '#f2f5f9' : '#141a22'; }
+    fill(name, isCall) { return this.colours(name, isCall).fill; }
 }
 
 /* Where tracks stand: rows with their top and height. */
@@ -122,17 +127,17 @@ class Painter {
             c.fillStyle = this.palette.fill(name, call);
             c.fillRect(left, y, Math.max(1, right - left - .6), height);
             if (right - left > 26)
-                this.label(name, left + 5, y + height / 2 + .5, right - left - 9);
+                this.label(name, call, left + 5, y + height / 2 + .5, right - left - 9);
             i++;
         }
         c.globalAlpha = 1;
     }
 
-    label(name, x, y, room) {
+    label(name, call, x, y, room) {
         const letters = Math.floor(room / 6.7);
         if (letters < 3)
             return;
-        this.context.fillStyle = this.palette.ink;
+        this.context.fillStyle = this.palette.colours(name, call).ink;
         const text = visible(name);
         this.context.fillText(text.length <= letters ? text : text.slice(0, letters - 1) + '\u2026', x, y);
     }
