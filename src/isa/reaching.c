@@ -22,11 +22,11 @@ struct walk {
     const struct zs_isa_kernel *k;
     uint32_t begin_B, end_B;
     struct zs_isa_reaching *found;
-    uint64_t *wanted; /* per block: bytes wanted at its end */
+    uint64_t *wanted; /* per block: bytes wanted at its end; of ids, left at its start */
     uint32_t *stack;  /* blocks to be visited */
     bool *stacked;
     uint32_t depth;
-    uint32_t *first, *from; /* edges by their end */
+    uint32_t *first, *from; /* edges by their end; of ids: first[b], block b is reached */
 };
 
 static bool may_leave(const struct zs_isa_inst *inst)
@@ -113,10 +113,7 @@ static bool make_walk(const struct zs_isa_kernel *k, struct walk *w)
     w->stacked = calloc(blocks + 1, sizeof(*w->stacked));
     w->first = calloc(blocks + 2, sizeof(*w->first));
     w->from = calloc((size_t)k->edge_count + 1, sizeof(*w->from));
-    bool made = w->wanted && w->stack && w->stacked && w->first && w->from;
-    if (made)
-        sort_edges(w);
-    return made;
+    return w->wanted && w->stack && w->stacked && w->first && w->from;
 }
 
 static void free_walk(struct walk *w)
@@ -139,6 +136,7 @@ void zs_isa_reaching(const struct zs_isa_kernel *k, uint32_t inst, uint32_t begi
         ret->unknown = true;
     } else {
         uint32_t b = zs_isa_inst_block(k, inst);
+        sort_edges(&w);
         w.found = ret;
         w.begin_B = begin_B;
         w.end_B = begin_B + size_B;
@@ -164,32 +162,75 @@ static bool is_no_id(const struct zs_isa_operand *o)
            zs_isa_type_bits((enum zs_isa_type)o->type) >= 32;
 }
 
-static bool may_read_ids(const struct zs_isa_kernel *k, uint32_t i, uint32_t reg)
+/* As ids, some of the bytes that are left. */
+static bool reads_ids(const struct walk *w, const struct zs_isa_inst *inst, uint64_t left)
 {
-    const struct zs_isa_inst *inst = zs_isa_inst(k, i);
-    struct zs_isa_reaching writes;
     for (uint32_t s = 0; s < inst->source_count; s++) {
         const struct zs_isa_operand *o = &inst->src[s];
-        struct zs_isa_range r = zs_isa_source_range(k, inst, s);
-        uint32_t begin_B = ZS_MAX(r.begin_B, reg * k->grf_B),
-                 end_B = ZS_MIN(r.end_B, (reg + 1) * k->grf_B);
+        struct zs_isa_range r = zs_isa_source_range(w->k, inst, s);
+        uint32_t begin_B = ZS_MAX(r.begin_B, w->begin_B), end_B = ZS_MIN(r.end_B, w->end_B);
         if (o->kind == ZS_OPERAND_INDIRECT && zs_isa_type_bits((enum zs_isa_type)o->type) < 32)
             return true;
-        if (begin_B >= end_B || is_no_id(o))
-            continue;
-        zs_isa_reaching(k, i, begin_B, end_B - begin_B, &writes);
-        if (writes.entry || !writes.count)
+        if (begin_B < end_B && !is_no_id(o) &&
+            left >> (begin_B - w->begin_B) & UINT64_MAX >> (64 - (end_B - begin_B)))
             return true;
     }
     return false;
 }
 
+static void arrive(struct walk *w, uint32_t block, uint64_t left)
+{
+    if (w->first[block] && !(left & ~w->wanted[block]))
+        return;
+    w->first[block] = 1;
+    w->wanted[block] |= left;
+    if (!w->stacked[block])
+        w->stack[w->depth++] = block;
+    w->stacked[block] = true;
+}
+
+/* On to what follows, with what the block leaves; true: it reads some. */
+static bool pass(struct walk *w, uint32_t b)
+{
+    const struct zs_isa_block *block = &w->k->blocks[b];
+    uint64_t left = w->wanted[b];
+    for (uint32_t i = block->first; left && i < block->first + block->count; i++) {
+        const struct zs_isa_inst *inst = &w->k->insts[i];
+        if (reads_ids(w, inst, left))
+            return true;
+        if (!may_leave(inst) && !(inst->flags & ZS_INST_DESC_REG))
+            left &= ~bytes_written(w, inst);
+    }
+    for (uint32_t e = 0; e < block->edge_count; e++)
+        arrive(w, w->k->edges[block->edge_first + e].to, left);
+    return false;
+}
+
+/* Forward, from the start and from blocks that no known way leads to. */
+static bool may_read_ids(const struct zs_isa_kernel *k, uint32_t reg)
+{
+    struct walk w;
+    bool may = !make_walk(k, &w) || k->edges_missing;
+    w.begin_B = reg * k->grf_B;
+    w.end_B = w.begin_B + k->grf_B;
+    for (uint32_t b = 0; b < k->block_count && !may; b++) {
+        if (!w.first[b])
+            arrive(&w, b, UINT64_MAX >> (64 - k->grf_B));
+        while (w.depth && !may) {
+            uint32_t at = w.stack[--w.depth];
+            w.stacked[at] = false;
+            may = pass(&w, at);
+        }
+    }
+    free_walk(&w);
+    return may;
+}
+
 uint32_t zs_isa_unused_ids(const struct zs_isa_kernel *kernel, uint32_t count)
 {
-    uint32_t unused = count ? UINT32_MAX >> (32 - ZS_MIN(count, 32u)) : 0;
-    for (uint32_t i = 0; unused && i < zs_isa_kernel_count(kernel); i++)
-        for (uint32_t rest = unused; rest; rest &= rest - 1)
-            if (may_read_ids(kernel, i, 1 + (uint32_t)__builtin_ctz(rest)))
-                unused &= ~(rest & -rest);
+    uint32_t unused = 0;
+    zs_assert(kernel->done & ZS_ISA_INSTS && kernel->done & ZS_ISA_BLOCKS);
+    for (uint32_t i = 0; i < ZS_MIN(count, 32u); i++)
+        unused |= (uint32_t)!may_read_ids(kernel, 1 + i) << i;
     return unused;
 }

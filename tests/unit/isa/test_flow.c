@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define EOT "(W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n"
 
@@ -354,6 +355,43 @@ static void ids_without_use(void **state)
                  ZS_ISA_INSTS | ZS_ISA_BLOCKS);
     assert_int_equal(zs_isa_unused_ids(k, 3), 0); /* any of them */
     release(k);
+    k = assemble(ZS_ISA_GEN9,
+                 "(f0.0) mov (8|M0) r1.0<1>:d 1:w\n" /* leaves some */
+                 "(f0.0) if (8|M0) L_ELSE L_END\n"
+                 "mov (8|M0) r2.0<1>:d 1:w\n"
+                 "mov (8|M0) r3.0<1>:d 1:w\n"
+                 "else (8|M0) L_END L_END\n"
+                 "L_ELSE:\n"
+                 "mov (8|M0) r3.0<1>:d 2:w\n"
+                 "L_END:\n"
+                 "endif (8|M0) L_OUT\n"
+                 "L_OUT:\n"
+                 "mov (8|M0) r10.0<1>:d r1.0<8;8,1>:uw\n"
+                 "mov (8|M0) r11.0<1>:d r2.0<8;8,1>:uw\n"
+                 "mov (8|M0) r12.0<1>:d r3.0<8;8,1>:uw\n" EOT, /* on both ways something else */
+                 ZS_ISA_INSTS | ZS_ISA_BLOCKS);
+    assert_int_equal(zs_isa_unused_ids(k, 4), 0xc);
+    release(k);
+}
+
+/* Reads far behind a write: each of them walked back to it. */
+static void ids_of_long_code(void **state)
+{
+    static const char write[] = "mov (8|M0) r1.0<1>:d 1:w\n",
+                      read[] = "mov (8|M0) r10.0<1>:d r1.0<8;8,1>:uw\n";
+    enum { READS = 40000 };
+    char *text = malloc(sizeof(write) + READS * sizeof(read) + sizeof(EOT)), *at = text;
+    assert_non_null(text);
+    at = stpcpy(at, write);
+    for (int i = 0; i < READS; i++)
+        at = stpcpy(at, read);
+    stpcpy(at, EOT);
+    struct zs_isa_kernel *k = assemble(ZS_ISA_GEN9, text, ZS_ISA_INSTS | ZS_ISA_BLOCKS);
+    clock_t start = clock();
+    assert_int_equal(zs_isa_unused_ids(k, 2), 3);
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+    release(k);
+    free(text);
 }
 
 /* "2 5" and "entry", "unknown". */
@@ -412,6 +450,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_without_use),
+        cmocka_unit_test(ids_of_long_code),
         cmocka_unit_test(writes_that_reach),
         cmocka_unit_test(if_else),
         cmocka_unit_test(loop_with_break),
