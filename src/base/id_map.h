@@ -3,7 +3,7 @@
  * Pointers by a pair of numbers: open addressing, removal without tombstones. Not thread-safe.
  *
  * A walk over everything goes over slots[0 .. capacity) and passes by those without a value; not
- * while something is put or removed.
+ * while something is put. One that removes what it stands at looks at the slot again.
  */
 #ifndef ZS_BASE_ID_MAP_H
 #define ZS_BASE_ID_MAP_H

@@ -500,32 +500,40 @@ void zs_between_touch(const struct zs_between_command *command, const void *host
     pthread_mutex_unlock(&b->lock);
 }
 
-static void forget_words(struct zs_between *b, uint64_t number, uint64_t from, uint64_t to)
+/* Of a page that is there; true: all of it, and the page is gone. */
+static bool forget_words(struct zs_between *b, uint64_t number, uint64_t from, uint64_t end)
 {
-    struct page *page = zs_id_map_get(&b->pages, number, 0);
+    uint64_t at = number * ZS_BETWEEN_PAGE_B, to = ZS_MIN(end - at, (uint64_t)ZS_BETWEEN_PAGE_B);
     uint32_t cells[ZS_BETWEEN_WORDS];
-    if (!page)
-        return;
+    from = from > at ? from - at : 0;
     if (to - from == ZS_BETWEEN_PAGE_B) {
         free_page(zs_id_map_remove(&b->pages, number, 0));
-        return;
+        return true;
     }
+    struct page *page = zs_id_map_get(&b->pages, number, 0);
     get_words(page, cells);
-    for (uint64_t at = from; at < to; at += 4)
-        cells[at % ZS_BETWEEN_PAGE_B / 4] = 0;
+    for (; from < to; from += 4)
+        cells[from / 4] = 0;
     put_words(b, page, cells);
+    return false;
 }
 
+/* Reservations of virtual memory are larger by far than what was touched of them. */
 void zs_between_forget(struct zs_between *b, uint64_t host_va, uint64_t size_B)
 {
-    uint64_t at = host_va, end = host_va + size_B;
-    if (!b)
+    uint64_t end = host_va + size_B, first = host_va / ZS_BETWEEN_PAGE_B;
+    if (!b || end <= host_va)
         return;
     pthread_mutex_lock(&b->lock);
-    while (at < end && b->pages.count) {
-        uint64_t to = ZS_MIN(end, (at / ZS_BETWEEN_PAGE_B + 1) * ZS_BETWEEN_PAGE_B);
-        forget_words(b, at / ZS_BETWEEN_PAGE_B, at, to);
-        at = to;
+    uint64_t count = (end - 1) / ZS_BETWEEN_PAGE_B - first + 1;
+    for (uint64_t i = 0; count <= b->pages.capacity && i < count; i++) {
+        if (zs_id_map_get(&b->pages, first + i, 0))
+            forget_words(b, first + i, host_va, end);
+    }
+    for (size_t i = 0; count > b->pages.capacity && i < b->pages.capacity;) {
+        const struct zs_id_slot *slot = &b->pages.slots[i];
+        bool is_there = slot->value && slot->a - first < count;
+        i += !is_there || !forget_words(b, slot->a, host_va, end);
     }
     pthread_mutex_unlock(&b->lock);
 }
