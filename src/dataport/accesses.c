@@ -19,6 +19,8 @@ static void add(struct zs_port_accesses *r, const uint8_t *host, uint64_t size_B
     }
     uint64_t at = (uint64_t)(uintptr_t)host, slm = (uint64_t)(uintptr_t)port->slm;
     bool is_slm = port->slm && at - slm < port->slm_B;
+    if (is_slm)
+        size_B = ZS_MIN(size_B, port->slm_B - (at - slm));
     r->pieces[r->count++] = (struct zs_port_access){.address = is_slm ? at - slm : at,
                                                     .size_B = (uint32_t)size_B,
                                                     .lane = (uint8_t)lane,

@@ -91,9 +91,10 @@ bool zs_check_mark(struct zs_check_where *at, const struct zs_eu_thread *t,
     size_t first = (size_t)(at->thread - c->threads) * LANES;
     bool for_all = send->d.no_mask && send->d.exec_size == 1;
     for (uint32_t i = 0; i < pieces.count; i++) {
-        uint32_t lanes = for_all ? t->ce : 1u << (pieces.pieces[i].lane + send->d.chan_offset);
+        uint32_t lane = (pieces.pieces[i].lane + send->d.chan_offset) % LANES;
+        uint32_t lanes = for_all ? t->ce : 1u << lane;
         for (; lanes; lanes &= lanes - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            lane = (uint32_t)__builtin_ctz(lanes);
             const struct zs_check_copy here = {.mark = pieces.pieces[i].address,
                                                .inst = send->d.inst,
                                                .item = at->number * LANES + lane};

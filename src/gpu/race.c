@@ -268,9 +268,12 @@ static bool writes_the_same(const struct access *a, uint32_t half)
     if ((half & RECORD_MASK) == a->number && lane_of(half) >= a->chan_offset &&
         lane_of(half) - a->chan_offset < a->m->lanes)
         return !memcmp(mine, value_of(a, lane_of(half)), a->size_B);
-    const uint8_t *memory =
-        a->is_slm ? a->at->group->slm + a->gpu_va : (const uint8_t *)(uintptr_t)a->gpu_va;
-    return !memcmp(mine, memory, a->size_B);
+    if (a->is_slm)
+        return !memcmp(mine, a->at->group->slm + a->gpu_va, a->size_B);
+    struct zs_gpu_allocation there; /* none is refused once it is asked, and threads may go on */
+    return zs_gpu_memory_of_host(a->at->c->run->launch->memory, a->gpu_va, &there) &&
+           there.gpu_va + there.bias + there.size_B - a->gpu_va >= a->size_B &&
+           !memcmp(mine, (const uint8_t *)(uintptr_t)a->gpu_va, a->size_B);
 }
 
 /* ---- reports -----------------------------------------------------------------------------------

@@ -17,6 +17,13 @@ kernel void lanes(ARGS)
         out[100] = out[3]; // lanes
 }
 
+/* Through no pointer at all. */
+kernel void nowhere(ARGS)
+{
+    global int *p = (global int *)(size_t)(in[0] > 1000000);
+    p[get_local_id(0) & 3] = get_global_id(0); // nowhere
+}
+
 kernel void undefined(ARGS)
 {
     int a[64];
