@@ -36,7 +36,7 @@ static const struct zs_option options_table[] = {
      "debug this one of several devices, counted from 0 (0)"},
     {"check", 'C', ZS_OPTION_OPTIONAL, OPTION(check), "KINDS",
      "stop where a kernel does something wrong, as zescope run --check finds it: memory, init, "
-     "swsb (these three without KINDS), race, sync"},
+     "swsb (these three without KINDS), undefined, race, sync"},
     {"system", 0, ZS_OPTION_FLAG, OPTION(system), NULL,
      "use the system's Level Zero driver instead of the software GPU"},
     {"command", 'x', ZS_OPTION_STRING, OPTION(script), "FILE", "execute commands of a file first"},
@@ -155,15 +155,15 @@ static int check_usage(const struct debug_options *o, int operand_count)
         return zs_cli_usage(&zs_command_debug, "either an application or --pid");
     if (has_pid && (!o->pid || o->pid > INT32_MAX))
         return zs_cli_usage(&zs_command_debug, "--pid: there is no process %" PRIu64, o->pid);
-    const unsigned stops =
-        ZS_CHECK_MEMORY | ZS_CHECK_INIT | ZS_CHECK_SWSB | ZS_CHECK_RACE | ZS_CHECK_SYNC;
+    const unsigned stops = ZS_CHECK_BUILT & ~(unsigned)(ZS_CHECK_LEAK | ZS_CHECK_API);
     unsigned checks = 0;
     char why[128];
     if (o->check && !zs_checks_parse(o->check, &checks, why, sizeof(why)))
         return zs_cli_usage(&zs_command_debug, "--check: %s", why);
     if (checks & ~stops)
         return zs_cli_usage(&zs_command_debug,
-                            "--check: only memory, init, swsb, race and sync stop a kernel");
+                            "--check: only memory, init, undefined, swsb, race and sync stop a "
+                            "kernel");
     if (o->check && (has_pid || o->system))
         return zs_cli_usage(&zs_command_debug, "--check is for applications that are started with "
                                                "zescope's driver");

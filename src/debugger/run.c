@@ -179,7 +179,9 @@ static void put_access(struct zs_debugger *d, const struct zs_dbg_thread *t,
     if (message && !m)
         size_B = (uint32_t)message->element_B * message->components;
     if (m)
-        zs_buf_printf(out, "%s: ", m->what);
+        zs_buf_printf(out, "%s%s", m->what, message ? ": " : "");
+    if (m && !message) /* a value that is not defined */
+        return;
     zs_buf_printf(out, "%s %s", word[0] == 'a' ? "an" : "a", word);
     if (size_B)
         zs_buf_printf(out, " of %u bytes", size_B);

@@ -74,10 +74,21 @@ void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f)
     if (c->found_count++ < FOUND_MAX)
         zs_check_print(c->run, f);
     bool may_stop = f->kind == ZS_GPU_FINDING_DIVERGENT || f->kind == ZS_GPU_FINDING_RACE;
-    if (may_stop && !f->note && c->run->debug && zs_gpu_debug_is_attached(c->run)) {
+    if (may_stop && !f->note && zs_check_stop(c->run, f, c->stop_lane))
         c->stops = true;
-        c->stop = *f;
-    }
+}
+
+bool zs_check_stop(struct zs_gpu_run *run, const struct zs_gpu_finding *f, uint32_t lane)
+{
+    if (!run->debug || !zs_gpu_debug_is_attached(run))
+        return false;
+    if (!run->found)
+        run->found = malloc(sizeof(*run->found));
+    if (!run->found)
+        return false;
+    *run->found = *f;
+    run->found_lane = lane;
+    return true;
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------

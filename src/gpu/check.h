@@ -163,10 +163,8 @@ struct zs_gpu_checks {
     uint32_t held_count, guess_count;
     uint32_t guesses[64]; /* instructions */
     uint32_t found_count;
-    /* With a debugger: where it stops. */
-    bool stops;
+    bool stops; /* with a debugger; where stands in the run */
     uint32_t stop_lane;
-    struct zs_gpu_finding stop;
     bool lost;
     bool lost_told;
 };
@@ -187,6 +185,8 @@ bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t k
 void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,
                    int lane, struct zs_gpu_site *ret);
 void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f);
+/* Whether a debugger is to stop a thread for it, which then gets ZS_EU_FAULT_FOUND. */
+bool zs_check_stop(struct zs_gpu_run *run, const struct zs_gpu_finding *f, uint32_t lane);
 /* Tells it, whatever the number: with the kernel's name, and the allocation when it has an address.
  */
 void zs_check_print(const struct zs_gpu_run *run, struct zs_gpu_finding *f);
@@ -195,6 +195,10 @@ void zs_check_print(const struct zs_gpu_run *run, struct zs_gpu_finding *f);
 int zs_gpu_undefined_begin(struct zs_gpu_run *run);
 void zs_gpu_undefined_end(struct zs_gpu_run *run);
 void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *group);
+/* All threads are about to begin anew. */
+void zs_gpu_undefined_rewind(struct zs_gpu_run *run);
+/* Memory of the launch has got a value from outside. */
+void zs_gpu_undefined_define(struct zs_gpu_run *run, const void *host, size_t size_B);
 /* A thread begins in a slot; its number selects scratch and private memory. */
 void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                              struct zs_eu_thread *t, uint32_t slot, uint32_t number);

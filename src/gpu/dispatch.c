@@ -904,6 +904,7 @@ static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     worker_empty(run, w);
+    zs_gpu_undefined_rewind(run);
     w->port.barrier_signals = 0;
     w->port.fault.kind = ZS_PORT_FAULT_NONE;
     memset(run->shared_places, 0, sizeof(run->shared_places));

@@ -162,7 +162,7 @@ bool zs_gpu_fault_is_local(enum zs_gpu_fault_kind kind)
 bool zs_gpu_fault_is_address(const struct zs_gpu_fault *fault)
 {
     return !zs_gpu_fault_is_local(fault->kind) && fault->kind != ZS_GPU_FAULT_SCRATCH &&
-           fault->kind != ZS_GPU_FAULT_ARRAY;
+           fault->kind != ZS_GPU_FAULT_ARRAY && fault->kind != ZS_GPU_FAULT_UNDEFINED;
 }
 
 static uint64_t distance_B(const struct zs_gpu_fault *fault, const struct zs_gpu_allocation *a)
@@ -253,19 +253,21 @@ static void describe_access(const struct zs_gpu_run *run, const struct zs_port *
 /* A debugger stops where a check has found something. Returns the lane. */
 static uint32_t describe_found(const struct zs_gpu_run *run, struct zs_gpu_fault *fault)
 {
-    const struct zs_gpu_finding *f = &run->checks->stop;
-    bool is_race = f->kind == ZS_GPU_FINDING_RACE;
-    fault->kind = !is_race      ? ZS_GPU_FAULT_DIVERGENT
-                  : f->is_local ? ZS_GPU_FAULT_SLM_RACE
-                                : ZS_GPU_FAULT_RACE;
-    fault->has_access = is_race;
+    const struct zs_gpu_finding *f = run->found;
+    fault->kind = f->kind == ZS_GPU_FINDING_UNDEFINED ? ZS_GPU_FAULT_UNDEFINED
+                  : f->kind != ZS_GPU_FINDING_RACE    ? ZS_GPU_FAULT_DIVERGENT
+                  : f->is_local                       ? ZS_GPU_FAULT_SLM_RACE
+                                                      : ZS_GPU_FAULT_RACE;
+    fault->has_access = fault->kind != ZS_GPU_FAULT_DIVERGENT;
+    if (fault->kind == ZS_GPU_FAULT_UNDEFINED)
+        snprintf(fault->detail, sizeof(fault->detail), "%s", f->advice);
     fault->gpu_va = f->gpu_va;
     fault->access_B = f->site[0].size_B;
     fault->is_write = f->site[0].is_write;
     fault->has_lane = f->site[0].has_item;
     fault->nearest_count = f->allocation_count;
     fault->nearest[0] = f->allocation;
-    return run->checks->stop_lane;
+    return run->found_lane;
 }
 
 void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *thread,
@@ -281,7 +283,7 @@ void zs_gpu_fault_from(const struct zs_gpu_run *run, const struct zs_eu_thread *
         describe_access(run, port, ret);
         ret->has_lane = port->fault.has_lane;
         lane = port->fault.lane + info.send.chan_offset;
-    } else if (thread->fault.kind == ZS_EU_FAULT_FOUND && run->checks) {
+    } else if (thread->fault.kind == ZS_EU_FAULT_FOUND && run->found) {
         set_lane(run, ret, thread_index, describe_found(run, ret));
         return;
     } else {

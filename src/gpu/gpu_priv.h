@@ -394,9 +394,11 @@ struct zs_gpu_run {
     atomic_bool was_debugged;           /* what was recorded is not all */
     struct zs_gpu_checks *checks;       /* NULL: none of check.h */
     struct zs_gpu_undefined *undefined; /* NULL: not tracked */
-    struct zs_gpu_history *history;     /* NULL: it is not recorded */
-    uint64_t number;                    /* since debuggers are attached to the card; 0: none is */
-    struct zs_gpu_run *next;            /* of the card's that have a number */
+    struct zs_gpu_finding *found;       /* where a debugger stops for checks; NULL: not yet */
+    uint32_t found_lane;
+    struct zs_gpu_history *history; /* NULL: it is not recorded */
+    uint64_t number;                /* since debuggers are attached to the card; 0: none is */
+    struct zs_gpu_run *next;        /* of the card's that have a number */
 };
 /* Claim and run groups until none is left. */
 void zs_gpu_run_groups(struct zs_gpu_job *job);

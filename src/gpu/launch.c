@@ -70,8 +70,8 @@ static int choose_workers(struct zs_gpu_run *run)
     uint64_t held =
         zs_gpu_model_threads_for(model, run->kernel->module->grf_count) / run->threads_per_group;
     uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
-    bool alone =
-        run->history || run->launch->flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC);
+    bool alone = run->history || (run->debug && run->kernel->tracks_undefined) ||
+                 run->launch->flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC);
     workers = alone ? ZS_MIN(workers, 1u) : workers;
     uint64_t places, per_worker;
     if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE) {
@@ -369,6 +369,7 @@ static void teardown(struct zs_gpu_run *run)
     zs_timing_trace_destroy(run->trace);
     zs_gpu_checks_end(run);
     zs_gpu_undefined_end(run);
+    free(run->found);
 }
 
 void zs_gpu_result_fini(struct zs_gpu_result *result)

@@ -66,7 +66,7 @@ static const char *const advice[ZS_EU_USE_COUNT] = {
     [ZS_EU_USE_STORED] = "it is in memory when the kernel ends",
 };
 
-/* Once for each pair of instructions. */
+/* Once for each pair of instructions, and never again when the launch has gone back. */
 static bool is_new(struct zs_gpu_undefined *d, uint32_t inst, uint32_t from)
 {
     uint64_t key = (uint64_t)inst << 32 | from;
@@ -87,7 +87,8 @@ struct user {
     uint32_t size_B;
 };
 
-static void found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
+/* false: it was told before. */
+static bool found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
                   const struct user *who)
 {
     const struct zs_gpu_launch *launch = d->run->launch;
@@ -99,7 +100,7 @@ static void found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
     bool fresh = launch->found && is_new(d, u->inst, u->from);
     pthread_mutex_unlock(&d->lock);
     if (!fresh)
-        return;
+        return false;
     zs_check_site(d->run, who->group, who->thread, u->inst, u->lane, &f.site[0]);
     f.site[0].size_B = who->size_B;
     f.site[0].is_write = u->use == ZS_EU_USE_STORED;
@@ -108,7 +109,10 @@ static void found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
         zs_check_site(d->run, who->group, who->thread, u->from - 1, u->lane, &f.site[1]);
     pthread_mutex_lock(&d->lock);
     zs_check_print(d->run, &f);
+    bool stops =
+        u->use != ZS_EU_USE_STORED && zs_check_stop(d->run, &f, (uint32_t)ZS_MAX(u->lane, 0));
     pthread_mutex_unlock(&d->lock);
+    return stops;
 }
 
 static struct zs_gpu_worker *worker_of(const struct zs_eu_thread *t)
@@ -120,7 +124,8 @@ static void report(struct zs_eu_thread *t, const struct zs_eu_undefined *u)
 {
     const struct zs_gpu_worker *w = worker_of(t);
     const struct user who = {.group = w->checked->index, .thread = w->port.thread};
-    found(t->shadow->context, u, &who);
+    if (found(t->shadow->context, u, &who))
+        (void)zs_eu_fault_set(t, ZS_EU_FAULT_FOUND, "a check has found something");
 }
 
 /* ---- shadows of memory -------------------------------------------------------------------------
@@ -553,10 +558,13 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                         .send = send,
                         .m = m,
                         .mask = m->lanes ? lane_mask & UINT32_MAX >> (32 - m->lanes) : lane_mask};
+    struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
     check_addresses(&g);
-    if (row->is_atomic) {
-        struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
+    if (row->is_atomic)
         check_atomic(&g, &operands);
+    if (t->fault.kind != ZS_EU_FAULT_NONE)
+        return;
+    if (row->is_atomic) {
         if (operands.known && m->bytes_read && m->op != ZS_ATOMIC_MOV && may_be_undefined(&g) &&
             !are_defined(&g, false))
             for_bytes(&g, &operands, check_memory);
@@ -637,7 +645,7 @@ static bool make_area(struct area *area, const struct zs_gpu_block *block, uint6
 
 int zs_gpu_undefined_begin(struct zs_gpu_run *run)
 {
-    if (!run->kernel->tracks_undefined || run->debug)
+    if (!run->kernel->tracks_undefined)
         return 0;
     struct zs_gpu_undefined *d = calloc(1, sizeof(*d));
     if (!d)
@@ -652,6 +660,27 @@ int zs_gpu_undefined_begin(struct zs_gpu_run *run)
                   run->scratch_B) &&
         make_area(&d->private_memory, &run->private_memory, private_B * run->slots, private_B);
     return made ? 0 : -ENOMEM;
+}
+
+static void free_pages(struct zs_gpu_undefined *d)
+{
+    for (size_t i = 0; i < d->pages.capacity; i++)
+        free(d->pages.slots[i].value);
+    zs_id_map_fini(&d->pages);
+    atomic_store(&d->page_count, 0);
+}
+
+void zs_gpu_undefined_rewind(struct zs_gpu_run *run)
+{
+    if (run->undefined)
+        free_pages(run->undefined);
+}
+
+void zs_gpu_undefined_define(struct zs_gpu_run *run, const void *host, size_t size_B)
+{
+    static const struct writer nobody;
+    for (size_t i = 0; run->undefined && i < size_B; i++)
+        store(run->undefined, (uint64_t)(uintptr_t)host + i, 0, &nobody);
 }
 
 static uint32_t dword_of(const struct page *page, uint32_t at)
@@ -710,7 +739,6 @@ void zs_gpu_undefined_end(struct zs_gpu_run *run)
         uint64_t host = d->pages.slots[i].a * PAGE_B;
         if (page && (is_allocated(run, host) || is_allocated(run, host + PAGE_B - 1)))
             tell_page(d, host, page);
-        free(page);
     }
     if (d->lost) {
         struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
@@ -718,7 +746,7 @@ void zs_gpu_undefined_end(struct zs_gpu_run *run)
                                              "many of them in memory: the rest is not shown"};
         zs_check_print(run, &f);
     }
-    zs_id_map_fini(&d->pages);
+    free_pages(d);
     free(d->scratch.bits);
     free(d->scratch.from);
     free(d->private_memory.bits);

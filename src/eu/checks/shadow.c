@@ -84,8 +84,19 @@ static void tell(struct zs_eu_thread *t, const struct zs_eu_op *op, enum zs_eu_u
 {
     const struct zs_eu_undefined undefined = {
         .use = use, .inst = op->inst, .lane = lane, .from = from};
+    t->current = op;
     if (t->shadow->report)
         t->shadow->report(t, &undefined);
+}
+
+/* ... unless the environment stops the thread for what it was told. */
+static const struct zs_eu_op *go_on_unless_stopped(struct zs_eu_thread *t,
+                                                   const struct zs_eu_op *op)
+{
+    if (ZS_LIKELY(t->fault.kind == ZS_EU_FAULT_NONE))
+        return zs_eu_shadow_go_on(t, op);
+    t->status = ZS_EU_FAULT;
+    return NULL;
 }
 
 /* ---- rows --------------------------------------------------------------------------------------
@@ -320,9 +331,9 @@ SHADOW(shadow_scatter_region)
         e.from[c] = op->src[0] + c * e.size_B;
         e.to[c] = target_at(t, op, c);
     }
-    if (t->shadow)
+    if (t->shadow && t->fault.kind == ZS_EU_FAULT_NONE)
         move(t, op, &e);
-    return zs_eu_shadow_go_on(t, op);
+    return go_on_unless_stopped(t, op);
 }
 
 /* ---- predicates and flags ----------------------------------------------------------------------
@@ -549,14 +560,14 @@ SHADOW(shadow_branch)
 {
     if (t->shadow)
         check_predicate(t, op, t->ce >> op->chan_offset, ZS_EU_USE_BRANCH);
-    return zs_eu_shadow_go_on(t, op);
+    return go_on_unless_stopped(t, op);
 }
 
 SHADOW(shadow_jump)
 {
     if (t->shadow)
         check_predicate(t, op, 1, ZS_EU_USE_BRANCH);
-    return zs_eu_shadow_go_on(t, op);
+    return go_on_unless_stopped(t, op);
 }
 
 static void check_target(struct zs_eu_thread *t, const struct zs_eu_op *op)
@@ -606,7 +617,7 @@ SHADOW(shadow_send)
     const struct zs_eu_send *send = zs_eu_send_of(t, op);
     if (send && send->exec && t->shadow->message)
         t->shadow->message(t, send, active);
-    return zs_eu_shadow_go_on(t, op);
+    return go_on_unless_stopped(t, op);
 }
 
 /* ---- programs and threads ----------------------------------------------------------------------
@@ -668,7 +679,9 @@ bool zs_eu_shadow_program(struct zs_eu_lowering *l, size_t count)
                    : op->kind < ZS_EU_ROW_COUNT ? shadow_row
                                                 : kinds[op->kind];
     }
-    bool made = keeps && known && zs_eu_shadow_parts(l->program, count, keeps, known);
+    bool made = keeps && known &&
+                zs_eu_shadow_parts(l->program, !(l->params->flags & ZS_EU_LOWER_PLACES), count,
+                                   keeps, known);
     free(keeps);
     free(known);
     return made;

@@ -42,6 +42,7 @@ struct zs_eu_shadow {
     uint32_t from[ZS_EU_SHADOW_B / 4]; /* 1 + an instruction; 0: nobody wrote it */
     bool has_from;
     void *context;
+    /* Where it sets t->fault the thread stops; once that is taken back it does the instruction. */
     void (*report)(struct zs_eu_thread *t, const struct zs_eu_undefined *undefined);
     /* Before a message is sent: what it brings into registers and takes from them; lane_mask as for
      * zs_eu_send_fn, not 0. */
@@ -50,5 +51,11 @@ struct zs_eu_shadow {
 
 /* A thread begins with it (t->shadow): payload_B bytes of registers are defined. */
 void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *shadow, uint32_t payload_B);
+/* Registers of the thread have got a value from outside. */
+static inline void zs_eu_shadow_define(struct zs_eu_thread *t, const void *registers, size_t size_B)
+{
+    if (t->shadow)
+        memset(t->shadow->bits + ((const char *)registers - (const char *)t), 0, size_B);
+}
 
 #endif

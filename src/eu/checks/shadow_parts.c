@@ -28,7 +28,7 @@ struct walk {
     struct zs_eu_program *p;
     uint32_t ce; /* of the version; 0: any */
     uint8_t owner[ZS_EU_SHADOW_B], need[ZS_EU_SHADOW_B], define[ZS_EU_SHADOW_B];
-    bool no_memory;
+    bool has_parts, no_memory;
 };
 
 /* ---- running -----------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ static void make_parts(struct walk *w, size_t from, size_t count, zs_eu_op_fn *c
     size_t first = SIZE_MAX;
     for (size_t i = from; i < from + count && !w->no_memory; i++) {
         struct zs_eu_op *op = &w->p->ops[i], *careful = op + plan->careful;
-        if (is_of_part(op)) {
+        if (w->has_parts && is_of_part(op)) {
             careful->fn = keeps[i] ? keeps[i] : plan->plain[i];
             first = first != SIZE_MAX ? first : keeps[i] ? i : SIZE_MAX;
             if (first != SIZE_MAX)
@@ -384,8 +384,8 @@ static void make_parts(struct walk *w, size_t from, size_t count, zs_eu_op_fn *c
         make_part(w, first);
 }
 
-bool zs_eu_shadow_parts(struct zs_eu_program *p, size_t count, zs_eu_op_fn *const *keeps,
-                        const bool *known)
+bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
+                        zs_eu_op_fn *const *keeps, const bool *known)
 {
     struct zs_eu_shadow_plan *plan = p->shadows = calloc(1, sizeof(*plan));
     struct walk *w = calloc(1, sizeof(*w));
@@ -397,6 +397,7 @@ bool zs_eu_shadow_parts(struct zs_eu_program *p, size_t count, zs_eu_op_fn *cons
             plan->plain[i] = p->ops[i].fn;
         plan->careful = count;
         w->p = p;
+        w->has_parts = has_parts;
         for (size_t from = 0; from < count; from += p->op_count) {
             w->ce = from ? p->full_ce : 0;
             make_parts(w, from, p->op_count, keeps, known);

@@ -109,9 +109,10 @@ static inline void zs_eu_shadow_zero(uint8_t *at, uint32_t size_B)
 /*
  * Operations (count, the versions behind each other, and as many careful ones behind them) get
  * handlers: keeps[i] does what operation i does to shadows, NULL where that is nothing; known[i]:
- * its result is the same whatever the sources are. false: no memory.
+ * its result is the same whatever the sources are. Without parts threads may come from and go to
+ * other programs in front of each instruction. false: no memory.
  */
-bool zs_eu_shadow_parts(struct zs_eu_program *p, size_t count, zs_eu_op_fn *const *keeps,
-                        const bool *known);
+bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
+                        zs_eu_op_fn *const *keeps, const bool *known);
 
 #endif

@@ -7,6 +7,8 @@
 #include "gpu/debug/debug_priv.h"
 
 #include "base/reader.h"
+#include "eu/checks/shadow.h"
+#include "gpu/check.h"
 
 #include <zescope/debug_ext.h>
 
@@ -45,7 +47,9 @@ static int read_grf(const struct access *a)
 
 static int write_grf(const struct access *a)
 {
-    memcpy(a->thread->t->grf + (size_t)a->index * a->size_B, a->bytes, a->size_B);
+    uint8_t *grf = a->thread->t->grf + (size_t)a->index * a->size_B;
+    memcpy(grf, a->bytes, a->size_B);
+    zs_eu_shadow_define(a->thread->t, grf, a->size_B);
     return 0;
 }
 
@@ -58,6 +62,7 @@ static int read_addr(const struct access *a)
 static int write_addr(const struct access *a)
 {
     memcpy(a->thread->t->a0, a->bytes, ADDR_B);
+    zs_eu_shadow_define(a->thread->t, a->thread->t->a0, ADDR_B);
     return 0;
 }
 
@@ -70,6 +75,7 @@ static int read_flag(const struct access *a)
 static int write_flag(const struct access *a)
 {
     memcpy(&a->thread->t->flag[a->index], a->bytes, 4);
+    zs_eu_shadow_define(a->thread->t, &a->thread->t->flag[a->index], 4);
     return 0;
 }
 
@@ -467,12 +473,11 @@ int zs_gpu_debug_write_registers(struct zs_gpu_debug_session *session,
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-static void move(uint8_t *memory, void *bytes, size_t size_B, bool write)
+static void move(struct zs_gpu_run *run, uint8_t *memory, void *bytes, size_t size_B, bool write)
 {
     if (write)
-        memcpy(memory, bytes, size_B);
-    else
-        memcpy(bytes, memory, size_B);
+        zs_gpu_undefined_define(run, memory, size_B);
+    memcpy(write ? (void *)memory : bytes, write ? bytes : (void *)memory, size_B);
 }
 
 static int access_slm(struct zs_gpu_debug_session *session, const struct zs_gpu_hw_thread *id,
@@ -491,7 +496,7 @@ static int access_slm(struct zs_gpu_debug_session *session, const struct zs_gpu_
                                                                    .at = offset_B,
                                                                    .size_B = size_B,
                                                                    .bytes = bytes});
-    move(thread->slm + offset_B, bytes, size_B, write);
+    move(thread->run, thread->slm + offset_B, bytes, size_B, write);
     return 0;
 }
 
@@ -511,7 +516,7 @@ static int access_launch(struct zs_gpu_debug_session *session, const struct zs_g
     int error = zs_gpu_debug_held(session, id, &thread);
     if (error)
         return error;
-    const struct zs_gpu_run *run = thread->run;
+    struct zs_gpu_run *run = thread->run;
     struct zs_port_range ranges[ZS_PORT_LAUNCH_RANGES + 1];
     uint32_t count = run->range_count;
     memcpy(ranges, run->ranges, sizeof(run->ranges));
@@ -529,7 +534,7 @@ static int access_launch(struct zs_gpu_debug_session *session, const struct zs_g
                                                                        .at = gpu_va,
                                                                        .size_B = size_B,
                                                                        .bytes = bytes});
-        move((uint8_t *)(uintptr_t)gpu_va, bytes, size_B, write);
+        move(run, (uint8_t *)(uintptr_t)gpu_va, bytes, size_B, write);
         return 0;
     }
     return -ENOENT;

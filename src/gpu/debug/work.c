@@ -587,7 +587,7 @@ static struct zs_history_memory access_of(const struct zs_gpu_fault *fault)
     if (!fault->has_access)
         return (struct zs_history_memory){0};
     snprintf(m.what, sizeof(m.what), "%s", zs_gpu_fault_name(fault->kind));
-    if (fault->kind == ZS_GPU_FAULT_ARRAY)
+    if (fault->kind == ZS_GPU_FAULT_ARRAY || fault->kind == ZS_GPU_FAULT_UNDEFINED)
         snprintf(m.what, sizeof(m.what), "%.30s (%.150s)", zs_gpu_fault_name(fault->kind),
                  fault->detail);
     if (fault->nearest_count) {

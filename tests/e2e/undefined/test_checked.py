@@ -107,13 +107,23 @@ class Checked(unittest.TestCase):
                           PROGRAM, PLANTED, 'overflow:1:64')
         self.assertRegex(r.stdout + r.stderr, r'planted\.cl:%d\b' % max(marked('overflow')))
         self.assertIn('256 bytes from the start of overflow.first, which has 256', r.stdout + r.stderr)
-        r = self.run_tool('debug', '--check=undefined', '--', PROGRAM)
-        self.assertEqual((r.returncode, 'memory, init' in r.stderr), (2, True), r.stderr)
+        r = self.run_tool('debug', '--check=leak', '--', PROGRAM)
+        self.assertEqual((r.returncode, 'memory, init, undefined' in r.stderr), (2, True), r.stderr)
+
+    def test_debugged_nowhere(self):
+        """Accesses that race where no memory is: the debugger tells both, and the application lives."""
+        r = self.run_tool('debug', '-d', DEVICE, '--check=race', '--batch', *['--eval-command=run'] + ['--eval-command=continue'] * 3, '--',
+                          PROGRAM, PLANTED, 'nowhere:1:64')
+        text = r.stdout + r.stderr
+        self.assertRegex(text, r'race in global memory: a write of 4 bytes: address 0\n#0 .*planted\.cl:%d\b' % max(marked('nowhere')))
+        self.assertIn('access through a null pointer', text)
+        self.assertIn('ended with status 0', text)
 
     def test_debugged_goes_on(self):
-        """A race and a barrier stop at the work-item; the program goes on, and back where it was recorded."""
+        """A race, a barrier and an undefined value stop at the work-item; the program goes on, and back where it was recorded."""
         for kernel, kind, word in (('race', 'race', 'race in local memory: a (?:read|write) of 4 bytes'),
-                                   ('divergent', 'sync', 'a barrier that not all')):
+                                   ('divergent', 'sync', 'a barrier that not all'),
+                                   ('undefined', 'undefined', r'undefined value \(it ')):
             with self.subTest(kernel=kernel):
                 commands = ['set record on', 'run', 'reverse-step', 'continue'] + ['continue'] * 4
                 r = self.run_tool('debug', '-d', DEVICE, '--check=' + kind, '--batch', *(f'--eval-command={c}' for c in commands), '--',
