@@ -16,6 +16,13 @@ static int file_fail(struct zs_diag *diag, int error, const char *verb, const ch
                        strerror(-error));
 }
 
+static int too_large(struct zs_diag *diag, const char *path, uint64_t limit_B)
+{
+    return zs_diag_set(diag, -EFBIG, ZS_DIAG_NO_OFFSET,
+                       "%s is larger than the %" PRIu64 " bytes that are read at most", path,
+                       limit_B);
+}
+
 static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *buf,
                     struct zs_diag *diag)
 {
@@ -31,9 +38,7 @@ static int read_all(int fd, const char *path, uint64_t limit_B, struct zs_buf *b
             return 0;
         buf->size_B += (size_t)n;
         if (buf->size_B > limit_B)
-            return zs_diag_set(diag, -EFBIG, ZS_DIAG_NO_OFFSET,
-                               "%s is larger than the %" PRIu64 " bytes that are read at most",
-                               path, limit_B);
+            return too_large(diag, path, limit_B);
     }
 }
 
@@ -59,7 +64,9 @@ static int read_fd(int fd, const char *path, uint64_t limit_B, bool regular_only
         error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "%s is not a regular file", path);
     if (!error && info.kind == ZS_PATH_DEVICE)
         limit_B = ZS_MIN(limit_B, (uint64_t)DEVICE_B_MAX); /* some never end */
-    if (!error && info.kind == ZS_PATH_FILE && info.size_B && info.size_B <= limit_B)
+    if (!error && info.kind == ZS_PATH_FILE && info.size_B > limit_B)
+        error = too_large(diag, path, limit_B);
+    else if (!error && info.kind == ZS_PATH_FILE && info.size_B)
         expect_file(&buf, (size_t)info.size_B);
     if (!error)
         error = read_all(fd, path, limit_B, &buf, diag);

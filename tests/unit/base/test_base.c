@@ -242,6 +242,9 @@ static void file_write_is_atomic_and_reads_back(void **state)
     assert_non_null(strstr(diag.text, path));
     assert_int_equal(zs_file_write(path, zs_span_make("hello", 5), NULL), 0);
     assert_int_equal(zs_file_read(path, 4, &file, NULL), -EFBIG);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0); /* refused unread: it has no such memory */
+    assert_int_equal(zs_file_read(path, 0, &file, NULL), -EFBIG);
+    assert_int_equal(truncate(path, 5), 0);
     assert_int_equal(zs_file_read(path, 0, &file, NULL), 0);
     assert_memory_equal(file.span.data, "hello", 5);
     zs_file_close(&file);
