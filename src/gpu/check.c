@@ -209,7 +209,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     } else if (m->space == ZS_PORT_SPACE_GATEWAY) {
         on_barrier(&at, t, send, m);
     } else if (m->bytes_written == 1 && m->space == ZS_PORT_SPACE_GLOBAL &&
-               zs_check_mark(&at, t, send, m, lane_mask)) {
+               zs_check_is_mark(&at, t, send, m, lane_mask)) {
         return;
     } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
                             m->space == ZS_PORT_SPACE_TYPED)) {
@@ -238,7 +238,7 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
     size_t index = (size_t)(group->threads - w->states) + thread;
     if (group->live == run->threads_per_group && !thread) {
         struct zs_check_group *of_group = &c->groups[index / run->threads_per_group];
-        zs_check_copies_end(c, of_group);
+        zs_check_marks_end(c, of_group);
         of_group->releases = 0;
         of_group->index = group->index;
     }
@@ -304,9 +304,9 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
         return;
     for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++) {
         if (!run->error)
-            zs_check_copies_end(c, &c->groups[i]);
-        free(c->groups[i].copies);
+            zs_check_marks_end(c, &c->groups[i]);
     }
+    zs_check_marks_free(c);
     zs_check_races_end(c);
     if (c->lost || c->order.full || c->found_count > FOUND_MAX) {
         struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
@@ -322,7 +322,6 @@ void zs_gpu_checks_end(struct zs_gpu_run *run)
     zs_check_order_fini(&c->order);
     free(c->threads);
     free(c->reads);
-    free(c->items);
     free(c->groups);
     free(c);
     run->checks = NULL;

@@ -69,22 +69,25 @@ struct zs_check_thread {
 struct zs_check_group {
     uint32_t releases;
     uint64_t index;
-    /* Asynchronous copies and waits, in the order of who was first; NULL: nobody was yet. */
-    struct zs_check_copy *copies;
-    uint32_t copy_count;
-    bool differs; /* what follows in the group is not compared any more */
 };
 
-/* What a work-item of the group was about to do. */
-struct zs_check_copy {
-    uint64_t mark; /* its address */
+/* What a work-item was about to do together with others. */
+struct zs_check_mark {
+    uint64_t address;
     uint32_t inst, item;
 };
 
-/* A work-item's copies and waits. */
+/* ... in the order of who was first: of a group, or of a sub-group, which is a thread. */
+struct zs_check_marks {
+    struct zs_check_mark *items;
+    size_t count, capacity;
+    bool differs; /* what follows is not compared any more */
+};
+
+/* A work-item's marks. */
 struct zs_check_item {
-    uint32_t count;    /* of both */
-    uint32_t copies;   /* of copies */
+    uint32_t counts[2]; /* of its group's, of its sub-group's */
+    uint32_t copies;
     uint32_t unwaited; /* 1 + the instruction of a copy; 0: none */
 };
 
@@ -135,7 +138,8 @@ struct zs_gpu_checks {
     struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
     struct zs_check_group *groups;
     struct zs_check_order order;
-    struct zs_check_item *items; /* 32 of each; NULL: no marks yet */
+    struct zs_check_item *items;  /* 32 of each; NULL: no marks yet */
+    struct zs_check_marks *marks; /* of groups, and behind them of threads; with items */
     bool races, sync, logs;
     bool has_local_fences;    /* barriers alone do not order local memory */
     struct zs_port_range own; /* memory that threads have for themselves, beside the launch's */
@@ -203,12 +207,13 @@ void zs_gpu_undefined_define(struct zs_gpu_run *run, const void *host, size_t si
 void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                              struct zs_eu_thread *t, uint32_t slot, uint32_t number);
 
-/* copies.c: whether a message is a mark of what work-items do together. It is taken up. */
-bool zs_check_mark(struct zs_check_where *at, const struct zs_eu_thread *t,
-                   const struct zs_eu_send *send, const struct zs_port_message *m,
-                   uint32_t lane_mask);
+/* together.c: whether a message is a mark of what work-items do together. It is taken up. */
+bool zs_check_is_mark(struct zs_check_where *at, const struct zs_eu_thread *t,
+                      const struct zs_eu_send *send, const struct zs_port_message *m,
+                      uint32_t lane_mask);
 /* The group has ended: what is missing. */
-void zs_check_copies_end(struct zs_gpu_checks *c, struct zs_check_group *group);
+void zs_check_marks_end(struct zs_gpu_checks *c, struct zs_check_group *group);
+void zs_check_marks_free(struct zs_gpu_checks *c);
 
 /* race.c: a message that reaches memory. */
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,

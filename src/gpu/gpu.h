@@ -320,13 +320,18 @@ struct zs_gpu_bounds_site {
 enum { ZS_GPU_BOUNDS_TAG = 0x5a5c, ZS_GPU_BOUNDS_SITES_MAX = 1 << 16 };
 
 /*
- * What a work-item is about to do with its group, a byte stored to no memory: at ZS_GPU_MARK_TAG
- * << 48 | a number of the place in the code << 32 | a hash of operands. Asynchronous copies, and
- * waits for such: ZS_GPU_MARK_WAITS is added to the number.
+ * What a work-item is about to do with others, a byte stored to no memory: at ZS_GPU_MARK_TAG << 48
+ * | what it is << 46 | a number of the place in the code << 32 | a hash of operands.
  */
+enum zs_gpu_mark {
+    ZS_GPU_MARK_COPY,  /* asynchronous, with its group */
+    ZS_GPU_MARK_WAIT,  /* for such */
+    ZS_GPU_MARK_GROUP, /* a function of its group */
+    ZS_GPU_MARK_SUB_GROUP,
+};
 enum {
     ZS_GPU_MARK_TAG = 0x5a5d,
-    ZS_GPU_MARK_WAITS = 1 << 15,
+    ZS_GPU_MARK_KIND_BIT = 14, /* of the number */
     ZS_GPU_MARK_HASHES = 1 << 14,
 };
 
@@ -496,6 +501,8 @@ enum zs_gpu_finding_kind {
     ZS_GPU_FINDING_DIVERGENT, /* a barrier that some lanes of a thread do not reach */
     ZS_GPU_FINDING_DIFFERENT, /* threads of a group at different barriers */
     ZS_GPU_FINDING_COPY,      /* work-items of a group do not make the same asynchronous copies */
+    ZS_GPU_FINDING_GROUP,     /* ... do not call the same functions of the group */
+    ZS_GPU_FINDING_SUB_GROUP, /* ... of the sub-group */
     ZS_GPU_FINDING_UNWAITED,  /* an asynchronous copy that its work-item does not wait for */
     ZS_GPU_FINDING_NO_EVENT,  /* a wait without a copy */
     ZS_GPU_FINDING_UNDEFINED, /* a value that nobody gave decides something */

@@ -30,6 +30,7 @@ static const char *finding_kind(const struct zs_gpu_finding *f)
     static const char *const kinds[] = {
         [ZS_GPU_FINDING_RACE] = "race",           [ZS_GPU_FINDING_DIVERGENT] = "sync",
         [ZS_GPU_FINDING_DIFFERENT] = "sync",      [ZS_GPU_FINDING_COPY] = "sync",
+        [ZS_GPU_FINDING_GROUP] = "sync",          [ZS_GPU_FINDING_SUB_GROUP] = "sync",
         [ZS_GPU_FINDING_UNWAITED] = "sync",       [ZS_GPU_FINDING_NO_EVENT] = "sync",
         [ZS_GPU_FINDING_UNDEFINED] = "undefined", [ZS_GPU_FINDING_LOST] = "race"};
     return kinds[f->kind];
@@ -63,6 +64,8 @@ static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint3
     else if (f->kind == ZS_GPU_FINDING_COPY || f->kind == ZS_GPU_FINDING_UNWAITED ||
              f->kind == ZS_GPU_FINDING_NO_EVENT)
         zs_buf_puts(out, s->is_write ? "copy" : "wait");
+    else if (f->kind == ZS_GPU_FINDING_GROUP || f->kind == ZS_GPU_FINDING_SUB_GROUP)
+        zs_buf_puts(out, s->is_write ? "call" : "not reached");
     else
         zs_buf_puts(out, i == 0                                ? "barrier"
                          : f->kind == ZS_GPU_FINDING_DIVERGENT ? "not reached"
@@ -92,6 +95,9 @@ void zs_gpu_finding_print(const struct zs_gpu_finding *f, const char *const sour
         [ZS_GPU_FINDING_DIVERGENT] = "barrier that not all work-items reach",
         [ZS_GPU_FINDING_DIFFERENT] = "work-items of a group at different barriers",
         [ZS_GPU_FINDING_COPY] = "work-items of a group at different asynchronous copies",
+        [ZS_GPU_FINDING_GROUP] = "work-items of a group at different functions of the group",
+        [ZS_GPU_FINDING_SUB_GROUP] =
+            "work-items of a sub-group at different functions of the sub-group",
         [ZS_GPU_FINDING_UNWAITED] = "asynchronous copy that nobody waits for",
         [ZS_GPU_FINDING_NO_EVENT] = "wait for the event of no asynchronous copy",
         [ZS_GPU_FINDING_UNDEFINED] = "undefined value",

@@ -85,8 +85,9 @@ int zs_spirv_part_locals(struct zs_span spirv, struct zs_local_arrays *arrays,
 int zs_spirv_compare_bounds(struct zs_span spirv, bool is_whole, struct zs_bounds_sites *sites,
                             struct zs_buf *ret_spirv);
 
-/* A copy of a specialized module whose asynchronous copies, and waits for them, are marked, and
- * whose copies are made by other work-items than usual; empty: it has none. */
+/* A copy of a specialized module whose asynchronous copies, waits for them and functions of groups
+ * and sub-groups are marked, and whose copies are made by other work-items than usual; empty: it
+ * has none. */
 int zs_spirv_mark_copies(struct zs_span spirv, bool marks, bool turns, struct zs_buf *ret_spirv);
 
 /* Whether code of it counts on sub-groups. */

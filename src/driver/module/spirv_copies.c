@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asynchronous copies of a group made visible, for checks: the compiler makes loops of them, of
- * which nobody sees that a work-item left one out or copies something else. In front of each, and
- * of each wait for events, work-items say what they are about to do:
+ * What work-items do together made visible, for checks: the compiler makes loops of asynchronous
+ * copies, and moves between registers of functions of groups and sub-groups, of which nobody sees
+ * that a work-item left one out or copies something else. In front of each, and of each wait for
+ * events, work-items say what they are about to do:
  *
  *                                      %hash = ... of %to, %from, %count, %stride
  *                                      OpStore at what no memory has: number, hash
  *     %e = OpGroupAsyncCopy ...        ... as it was
  *
- * gpu/copies.c compares what they said.
+ * gpu/together.c compares what they said. Of functions (OpGroupAll to OpGroupSMax) a hash is made
+ * of the index that a group's broadcast takes, where it is one number; functions that may be called
+ * by some of a sub-group (OpGroupNonUniform...) are not marked.
  *
  * Which work-item copies an element is not specified, and the compiler gives each the element of
  * its own number, which it often wrote or reads itself: nobody sees that they race. For the check
@@ -27,7 +30,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PHYSICAL64 = 2, MARKS_MAX = ZS_GPU_MARK_WAITS };
+enum { PHYSICAL64 = 2, MARKS_MAX = 1 << ZS_GPU_MARK_KIND_BIT, NO_MARK = 0xff };
+enum { SCOPE_GROUP = 2, SCOPE_SUB_GROUP = 3, SCOPES = 7, WIDE = UINT32_MAX };
 
 /* One id each, where it is needed. */
 enum constant { FACTOR, UPPER, HASHES, ZERO, NONE, ONE, CONSTANTS };
@@ -37,12 +41,13 @@ struct marks {
     size_t count;
     uint32_t next; /* id */
     uint32_t wide, byte, pointer, boolean;
-    uint32_t *types; /* of results, by id; of types that are pointers: 1 + their storage */
+    uint32_t *types; /* of results, by id; of types that are pointers: 1 + their storage, or WIDE */
+    uint8_t *scopes; /* of constants that may be one, by id */
     uint32_t bound;
     uint32_t constants[CONSTANTS];
     uint32_t numbers; /* the first of the marks' ids */
     uint32_t mark_count;
-    uint32_t is_wait[MARKS_MAX / 32];
+    uint8_t kinds[MARKS_MAX]; /* enum zs_gpu_mark */
     bool has_wide, has_byte, has_boolean, is_physical64, marks, turns;
     struct zs_buf *out;
 };
@@ -57,9 +62,20 @@ static bool is_copy(const struct marks *s, size_t at)
     return word(s, at) == (9u << 16 | OP_GROUP_ASYNC_COPY);
 }
 
-static bool is_wait(const struct marks *s, size_t at)
+static uint8_t kind_of(const struct marks *s, size_t at)
 {
-    return word(s, at) == (4u << 16 | OP_GROUP_WAIT_EVENTS);
+    uint32_t opcode = word(s, at) & 0xffff, length = word(s, at) >> 16;
+    if (is_copy(s, at))
+        return ZS_GPU_MARK_COPY;
+    if (word(s, at) == (4u << 16 | OP_GROUP_WAIT_EVENTS))
+        return ZS_GPU_MARK_WAIT;
+    if (opcode < OP_GROUP_ALL || opcode > OP_GROUP_S_MAX || length < 5 ||
+        word(s, at + 3) >= s->bound)
+        return NO_MARK;
+    uint8_t scope = s->scopes[word(s, at + 3)];
+    return scope == SCOPE_GROUP       ? ZS_GPU_MARK_GROUP
+           : scope == SCOPE_SUB_GROUP ? ZS_GPU_MARK_SUB_GROUP
+                                      : NO_MARK;
 }
 
 static uint32_t *type_at(const struct marks *s, size_t at)
@@ -92,15 +108,17 @@ static void take(struct marks *s, size_t at)
     if (word(s, at) == (4u << 16 | OP_TYPE_INT) && word(s, at + 2) == 64) {
         s->wide = word(s, at + 1);
         s->has_wide = true;
+        *type_at(s, at + 1) = WIDE;
     }
+    if (word(s, at) == (4u << 16 | OP_CONSTANT) && word(s, at + 2) < s->bound)
+        s->scopes[word(s, at + 2)] = (uint8_t)ZS_MIN(word(s, at + 3), (uint32_t)SCOPES);
     if (word(s, at) == (4u << 16 | OP_TYPE_INT) && word(s, at + 2) == 8) {
         s->byte = word(s, at + 1);
         s->has_byte = true;
     }
-    if ((is_copy(s, at) || is_wait(s, at)) && s->mark_count < MARKS_MAX) {
-        s->is_wait[s->mark_count / 32] |= (uint32_t)is_wait(s, at) << s->mark_count % 32;
-        s->mark_count++;
-    }
+    uint8_t kind = kind_of(s, at);
+    if (kind != NO_MARK && s->mark_count < MARKS_MAX)
+        s->kinds[s->mark_count++] = kind;
 }
 
 static void declare_number(struct marks *s, uint32_t id, uint64_t value)
@@ -124,7 +142,7 @@ static void declare(struct marks *s)
     declare_number(s, s->constants[UPPER], 40);
     declare_number(s, s->constants[HASHES], ZS_GPU_MARK_HASHES - 1);
     for (uint32_t i = 0; i < s->mark_count; i++) {
-        uint64_t number = i | (s->is_wait[i / 32] >> i % 32 & 1 ? ZS_GPU_MARK_WAITS : 0);
+        uint64_t number = i | (uint32_t)s->kinds[i] << ZS_GPU_MARK_KIND_BIT;
         declare_number(s, s->numbers + i, (uint64_t)ZS_GPU_MARK_TAG << 48 | number << 32);
     }
 }
@@ -135,29 +153,33 @@ static uint32_t emit(struct marks *s, uint32_t opcode, uint32_t a, uint32_t b)
     return s->next++;
 }
 
-/* Of operands of the copy; those of its pointers are addresses first. */
-static uint32_t hash_of(struct marks *s, size_t at)
+/* Of operands [first, end); those of a copy's pointers are addresses first. */
+static uint32_t hash_of(struct marks *s, size_t at, size_t first, size_t end)
 {
     uint32_t hash = 0;
-    for (size_t i = 4; i < 8; i++) {
+    for (size_t i = first; i < end; i++) {
         uint32_t value = word(s, at + i);
-        if (i < 6) {
+        if (is_copy(s, at) && i < 6) {
             ZS_SPIRV_EMIT(s->out, OP_CONVERT_PTR_TO_U, s->wide, s->next, value);
             value = s->next++;
         }
         hash = hash ? emit(s, OP_I_ADD, hash, value) : value;
         hash = emit(s, OP_I_MUL, hash, s->constants[FACTOR]);
     }
-    return emit(s, OP_SHIFT_RIGHT_LOGICAL, hash, s->constants[UPPER]); /* its good bits */
+    hash = emit(s, OP_SHIFT_RIGHT_LOGICAL, hash, s->constants[UPPER]); /* its good bits */
+    return emit(s, OP_BITWISE_AND, hash, s->constants[HASHES]);
 }
 
 static void put_mark(struct marks *s, size_t at, uint32_t number)
 {
     uint32_t where = s->numbers + number;
-    if (is_copy(s, at)) {
-        uint32_t hash = emit(s, OP_BITWISE_AND, hash_of(s, at), s->constants[HASHES]);
-        where = emit(s, OP_BITWISE_OR, hash, where);
-    }
+    bool has_index = word(s, at) == (6u << 16 | OP_GROUP_BROADCAST) &&
+                     s->kinds[number] == ZS_GPU_MARK_GROUP && s->has_wide &&
+                     *type_at(s, at + 5) == s->wide;
+    if (is_copy(s, at))
+        where = emit(s, OP_BITWISE_OR, hash_of(s, at, 4, 8), where);
+    else if (has_index)
+        where = emit(s, OP_BITWISE_OR, hash_of(s, at, 5, 6), where);
     ZS_SPIRV_EMIT(s->out, OP_CONVERT_U_TO_PTR, s->pointer, s->next, where);
     ZS_SPIRV_EMIT(s->out, OP_STORE, s->next++, s->constants[ZERO], 3, 1); /* volatile, aligned */
 }
@@ -204,7 +226,7 @@ static void rewrite(struct marks *s)
             declare(s);
             is_declared = true;
         }
-        if (s->marks && is_declared && (is_copy(s, at) || is_wait(s, at)) && number < s->mark_count)
+        if (s->marks && is_declared && number < s->mark_count && kind_of(s, at) != NO_MARK)
             put_mark(s, at, number++);
         if (!s->turns || !is_declared || !is_copy(s, at) || !put_turned(s, at))
             zs_buf_append(s->out, s->words + 4 * at, 4 * length);
@@ -224,9 +246,10 @@ int zs_spirv_mark_copies(struct zs_span spirv, bool marks, bool turns, struct zs
     if (!s.next || s.next > SPIRV_IDS_MAX)
         return 0;
     s.bound = s.next;
-    s.types = calloc(s.bound, sizeof(*s.types));
+    s.types = calloc(s.bound, sizeof(*s.types) + sizeof(*s.scopes));
     if (!s.types)
         return -ENOMEM;
+    s.scopes = (uint8_t *)(s.types + s.bound);
     for (size_t at = SPIRV_HEADER_WORDS; at < s.count; at += word(&s, at) >> 16)
         take(&s, at);
     if (!s.mark_count || !s.is_physical64) {

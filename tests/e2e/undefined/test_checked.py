@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV = sys.argv[1:9]
+ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV, TOGETHER = sys.argv[1:10]
 
 
 def marked(word, path=SOURCE):
@@ -60,8 +60,8 @@ class Checked(unittest.TestCase):
         self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['race']), r.stderr)
         self.assertEqual({int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, marked('lanes'))
 
-    def test_copies(self):
-        """Asynchronous copies that not all work-items make, that are not waited for, that are none."""
+    def test_together(self):
+        """Asynchronous copies that not all work-items make, that are not waited for, that are none; functions that not all call."""
         for kernel, words in (('copies', 'different asynchronous copies'), ('left', 'different asynchronous copies'),
                               ('unwaited', 'nobody waits for'), ('no_event', 'the event of no asynchronous copy')):
             with self.subTest(kernel=kernel):
@@ -70,6 +70,17 @@ class Checked(unittest.TestCase):
                 self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['sync']), r.stderr)
                 self.assertIn(words, found[0]['text'])
                 self.assertLessEqual(marked(kernel), {int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, r.stderr)
+        together = os.path.join(os.path.dirname(SOURCE), 'together.cl')
+        for kernel, words in (('reduces', 'different functions of the group'), ('broadcasts', 'different functions of the group'),
+                              ('sub_reduces', 'different functions of the sub-group'), ('sub_others', 'different functions of the sub-group')):
+            with self.subTest(kernel=kernel):
+                r, found = self.check(TOGETHER, kernel + ':1:8', kinds='sync')
+                found = [f for f in found if 'barrier' not in f['text']]
+                self.assertEqual((r.returncode, [f['kind'] for f in found]), (99, ['sync']), r.stderr)
+                self.assertIn(words, found[0]['text'])
+                self.assertEqual({int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, marked(kernel, together), r.stderr)
+        r, found = self.check(TOGETHER, 'together:2:100')
+        self.assertEqual((r.returncode, found), (0, []), r.stderr)
         r, found = self.check(PLANTED, 'copied_over:1:64', kinds='race')
         self.assertEqual((r.returncode, {f['kind'] for f in found}), (99, {'race'}), r.stderr)
         self.assertIn(max(marked('copied_over')), {int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']}, r.stderr)
