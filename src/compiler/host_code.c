@@ -239,8 +239,8 @@ static int failed(struct zs_buf *why, const char *what, const char *text)
 
 /* Variables become values, what seldom gone ways alone want is computed there, what is the same is
  * computed once. (`sink` moves gathers over stores: they are functions until then.) */
-static const char passes[] = "function(sroa,early-cse,instcombine,simplifycfg,sink),always-inline,"
-                             "function(sroa,gvn,loop-mssa(licm),instcombine,simplifycfg)";
+static const char passes[] = "function(sroa,early-cse,simplifycfg,sink),always-inline,"
+                             "function(sroa,early-cse,instcombine,loop-mssa(licm),simplifycfg)";
 
 enum file { ASSEMBLY_FILE, OBJECT_FILE }; /* as LLVM numbers them */
 

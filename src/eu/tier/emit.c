@@ -6,6 +6,7 @@
 #include "eu/tier/emit.h"
 #include "eu/lower/show.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,25 @@ unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, uns
     return VALUE("xor <%u x i1> %%v%u, %%v%u", lanes, id, ones);
 }
 
+/* Where lanes are on a value, else an old one. Floats as such: LLVM masks the operation itself
+ * then, and denormals in lanes that are off, which take the host long, are not computed with. */
+static unsigned blend(struct zs_eu_emit *e, const char *real, unsigned size_B, unsigned lanes,
+                      unsigned on, unsigned value, unsigned old)
+{
+    char whole[8];
+
+    snprintf(whole, sizeof(whole), "i%u", 8 * size_B);
+    const char *type = real ? real : whole;
+    for (unsigned i = 0; i < 2 && real; i++) {
+        unsigned *v = i ? &old : &value;
+        *v = VALUE("bitcast <%u x %s> %%v%u to <%u x %s>", lanes, whole, *v, lanes, real);
+    }
+    value = VALUE("select <%u x i1> %%v%u, <%u x %s> %%v%u, <%u x %s> %%v%u", lanes, on, lanes,
+                  type, value, lanes, type, old);
+    return real ? VALUE("bitcast <%u x %s> %%v%u to <%u x %s>", lanes, real, value, lanes, whole)
+                : value;
+}
+
 /* Elements of an operation from the first-th channel on, those of lanes that are off as they were.
  */
 static void write_masked(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at,
@@ -143,8 +163,8 @@ static void write_masked(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
     if (!mask.known || bits != all) {
         unsigned on = zs_eu_emit_lanes(e, mask, first, lanes);
         unsigned old = zs_eu_emit_read_old(e, at, size_B, lanes);
-        value = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", lanes, on,
-                      lanes, 8 * size_B, value, lanes, 8 * size_B, old);
+        value = blend(e, op->kind < ZS_EU_ROW_COUNT ? zs_eu_row_texts[op->kind].real : NULL, size_B,
+                      lanes, on, value, old);
         if (e->dry && (predicated || (op->lanes >> first & all) != all))
             zs_eu_emit_reads(e, at, lanes * size_B);
         else if (e->dry && op->enables == ZS_EU_OFFSET(ce))
@@ -395,7 +415,6 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     bool one = op->cls == ZS_EU_CLASS_N1, selects = row->form == ZS_EU_FORM_SEL;
     unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks, ones[3] = {0}, src[3] = {0};
-    uint32_t all = (1u << lanes) - 1;
 
     if (!can_row(op))
         return false;
@@ -412,8 +431,7 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
         unsigned value =
             selects ? select_value(e, op, first, lanes, src) : row_value(e, op, lanes, src);
         struct zs_eu_emit_rise rise;
-        bool rises = on.known && (on.bits >> first & all) == all &&
-                     zs_eu_emit_rise_row(e, op, first, lanes, src, &rise);
+        bool rises = zs_eu_emit_rise_row(e, op, on, first, lanes, src, &rise);
         if (one)
             write_one_masked(e, op->dst, row->dst_B, first_of(e, value, row->dst_B, lanes), on, 0);
         else

@@ -55,6 +55,7 @@ enum { ZS_EU_EMIT_RISE_MAX = 32 };
 struct zs_eu_emit_rise {
     uint32_t at;
     uint8_t size_B, lanes, root_B; /* of elements */
+    uint8_t partly; /* only in lanes that run, of which the first is this channel + 1; 0: in all */
     uint32_t factor;
     unsigned first, condition, root; /* values: an element, i1, a vector */
 };
@@ -92,9 +93,11 @@ struct zs_eu_emit {
     uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
     bool uses_lane_arrays;  /* somebody goes lane by lane */
     bool area_used[ZS_EU_EMIT_AREAS];
-    bool waits;     /* threads leave it at barriers */
-    bool follows;   /* threads of a series follow in it */
-    uint8_t *exits; /* by segment: somebody leaves to its start, or from it */
+    bool waits;         /* threads leave it at barriers */
+    bool follows;       /* threads of a series follow in it */
+    bool following;     /* where one does is being written */
+    uint8_t r0_changes; /* dwords of r0 that it writes */
+    uint8_t *exits;     /* by segment: somebody leaves to its start, or from it */
     /* of the module */
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
@@ -170,8 +173,9 @@ void zs_eu_emit_rise_forget(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
 const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uint32_t at,
                                                  unsigned size_B, unsigned lanes);
 /* Before a row's result of some lanes is written: whether it is followed. */
-bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned first,
-                         unsigned lanes, const unsigned src[3], struct zs_eu_emit_rise *ret);
+bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_mask on,
+                         unsigned first, unsigned lanes, const unsigned src[3],
+                         struct zs_eu_emit_rise *ret);
 void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *rise);
 /* A vector of which nothing is known is its own root. */
 struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,

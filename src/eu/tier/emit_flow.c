@@ -855,6 +855,9 @@ void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
     emit_body(e);
     e->dry = false;
     zs_eu_emit_choose_units(e);
+    e->r0_changes = 0;
+    for (unsigned i = 0; i < 8; i++)
+        e->r0_changes |= (uint8_t)(e->word_dirty[ZS_EU_OFFSET(grf) / 4 + i] << i);
     zs_eu_emit_own(e, zs_eu_emit_mark_dirty);
     emit_head(e);
     zs_buf_append(out, e->body.data, e->body.size_B);

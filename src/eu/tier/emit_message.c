@@ -40,8 +40,11 @@ void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
 static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
                        unsigned size_B)
 {
+    if (!m->wide && m->port->space != ZS_PORT_SPACE_SCRATCH) { /* it is far from overflowing */
+        unsigned end = VALUE("add i64 %%v%u, %u", first, size_B);
+        return VALUE("icmp ule i64 %%v%u, %%v%u", end, m->size);
+    }
     unsigned places = VALUE("call i64 @llvm.usub.sat.i64(i64 %%v%u, i64 %u)", m->size, size_B - 1);
-
     return VALUE("icmp ult i64 %%v%u, %%v%u", first, places);
 }
 
@@ -134,6 +137,47 @@ static void put(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsign
          result(e, m, element, group));
 }
 
+static bool all_on(const struct zs_eu_emit_message *m)
+{
+    return m->active.known &&
+           m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
+}
+
+unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group)
+{
+    struct zs_eu_emit_mask mask = {.value = m->active_value};
+
+    return zs_eu_emit_lanes(e, mask, group * m->n, m->n);
+}
+
+/* Lanes that are off take no part in a vector either; hosts do not mask small elements. */
+static bool is_masked(const struct zs_eu_emit_message *m)
+{
+    return !all_on(m) && m->size_B >= 4;
+}
+
+static void store_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                      const char *type, unsigned at, unsigned v)
+{
+    if (is_masked(m))
+        LINE("call void @llvm.masked.store.v%ui%u.p0v%ui%u(%s %%v%u, %s* %%v%u, i32 1, <%u x i1> "
+             "%%v%u)",
+             m->n, 8 * m->size_B, m->n, 8 * m->size_B, type, v, type, at, m->n,
+             zs_eu_emit_lanes_on(e, m, group));
+    else
+        LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, v, type, at);
+}
+
+static unsigned load_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                         const char *type, unsigned at)
+{
+    if (!is_masked(m))
+        return VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
+    return VALUE("call %s @zs_load_%u_%u(%s* %%v%u, <%u x i1> %%v%u)", type, m->n, 8 * m->size_B,
+                 type, at, m->n, zs_eu_emit_lanes_on(e, m, group));
+}
+
 /* Neighbours: whole vectors. Of several elements those of lanes overlap: what is stored is one. */
 static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
                      unsigned first)
@@ -141,14 +185,17 @@ static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
     char type[24];
 
     snprintf(type, sizeof(type), "<%u x i%u>", m->n, 8 * m->size_B);
+    if (is_masked(m))
+        LINE("call void asm sideeffect \"\", \"~{memory}\"()");
     for (unsigned i = 0; i < m->elements; i++) {
         unsigned at = pointer(e, m, first, m->place_B[i], type);
         if (m->writes)
-            LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, from_slots(e, m, i, group),
-                 type, at);
+            store_row(e, m, group, type, at, from_slots(e, m, i, group));
         else
-            put(e, m, i, group, VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
+            put(e, m, i, group, load_row(e, m, group, type, at));
     }
+    if (is_masked(m) && m->writes)
+        LINE("call void asm sideeffect \"\", \"~{memory}\"()");
 }
 
 /* One place: to all lanes. */
@@ -163,20 +210,6 @@ static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
         unsigned one = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
         put(e, m, i, group, zs_eu_emit_splat(e, one, m->size_B, m->n));
     }
-}
-
-static bool all_on(const struct zs_eu_emit_message *m)
-{
-    return m->active.known &&
-           m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
-}
-
-unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
-                             unsigned group)
-{
-    struct zs_eu_emit_mask mask = {.value = m->active_value};
-
-    return zs_eu_emit_lanes(e, mask, group * m->n, m->n);
 }
 
 /* Pointers of n lanes to an element. */
@@ -332,7 +365,8 @@ static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message
 
     if (!m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
         by /= 4;
-    if (known)
+    if (known && (!known->partly || (m->op->enables == ZS_EU_OFFSET(ce) && is_masked(m) &&
+                                     known->partly == m->op->chan_offset + group * m->n + 1)))
         is = zs_eu_emit_rise_by(e, known, by);
     if (is == UINT32_MAX) {
         unsigned v = zs_eu_emit_read(e, at, size_B, m->n);
@@ -347,13 +381,13 @@ static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message
                  inside(e, m, *ret_first, m->span_B + m->size_B * (m->n - 1)));
 }
 
-/* All lanes, if they are neighbours. */
+/* All lanes, if they are neighbours: lanes that are off, too. */
 static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned ready)
 {
     unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e), first[4], ok = UINT32_MAX;
     uint32_t all = m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1;
 
-    if (!all_on(m))
+    if (!all_on(m) && !is_masked(m))
         ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value, all);
     for (unsigned g = 0; g < m->lanes / m->n; g++) {
         unsigned is = neighbours(e, m, g, &first[g]);

@@ -137,16 +137,34 @@ static const uint8_t ways[ZS_EU_ROW_COUNT] = {
     [ZS_EU_ROW_SHLW_U32] = EXTENDS | SHIFTS,
 };
 
-bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned first,
-                         unsigned lanes, const unsigned src[3], struct zs_eu_emit_rise *ret)
+/* The write is to all lanes, or to those that run, whose first one is a channel: *ret_partly. */
+static bool writes_all(const struct zs_eu_op *op, struct zs_eu_emit_mask on, unsigned first,
+                       unsigned lanes, uint8_t *ret_partly)
+{
+    uint32_t all = (1u << lanes) - 1;
+
+    *ret_partly = on.known ? 0 : (uint8_t)(op->chan_offset + first + 1);
+    return on.known ? (on.bits >> first & all) == all
+                    : op->enables == ZS_EU_OFFSET(ce) && op->predicate == ZS_EU_OFFSET(all_ones) &&
+                          (op->lanes >> first & all) == all;
+}
+
+bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_mask on,
+                         unsigned first, unsigned lanes, const unsigned src[3],
+                         struct zs_eu_emit_rise *ret)
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     unsigned way = ways[op->kind], from = 8u * row->src_B[0], to = 8u * row->dst_B;
     struct zs_eu_emit_rise a[3];
-    bool ok = !e->dry && op->cls != ZS_EU_CLASS_N1 && way;
+    uint8_t partly = 0;
+    bool ok =
+        !e->dry && op->cls != ZS_EU_CLASS_N1 && way && writes_all(op, on, first, lanes, &partly);
 
-    for (unsigned i = 0; i < 3 && row->src_B[i] && ok; i++)
+    for (unsigned i = 0; i < 3 && row->src_B[i] && ok; i++) {
         a[i] = source_of(e, op, i, first, lanes, src[i]);
+        ok = !a[i].partly || !partly || a[i].partly == partly;
+        partly |= a[i].partly;
+    }
     if (way & (EXTENDS | EXTENDS_SIGN))
         ok = ok && extend(e, &a[0], from, to, way & EXTENDS_SIGN, lanes);
     if (way & SHIFTS)
@@ -159,6 +177,7 @@ bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, unsign
     ret->at = op->dst + first * row->dst_B;
     ret->size_B = row->dst_B;
     ret->lanes = (uint8_t)lanes;
+    ret->partly = partly;
     return true;
 }
 

@@ -182,8 +182,11 @@ static void follow_group(struct zs_eu_emit *e, unsigned at, unsigned end)
     zs_eu_emit_put_label(e, more);
     store_u32(e, ZS_EU_OFFSET(series.groups), VALUE("sub i32 %%v%u, 1", groups));
     store_u32(e, ZS_EU_OFFSET(series.at), VALUE("add i32 0, 0"));
-    unsigned x = load_at(e, "%t", ZS_EU_OFFSET(grf) + GROUP_X, "i32");
-    store_u32(e, ZS_EU_OFFSET(grf) + GROUP_X, VALUE("add i32 %%v%u, 1", x));
+    uint32_t at_x = ZS_EU_OFFSET(grf) + GROUP_X;
+    unsigned x = VALUE("add i32 %%v%u, 1", load_at(e, "%t", at_x, "i32"));
+    store_u32(e, at_x, x);
+    if (e->word_used[at_x / 4] && !e->dry)
+        zs_eu_emit_write_one(e, at_x, 4, x);
     unite(e);
     LINE("br label %%following");
     zs_eu_emit_put_label(e, none);
@@ -208,18 +211,22 @@ void zs_eu_emit_follow(struct zs_eu_emit *e)
         follow_group(e, at, end);
 }
 
-/* r0: what of it is another thread's in the next one's. */
-static unsigned next_r0(struct zs_eu_emit *e)
+/* r0: what of it is another thread's in the next one's, and what was written. */
+static void next_r0(struct zs_eu_emit *e, bool live)
 {
-    unsigned v = load_at(e, "%t", ZS_EU_OFFSET(grf), "<8 x i32>");
-
-    if (e->options.own & 1 << 2)
-        v = VALUE("insertelement <8 x i32> %%v%u, i32 %%v%u, i32 2", v,
-                  load_at(e, "%row", offsetof(struct zs_eu_series_row, r0_2), "i32"));
-    if (e->options.own & 1 << 5)
-        v = VALUE("insertelement <8 x i32> %%v%u, i32 %%v%u, i32 5", v,
-                  load_at(e, "%row", offsetof(struct zs_eu_series_row, r0_5), "i32"));
-    return v;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t at = ZS_EU_OFFSET(grf) + 4 * i;
+        bool own = e->options.own >> i & 1;
+        if (!own && !(e->r0_changes >> i & 1))
+            continue;
+        uint64_t from = i == 2 ? offsetof(struct zs_eu_series_row, r0_2)
+                               : offsetof(struct zs_eu_series_row, r0_5);
+        unsigned v = own ? load_at(e, "%row", from, "i32") : load_at(e, "%t", at, "i32");
+        if (e->word_used[at / 4])
+            zs_eu_emit_write_one(e, at, 4, v);
+        else if (live)
+            store_u32(e, at, v);
+    }
 }
 
 /* A unit of the next thread: what is its own goes to memory where the function does not have it. */
@@ -227,18 +234,18 @@ static void next_unit(struct zs_eu_emit *e, uint32_t unit)
 {
     const struct zs_eu_emit_segment *start = &e->segments[start_of(e) + e->segment_count / 2];
     uint32_t r0 = ZS_EU_OFFSET(grf) / 32, ids = r0 + e->p->regs.grf_B / 32;
-    unsigned v;
+    bool live = zs_eu_emit_has(&start->live, unit);
 
-    if (!is_own(e, unit)) {
+    if (unit == r0) {
+        next_r0(e, live);
+    } else if (!is_own(e, unit)) {
         zs_eu_emit_set_unit(e, unit, load_at(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
-        return;
+    } else if (live) {
+        unsigned v = load_at(e, "%own", (unit - ids) * UINT64_C(32), "<8 x i32>");
+        if (!zs_eu_emit_set_unit(e, unit, v))
+            LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", v,
+                 zs_eu_emit_address(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
     }
-    if (!zs_eu_emit_has(&start->live, unit))
-        return;
-    v = unit == r0 ? next_r0(e) : load_at(e, "%own", (unit - ids) * UINT64_C(32), "<8 x i32>");
-    if (!zs_eu_emit_set_unit(e, unit, v))
-        LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", v,
-             zs_eu_emit_address(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
 }
 
 /* As many units as a variable may have in common with what is the thread's own. */
@@ -248,6 +255,12 @@ static bool is_near_own(const struct zs_eu_emit *e, uint32_t unit)
     uint32_t end = r0 + (e->p->regs.grf_B + e->options.own_B) / 32;
 
     return unit >= r0 && (unit < end || (unit == end && e->kind[unit] == ZS_EU_EMIT_HIGH));
+}
+
+static void forget_other(struct zs_eu_emit *e, uint32_t unit)
+{
+    if (!is_near_own(e, unit))
+        zs_eu_emit_forget(e, unit);
 }
 
 static void begin_other(struct zs_eu_emit *e, uint32_t unit)
@@ -289,8 +302,10 @@ void zs_eu_emit_next(struct zs_eu_emit *e)
          VALUE("mul i64 %%v%u, %u", at, e->options.own_B));
     if (e->options.own & ZS_EU_OWN_STATE)
         next_state(e);
-    zs_eu_emit_each_unit(e, NULL, zs_eu_emit_forget);
+    e->following = true;
+    zs_eu_emit_each_unit(e, NULL, forget_other);
     zs_eu_emit_each_unit(e, &e->segments[start].live, begin_other);
+    e->following = false;
     for (; is_near_own(e, unit); unit++)
         next_unit(e, unit);
     LINE("br label %%s%u", start);

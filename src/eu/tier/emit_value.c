@@ -187,9 +187,18 @@ static void join_pair(struct zs_eu_emit *e, uint32_t low)
 
 void zs_eu_emit_choose_units(struct zs_eu_emit *e)
 {
+    uint32_t r0 = ZS_EU_OFFSET(grf) / 32;
+
     for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {
         bool words = unit < ZS_EU_EMIT_HEAD_B / 32 || (e->ones[unit] && !e->vectors[unit]);
         e->kind[unit] = words ? ZS_EU_EMIT_WORDS : ZS_EU_EMIT_SINGLE;
+    }
+    if (e->follows) { /* few of its dwords are other ones in the next thread */
+        e->kind[r0] = ZS_EU_EMIT_WORDS;
+        for (uint32_t i = r0 * 8; i < r0 * 8 + 8 && e->vectors[r0]; i++) {
+            e->word_used[i] = 1;
+            e->word_dirty[i] |= e->dirty[r0];
+        }
     }
     /* those that are taken together most often first */
     for (;;) {
@@ -335,12 +344,18 @@ void zs_eu_emit_spill(struct zs_eu_emit *e, uint32_t unit)
     LINE("store <%u x i32> %%v%u, <%u x i32>* %%v%u, align 32", lanes, value, lanes, at);
 }
 
+/* Of a thread that follows what none has written is there still. */
+static bool begins_anew(const struct zs_eu_emit *e, bool used, bool dirty)
+{
+    return used && (dirty || !e->following);
+}
+
 void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
 {
     zs_eu_emit_rise_forget(e, unit * 32, e->kind[unit] == ZS_EU_EMIT_LOW ? 64 : 32);
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
-            if (!e->word_used[i])
+            if (!begins_anew(e, e->word_used[i], e->word_dirty[i]))
                 continue;
             unsigned at = zs_eu_emit_address(e, "%t", i * UINT64_C(4), "i32");
             LINE("store i32 %%v%u, i32* %%w%u", VALUE("load i32, i32* %%v%u", at), i);
@@ -349,7 +364,7 @@ void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
     }
     uint32_t first = variable_of(e, unit);
     unsigned lanes = lanes_of(e, unit);
-    if (!e->used[first])
+    if (!begins_anew(e, e->used[first], e->dirty[first]))
         return;
     unsigned at =
         zs_eu_emit_address(e, "%t", first * UINT64_C(32), lanes == 8 ? "<8 x i32>" : "<16 x i32>");
@@ -362,13 +377,13 @@ static void store_constant(struct zs_eu_emit *e, uint32_t unit, const char *word
 {
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
-            if (e->word_used[i])
+            if (begins_anew(e, e->word_used[i], e->word_dirty[i]))
                 LINE("store i32 %s, i32* %%w%u", word, i);
         }
         return;
     }
     uint32_t first = variable_of(e, unit);
-    if (e->used[first])
+    if (begins_anew(e, e->used[first], e->dirty[first]))
         LINE("store <%u x i32> %s, <%u x i32>* %%c%u", lanes_of(e, unit), vector, lanes_of(e, unit),
              first);
 }
@@ -619,6 +634,17 @@ bool zs_eu_emit_can_scalar(uint32_t at, unsigned size_B)
     return at % size_B == 0;
 }
 
+/* A dword or qword of a vector. */
+static unsigned element_of(struct zs_eu_emit *e, uint32_t at, unsigned size_B)
+{
+    unsigned lanes = lanes_of(e, at / 32), vector = load_variable(e, at / 32), bits = 8 * size_B;
+
+    if (size_B == 8)
+        vector = VALUE("bitcast <%u x i32> %%v%u to <%u x i64>", lanes, vector, lanes / 2);
+    return VALUE("extractelement <%u x i%u> %%v%u, i32 %u", lanes * 4 / size_B, bits, vector,
+                 (at - variable_of(e, at / 32) * 32) / size_B);
+}
+
 /* One element, as an integer of its size. */
 unsigned zs_eu_emit_read_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B)
 {
@@ -637,25 +663,18 @@ unsigned zs_eu_emit_read_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B)
         high = VALUE("shl i64 %%v%u, 32", high);
         return VALUE("or i64 %%v%u, %%v%u", low, high);
     }
-    if (is_words(e, at)) {
-        unsigned word = load_word(e, at);
-        if (size_B == 4)
-            return word;
-        word = VALUE("lshr i32 %%v%u, %u", word, at % 4 * 8);
-        return VALUE("trunc i32 %%v%u to i%u", word, bits);
-    }
-    if (e->dry) {
+    if (e->dry && !is_words(e, at)) {
         zs_eu_emit_lanes_end(e);
         zs_eu_emit_reads(e, at, size_B);
         one_touched(e, at, size_B, false);
     }
-    unsigned lanes = lanes_of(e, at / 32), vector = load_variable(e, at / 32);
-    uint32_t from = at - variable_of(e, at / 32) * 32;
-    if (size_B != 4)
-        vector = VALUE("bitcast <%u x i32> %%v%u to <%u x i%u>", lanes, vector, lanes * 4 / size_B,
-                       bits);
-    return VALUE("extractelement <%u x i%u> %%v%u, i32 %u", lanes * 4 / size_B, bits, vector,
-                 from / size_B);
+    unsigned word = size_B == 8       ? element_of(e, at, 8)
+                    : is_words(e, at) ? load_word(e, at)
+                                      : element_of(e, at, 4);
+    if (size_B >= 4)
+        return word;
+    word = VALUE("lshr i32 %%v%u, %u", word, at % 4 * 8);
+    return VALUE("trunc i32 %%v%u to i%u", word, bits);
 }
 
 void zs_eu_emit_write_one(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned value)

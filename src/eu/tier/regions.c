@@ -10,6 +10,7 @@
 #include "eu/tier/emit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,21 +159,33 @@ static void put_rows(const struct zs_eu_emit *e, struct zs_buf *out)
     }
 }
 
-/* All lanes' elements; a function until the passes that move what may be moved are over. */
-static void put_gather(struct zs_buf *out, unsigned n, unsigned bits)
+/* What takes vectors from memory; functions until the passes that move what may be moved are over:
+ * all lanes' elements from anywhere, and neighbours of the lanes that are on. */
+static void put_loads(struct zs_buf *out, unsigned n, unsigned bits)
 {
+    char v[16], name[16];
+
+    snprintf(v, sizeof(v), "<%u x i%u>", n, bits);
+    snprintf(name, sizeof(name), "v%ui%u", n, bits);
     zs_buf_printf(out,
-                  "declare <%u x i%u> @llvm.masked.gather.v%ui%u.v%up0i%u(<%u x i%u*>, i32 immarg, "
-                  "<%u x i1>, <%u x i%u>)\n",
-                  n, bits, n, bits, n, bits, n, bits, n, n, bits);
-    zs_buf_printf(out,
-                  "define internal <%u x i%u> @zs_gather_%u_%u(<%u x i%u*> %%p) #0 {\n"
+                  "declare %s @llvm.masked.gather.%s.v%up0i%u(<%u x i%u*>, i32 immarg, <%u x i1>, "
+                  "%s)\n"
+                  "define internal %s @zs_gather_%u_%u(<%u x i%u*> %%p) #0 {\n"
                   "  %%on = bitcast i%u -1 to <%u x i1>\n"
-                  "  %%v = call <%u x i%u> @llvm.masked.gather.v%ui%u.v%up0i%u(<%u x i%u*> %%p, "
-                  "i32 1, <%u x i1> %%on, <%u x i%u> undef)\n"
-                  "  ret <%u x i%u> %%v\n}\n",
-                  n, bits, n, bits, n, bits, n, n, n, bits, n, bits, n, bits, n, bits, n, n, bits,
-                  n, bits);
+                  "  %%v = call %s @llvm.masked.gather.%s.v%up0i%u(<%u x i%u*> %%p, i32 1, "
+                  "<%u x i1> %%on, %s undef)\n"
+                  "  ret %s %%v\n}\n",
+                  v, name, n, bits, n, bits, n, v, v, n, bits, n, bits, n, n, v, name, n, bits, n,
+                  bits, n, v, v);
+    zs_buf_printf(out,
+                  "declare %s @llvm.masked.load.%s.p0%s(%s*, i32 immarg, <%u x i1>, %s)\n"
+                  "define internal %s @zs_load_%u_%u(%s* %%p, <%u x i1> %%on) #0 {\n"
+                  "  %%v = call %s @llvm.masked.load.%s.p0%s(%s* %%p, i32 1, <%u x i1> %%on, "
+                  "%s undef)\n"
+                  "  ret %s %%v\n}\n"
+                  "declare void @llvm.masked.store.%s.p0%s(%s, %s*, i32 immarg, <%u x i1>)\n",
+                  v, name, name, v, n, v, v, n, bits, v, n, v, name, name, v, n, v, v, name, name,
+                  v, v, n);
 }
 
 static void put_vectors(struct zs_buf *out)
@@ -183,7 +196,7 @@ static void put_vectors(struct zs_buf *out)
             if (bits >= 32) {
                 zs_buf_printf(out, "declare i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u>)\n",
                               bits, n, bits, n, bits);
-                put_gather(out, n, bits);
+                put_loads(out, n, bits);
             }
             zs_buf_printf(out,
                           "declare void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u>, <%u x "
@@ -207,7 +220,7 @@ static void put_module(struct plan *plan)
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
     zs_buf_puts(out, "attributes #0 = { nounwind alwaysinline }\n"
                      "attributes #1 = { nounwind noinline }\n"
-                     "attributes #2 = { nounwind \"no-jump-tables\"=\"true\" "
+                     "attributes #2 = { nounwind \"stackrealign\" \"no-jump-tables\"=\"true\" "
                      "\"frame-pointer\"=\"none\" \"prefer-vector-width\"=\"512\" "
                      "\"min-legal-vector-width\"=\"512\" }\n"
                      "attributes #3 = { nounwind cold }\n"

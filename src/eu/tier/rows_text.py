@@ -121,6 +121,8 @@ def main():
                     out.write('        .wide = %s,\n' % quoted(wide))
                 values = [int(v) for v in re.findall(r'%(\d+)', code)]
                 out.write('        .values = %d,\n' % (max(values, default=0) + 1))
+                if real := re.search(r'\$d = bitcast <8 x (float|double)>', code):
+                    out.write('        .real = "%s",\n' % real.group(1))
             else:
                 lines = [lines[0] + (' #1 {' if len(lines) > 2 * INLINE_LINES else ' #0 {')] + lines[1:]
                 out.write('        .function = %s,\n' % quoted('\n'.join(lines)))
