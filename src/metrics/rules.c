@@ -508,6 +508,21 @@ const char *zs_limiter_text(enum zs_limiter limiter)
     return texts[limiter];
 }
 
+/* EUs with a thread at most have nothing else to do while it waits. Where the same is spread over
+ * all of the device, a thread has as much less to do as there are more of them, and units have as
+ * much to do as before. What is for latency of messages is told there; it is told first where EUs
+ * have more threads, which have begun to hide it. */
+static double gain_of_groups(const struct rule_context *c, double used)
+{
+    const struct zs_peaks *p = &c->profile->peaks;
+    double latency = analysis_gain(c->analysis, "LatencyGain");
+    if (used * p->threads > 100.0 * p->eus)
+        return latency / 3;
+    double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
+    double busiest = c->limit->unit_count ? c->limit->units[0].percent : 100;
+    return 100 - launch - fmax(busiest, (100 - launch) * used / 100) - latency;
+}
+
 static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
 {
     const double *v = c->profile->values;
@@ -518,11 +533,9 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
     if (!(used < 50))
         return false;
     f->severity = 1 - used / 100;
-    /* with more groups each of them has less to do, but what follows from each other does so still:
-     * where it is the latency, that is told first */
-    double latency = analysis_gain(c->analysis, "LatencyGain");
     f->gain = fmax(analysis_gain(c->analysis, "IdleGain"),
-                   v[ZS_Q_OCCUPANCY] < 50 ? latency : latency / 3);
+                   v[ZS_Q_OCCUPANCY] < 50 ? analysis_gain(c->analysis, "LatencyGain")
+                                          : gain_of_groups(c, used));
     if (v[ZS_Q_OCCUPANCY] < 50)
         rule_say(f, "%.3g %% of the device's threads fit at the same time: %s limits them",
                  v[ZS_Q_OCCUPANCY], zs_limiter_text(c->profile->limiter));

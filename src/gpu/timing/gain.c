@@ -124,8 +124,7 @@ bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B, struct z
         r->event = (rest & ~(UINT32_C(255) << ZS_TIMING_EVENT_CONFLICTS)) |
                    (cycles > conflicts ? cycles - conflicts : 1) << ZS_TIMING_EVENT_CYCLES;
     else if (gain == ZS_TIMING_GAIN_atomics && r->event & ZS_TIMING_EVENT_ATOMIC)
-        r->event = (rest & ~(UINT32_C(255) << ZS_TIMING_EVENT_CONFLICTS)) |
-                   UINT32_C(1) << ZS_TIMING_EVENT_CYCLES;
+        return cycles <= 1;
     return true;
 }
 
