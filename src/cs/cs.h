@@ -92,6 +92,7 @@ struct zs_cs_walk {
     uint64_t sampler_va;          /* 0: none */
     uint64_t bindless_sampler_va; /* what handles of samplers count from; 0: there are none */
     uint64_t dynamic_base_va;     /* border colours */
+    uint64_t phase;               /* nothing orders walks of the same phase, from 1 on */
 };
 /* When it began and ended, on the clock of ops->ticks. */
 struct zs_cs_ran {

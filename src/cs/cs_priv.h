@@ -36,6 +36,7 @@ struct zs_cs {
     uint64_t at_va, next_va;
     uint64_t returns[DEPTH_MAX];
     uint32_t depth;
+    uint64_t phase; /* batches, and what waits in them for all that is before */
     bool ended;
     bool is_off;    /* by MI_SET_PREDICATE */
     bool has_moved; /* the command was a copy or a fill */

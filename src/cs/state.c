@@ -165,7 +165,8 @@ static bool is_low_mask(uint32_t mask)
 /* Up to Gen12LP: the descriptor is in memory, local ids are rows there. */
 int zs_cs_gpgpu_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
-    struct zs_cs_walk walk = {.simd = 8u << (dw[4] >> 30),
+    struct zs_cs_walk walk = {.phase = cs->phase,
+                              .simd = 8u << (dw[4] >> 30),
                               .groups = {dw[7], dw[10], dw[12]},
                               .start = {dw[5], dw[8], dw[11]},
                               .last_mask = dw[13],
@@ -270,7 +271,8 @@ int zs_cs_compute_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
     if (zs_cs_is_predicated_off(cs, dw[0] & PREDICATED))
         return 0;
     const uint32_t *idd = dw + DESCRIPTOR_AT + more;
-    struct zs_cs_walk walk = {.simd = 8u << (dw[4] >> 30),
+    struct zs_cs_walk walk = {.phase = cs->phase,
+                              .simd = 8u << (dw[4] >> 30),
                               .threads = idd[5] & 0x3ff,
                               .last_mask = dw[5],
                               .groups = {dw[7], dw[8], dw[9]},

@@ -357,6 +357,7 @@ int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
 {
     uint32_t how = zs_cs_bits(dw[0], 14, 12), value = 0;
     uint64_t at_va = zs_cs_qword(dw + 2) + zs_cs_tile_offset_B(cs, dw[0] >> 18 & 1);
+    cs->phase++; /* for what a walk writes when it is done, or others have done */
     if (how > 5 || !(dw[0] >> 15 & 1)) /* waiting for signals, not for memory */
         return zs_cs_refuse(cs, dw, count, diag);
     for (uint32_t turn = 0;; turn++) {
@@ -392,12 +393,22 @@ static int post_sync(struct zs_cs *cs, uint32_t what, uint64_t to, uint64_t data
 
 int zs_cs_flush(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
+    cs->phase++;
     return post_sync(cs, zs_cs_bits(dw[0], 15, 14), zs_cs_qword(dw + 1) & ~7ull,
                      count >= 5 ? zs_cs_qword(dw + 3) : dw[3], diag);
 }
 
+/* RESOURCE_BARRIER: what it waits for is not asked. */
+int zs_cs_barrier(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
+{
+    cs->phase++;
+    return 0;
+}
+
 int zs_cs_pipe_control(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
+    enum { STALLS = 1 << 20, POST_SYNC = 3 << 14 };
+    cs->phase += (dw[1] & (STALLS | POST_SYNC)) != 0;
     uint64_t to = (zs_cs_qword(dw + 2) & ~3ull) + zs_cs_tile_offset_B(cs, dw[0] >> 14 & 1);
     return post_sync(cs, zs_cs_bits(dw[1], 15, 14), to, zs_cs_qword(dw + 4), diag);
 }
@@ -484,6 +495,7 @@ int zs_cs_run(struct zs_cs *cs, uint64_t batch_va, struct zs_diag *diag)
     enum { LOOK_AROUND = 4096 };
     cs->at_va = batch_va;
     cs->depth = 0;
+    cs->phase++;
     cs->ended = cs->is_off = false;
     cs->ticks = ZS_MAX(cs->ticks, cs->ops->ticks(cs->ctx));
     for (uint32_t i = 1; !cs->ended; i++) {

@@ -173,6 +173,17 @@ void zs_drm_tell_fault(const struct zs_drm_checked *c, const struct zs_gpu_fault
     zs_buf_fini(&text);
 }
 
+static void tell(const struct zs_gpu_finding *f, const char *const sources[2])
+{
+    struct zs_buf text = {0}, block = {0};
+    zs_gpu_finding_print(f, sources, &text);
+    zs_drm_log(f->note ? ZS_DRM_WARN : ZS_DRM_ERROR, "%s", zs_buf_cstr(&text));
+    zs_gpu_report_finding(f, sources, &block);
+    write_block(&block, &text);
+    zs_buf_fini(&block);
+    zs_buf_fini(&text);
+}
+
 static void on_found(void *context, const struct zs_gpu_finding *finding)
 {
     const struct zs_drm_checked *c = context;
@@ -184,15 +195,63 @@ static void on_found(void *context, const struct zs_gpu_finding *finding)
         if (place_of(c, f.site[i].instruction_offset_B, places[i]))
             sources[i] = places[i];
     }
-    if (zs_gpu_finding_is_one_line(&f, sources))
+    if (!zs_gpu_finding_is_one_line(&f, sources))
+        tell(&f, sources);
+}
+
+/* ---- races between launches --------------------------------------------------------------------
+ * Of one engine: what the host, other engines and the driver's own kernels do is not compared.
+ */
+
+static void on_found_between(void *context, const struct zs_gpu_finding *f)
+{
+    const char *const sources[2] = {f->site[0].source, f->site[1].source};
+    tell(f, sources);
+}
+
+static bool find_line(void *context, int64_t *offset_B, char *ret_text, size_t size_B)
+{
+    const struct zs_drm_checked *c = context;
+    char place[PLACE_CHARS];
+    *offset_B += (int64_t)c->skip_B;
+    bool found = place_of(c, *offset_B, place);
+    if (found)
+        snprintf(ret_text, size_B, "%s", place);
+    return found;
+}
+
+void zs_drm_order_begin(struct zs_drm_order *order, uint64_t phase, struct zs_gpu_walk *walk,
+                        struct zs_between_command *command)
+{
+    *command = (struct zs_between_command){.between = NULL};
+    if (!(walk->flags & ZS_GPU_LAUNCH_CHECK_RACES))
         return;
-    struct zs_buf text = {0}, block = {0};
-    zs_gpu_finding_print(&f, sources, &text);
-    zs_drm_log(f.note ? ZS_DRM_WARN : ZS_DRM_ERROR, "%s", zs_buf_cstr(&text));
-    zs_gpu_report_finding(&f, sources, &block);
-    write_block(&block, &text);
-    zs_buf_fini(&block);
-    zs_buf_fini(&text);
+    if (!order->between)
+        order->between = zs_between_create();
+    if (!order->between)
+        return;
+    if (order->phase != phase)
+        zs_past_add_all(order->between, &order->before);
+    order->phase = phase;
+    *command = (struct zs_between_command){.between = order->between,
+                                           .number = zs_between_number(order->between),
+                                           .past = zs_past_ref(order->before),
+                                           .memory = walk->memory,
+                                           .found = on_found_between};
+    zs_past_add(order->between, &command->past, command->number);
+    walk->command = command;
+    walk->find_line = find_line;
+}
+
+void zs_drm_order_end(struct zs_between_command *command)
+{
+    zs_past_unref(command->past);
+}
+
+void zs_drm_order_fini(struct zs_drm_order *order)
+{
+    zs_past_unref(order->before);
+    zs_between_destroy(order->between);
 }
 
 /* Where hardware threads have memory of their own. */

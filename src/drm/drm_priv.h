@@ -29,7 +29,7 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
-#include "gpu/gpu.h"
+#include "gpu/between.h"
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -75,6 +75,17 @@ struct zs_drm_checked {
     const struct zs_gpu_walk *walk;
 };
 void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *checked);
+/* What an engine has run that nothing orders: for races between launches. */
+struct zs_drm_order {
+    struct zs_between *between; /* NULL: none yet, or nobody asks */
+    struct zs_past *before;     /* this phase of the engine (cs/cs.h) */
+    uint64_t phase;
+};
+/* Behind check_launch(), for as long as it runs. */
+void zs_drm_order_begin(struct zs_drm_order *order, uint64_t phase, struct zs_gpu_walk *walk,
+                        struct zs_between_command *command);
+void zs_drm_order_end(struct zs_between_command *command);
+void zs_drm_order_fini(struct zs_drm_order *order);
 void zs_drm_tell_fault(const struct zs_drm_checked *checked, const struct zs_gpu_fault *fault);
 /* What an application may use of an object; the label of it. */
 void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_allocation *a);
@@ -361,8 +372,8 @@ static inline bool zs_drm_is_reached(const struct zs_drm_point *point)
 
 /* The pin of memory is given up while it runs; `cancel` ends it. */
 int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
-                const _Atomic(bool) *cancel, struct zs_gpu_pin *pin, struct zs_cs_ran *ret,
-                struct zs_diag *diag);
+                const _Atomic(bool) *cancel, struct zs_gpu_pin *pin, struct zs_drm_order *order,
+                struct zs_cs_ran *ret, struct zs_diag *diag);
 void zs_drm_kernels_free(struct zs_drm_kernels *kernels);
 
 /* ---- paths.c -----------------------------------------------------------------------------------

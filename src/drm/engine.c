@@ -23,6 +23,7 @@ struct zs_drm_queue {
     struct zs_drm_context *context;
     struct zs_cs *cs;
     struct zs_gpu_pin pin; /* of the VM's memory, while a batch runs */
+    struct zs_drm_order order;
     struct job *first, **last;
     _Atomic(bool) closing, cancel;
     uint32_t looks;    /* since it is closing */
@@ -51,8 +52,8 @@ static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *
                     struct zs_diag *diag)
 {
     struct zs_drm_queue *q = ctx;
-    return zs_drm_walk(q->context->file->node, q->context->vm, walk, &q->cancel, &q->pin, ret,
-                       diag);
+    return zs_drm_walk(q->context->file->node, q->context->vm, walk, &q->cancel, &q->pin, &q->order,
+                       ret, diag);
 }
 
 /* Others may be waiting for memory that is pinned. */
@@ -203,6 +204,7 @@ static void *queue_main(void *arg)
     context_put(q->context);
     pthread_mutex_unlock(&file->lock);
     zs_cs_destroy(q->cs);
+    zs_drm_order_fini(&q->order);
     pthread_cond_destroy(&q->work);
     free(q);
     return NULL;

@@ -400,18 +400,21 @@ static int set_size(const struct zs_cs_walk *walk, struct zs_gpu_walk *to, struc
     return 0;
 }
 
-static int run(struct zs_drm_node *node, struct work *work, uint64_t kernel_va,
-               struct zs_cs_ran *ret, struct zs_diag *diag)
+static int run(struct zs_drm_node *node, struct work *work, const struct zs_cs_walk *asked,
+               struct zs_drm_order *order, struct zs_cs_ran *ret, struct zs_diag *diag)
 {
     struct zs_gpu_walk *walk = &work->walk;
+    struct zs_between_command command;
     struct zs_gpu_result result;
     struct zs_drm_checked checked = {.kernel = work->kept->named, .skip_B = work->kept->skip_B};
     zs_drm_check_launch(walk, &checked);
+    zs_drm_order_begin(order, asked->phase, walk, &command);
     walk->counters = zs_drm_count_begin(walk->kernel);
     int error = zs_gpu_walk_run(node->device, walk, &result);
+    zs_drm_order_end(&command);
     zs_drm_count_end(walk->kernel, walk->counters, error == 0);
     if (result.timing.stall_count)
-        zs_drm_stalls_put(node, kernel_va, &result.timing);
+        zs_drm_stalls_put(node, asked->kernel_va, &result.timing);
     ret->start_ticks = result.start_ticks;
     ret->end_ticks = result.end_ticks;
     if (error == -EFAULT) {
@@ -426,8 +429,8 @@ static int run(struct zs_drm_node *node, struct work *work, uint64_t kernel_va,
 }
 
 int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const struct zs_cs_walk *walk,
-                const _Atomic(bool) *cancel, struct zs_gpu_pin *pin, struct zs_cs_ran *ret,
-                struct zs_diag *diag)
+                const _Atomic(bool) *cancel, struct zs_gpu_pin *pin, struct zs_drm_order *order,
+                struct zs_cs_ran *ret, struct zs_diag *diag)
 {
     struct work work = {.walk = {.memory = vm->memory, .cancel = cancel}};
     struct zs_gpu_device *device = zs_drm_node_device(node);
@@ -446,7 +449,7 @@ int zs_drm_walk(struct zs_drm_node *node, const struct zs_drm_vm *vm, const stru
         error = prepare(node, device, vm, walk, &work, diag);
     zs_gpu_memory_unpin(vm->memory, pin);
     if (!error)
-        error = run(node, &work, walk->kernel_va, ret, diag);
+        error = run(node, &work, walk, order, ret, diag);
     zs_gpu_memory_pin(vm->memory, pin);
     if (work.kept)
         give_kernel(node->kernels, work.kept);

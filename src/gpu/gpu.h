@@ -543,6 +543,8 @@ struct zs_gpu_finding {
     const char *advice;                  /* a sentence, static */
 };
 typedef void zs_gpu_found_fn(void *context, const struct zs_gpu_finding *finding);
+/* The line of an instruction, whose offset becomes that of the kernel's code in its module. */
+typedef bool zs_gpu_line_fn(void *found_context, int64_t *offset_B, char *ret_text, size_t size_B);
 
 /* ---- Counters ----------------------------------------------------------------------------------
  */
@@ -666,7 +668,7 @@ struct zs_gpu_launch {
     /* With CHECK_RACES: it among other commands (between.h), and the line of an instruction. NULL:
      * nobody asks. */
     const struct zs_between_command *command;
-    bool (*find_line)(void *found_context, int64_t offset_B, char *ret_text, size_t size_B);
+    zs_gpu_line_fn *find_line;
 };
 
 struct zs_gpu_result {

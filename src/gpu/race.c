@@ -853,8 +853,8 @@ static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record 
     if (number)
         return number;
     describe(run, r, 0, &site);
-    bool is_known =
-        launch->find_line(launch->found_context, site.instruction_offset_B, source, sizeof(source));
+    bool is_known = launch->find_line(launch->found_context, &site.instruction_offset_B, source,
+                                      sizeof(source));
     return zs_between_add_site(between, run->kernel->number, what, run->kernel->module->name,
                                is_known ? source : NULL, &site);
 }

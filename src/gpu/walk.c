@@ -302,6 +302,8 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .counters = walk->counters,
         .found = walk->found,
         .found_context = walk->found_context,
+        .command = walk->command,
+        .find_line = walk->find_line,
     };
     memcpy(launch.group_count, walk->group_count, sizeof(launch.group_count));
     memcpy(launch.group_start, walk->group_start, sizeof(launch.group_start));

@@ -84,6 +84,8 @@ struct zs_gpu_walk {
     uint64_t time_limit_ns; /* 0: none */
     zs_gpu_found_fn *found;
     void *found_context;
+    const struct zs_between_command *command; /* as those of launches; NULL: none */
+    zs_gpu_line_fn *find_line;
 };
 /* result->error */
 int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk,

@@ -91,10 +91,10 @@ static void report_finding(void *context, const struct zs_gpu_finding *finding)
         zs_report_finding(finding, sources);
 }
 
-static bool find_line(void *context, int64_t offset_B, char *ret_text, size_t size_B)
+static bool find_line(void *context, int64_t *offset_B, char *ret_text, size_t size_B)
 {
     const struct zs_launch *launch = context;
-    return zs_fault_line(launch->kernel, offset_B, ret_text, size_B);
+    return zs_fault_line(launch->kernel, *offset_B, ret_text, size_B);
 }
 
 static int run_one(struct zs_exec *exec, const struct zs_launch *launch,

@@ -57,6 +57,12 @@ static const char source[] = "#define L ((int)get_local_id(0))\n"
                              "        t[i ^ L] = in[i];\n"
                              "    if (G < 64)\n"
                              "        out[G] = t[in[L]];\n"
+                             "}\n"
+                             "kernel void writes(global int *in, global int *out) {\n"
+                             "    in[G] = G;\n" /* line 44 */
+                             "}\n"
+                             "kernel void reads(global int *in, global int *out) {\n"
+                             "    out[G] = in[G ^ 1];\n" /* line 47 */
                              "}\n";
 
 static void ok(cl_int error, const char *what)
@@ -84,6 +90,39 @@ static cl_int launch(cl_command_queue queue, cl_kernel kernel, size_t groups)
     return error ? error : finished;
 }
 
+/* Two launches of which the second reads what the first writes; how: what orders them. */
+static int between(cl_context context, cl_device_id device, cl_program program, const char *how)
+{
+    const cl_queue_properties unordered[] = {CL_QUEUE_PROPERTIES,
+                                             CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
+    cl_int error;
+    size_t items = ITEMS, group = ITEMS;
+    cl_event event;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(
+        context, device, strcmp(how, "in-order") ? unordered : NULL, &error);
+    ok(error, "clCreateCommandQueue");
+    cl_mem memory[2];
+    for (int i = 0; i < 2; i++) {
+        memory[i] = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &error);
+        ok(error, "clCreateBuffer");
+    }
+    bool waits = !strcmp(how, "event");
+    for (int k = 0; k < 2; k++) {
+        cl_kernel kernel = clCreateKernel(program, k ? "reads" : "writes", &error);
+        ok(error, "clCreateKernel");
+        for (cl_uint i = 0; i < 2; i++)
+            ok(clSetKernelArg(kernel, i, sizeof(memory[i]), &memory[i]), "clSetKernelArg");
+        ok(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, k && waits,
+                                  k && waits ? &event : NULL, k ? NULL : &event),
+           "clEnqueueNDRangeKernel");
+        if (!strcmp(how, "barrier"))
+            ok(clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL), "clEnqueueBarrier");
+        if (!strcmp(how, "finish"))
+            ok(clFinish(queue), "clFinish");
+    }
+    return clFinish(queue) ? 7 : 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *text = source;
@@ -104,6 +143,8 @@ int main(int argc, char **argv)
     bool own = !strcmp(argv[1], "own");
     const char *options = own ? "-cl-std=CL2.0 -cl-opt-disable" : "-cl-std=CL2.0";
     ok(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
+    if (!strcmp(argv[1], "between"))
+        return between(context, device, program, argv[2]);
     cl_kernel kernel = clCreateKernel(program, argv[1], &error);
     ok(error, "clCreateKernel");
     for (cl_uint i = 0; i < 2; i++) {

@@ -45,6 +45,14 @@ status, found, err = run('memory,race', PLANTED, 'same')
 assert (status, {f['level'] for f in found}) == (0, {'note'}), f'{status} {found} {err}'
 assert 'write the same value' in found[0]['text'] and 'clCreateBuffer of 256 bytes' in found[0]['text'], found
 
+# launches that nothing orders
+status, found, err = run('race', PLANTED, 'between', 'nothing')
+assert (status, [f['kernel'] for f in found]) == (99, ['reads']), f'{status} {found} {err}'
+assert [(s['access'], line_of(s)) for s in found[0]['sites']] == [('read', 47), ('write', 44)], found
+for how in 'in-order', 'event', 'barrier', 'finish':
+    status, found, err = run('race', PLANTED, 'between', how)
+    assert (status, found) == (0, []), f'{how}: {status} {found} {err}'
+
 with open(SOURCE) as f:
     source = f.read().splitlines()
 first = next(n for n, text in enumerate(source, 1) if re.search('// first *$', text) and 'tile[LID]' in text)

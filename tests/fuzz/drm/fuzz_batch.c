@@ -76,7 +76,10 @@ static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *
                     struct zs_diag *diag)
 {
     struct machine *m = ctx;
-    return zs_drm_walk(m->node, m->vm, walk, &cancel, &m->pin, ret, diag);
+    struct zs_drm_order order = {.phase = 0};
+    int error = zs_drm_walk(m->node, m->vm, walk, &cancel, &m->pin, &order, ret, diag);
+    zs_drm_order_fini(&order);
+    return error;
 }
 
 static bool pause_batch(void *ctx, uint32_t turn)
