@@ -159,7 +159,7 @@ def check(build, sim, device, flags, folder):
     """Kinds of what zescope tells, and what it printed."""
     source = read(sim)[0]
     spirv, found = (os.path.join(folder, f) for f in ('kernel.spv', 'found.json'))
-    compiled = subprocess.run(['ocloc', 'compile', '-q', '-spv_only', '-file', source, '-device', 'skl', '-output_no_suffix', '-output', spirv[:-4],
+    compiled = subprocess.run(['ocloc', 'compile', '-q', '-spv_only', '-file', source, '-device', device, '-output_no_suffix', '-output', spirv[:-4],
                                '-options', '-g -cl-std=CL2.0 ' + flags], text=True, capture_output=True)
     if compiled.returncode:
         return None, compiled.stdout + compiled.stderr
