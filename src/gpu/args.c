@@ -381,6 +381,7 @@ int zs_gpu_args_set_image(struct zs_gpu_args *args, uint32_t index,
         binding.kind = ZS_GPU_BINDING_IMAGE;
         binding.gpu_va = image->gpu_va;
         binding.image = *image;
+        binding.image.read_only |= args->kernel->module->args[index].access == ZS_ACCESS_READ_ONLY;
         patch_image(args, index, image);
     }
     args->named_va[index] = binding.gpu_va;

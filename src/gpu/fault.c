@@ -145,8 +145,10 @@ static void describe_surface(const struct zs_gpu_run *run, const struct zs_port 
             zs_gpu_memory_nearest(run->launch->memory, surface->gpu_va, fault->nearest);
         fault->nearest_count = ZS_MIN(fault->nearest_count, 1); /* what the argument points into */
     } else if (surface->kind == ZS_PORT_SURFACE_IMAGE && fault->kind == ZS_GPU_FAULT_READ_ONLY) {
-        snprintf(fault->detail, sizeof(fault->detail),
-                 "the image%s was made without ZE_IMAGE_FLAG_KERNEL_WRITE", who);
+        bool is_declared =
+            arg != ZS_NONE && run->kernel->module->args[arg].access == ZS_ACCESS_READ_ONLY;
+        snprintf(fault->detail, sizeof(fault->detail), "the image%s %s", who,
+                 is_declared ? "is read_only" : "was made without ZE_IMAGE_FLAG_KERNEL_WRITE");
         fault->gpu_va = surface->gpu_va;
     } else if (surface->kind == ZS_PORT_SURFACE_FREED) {
         snprintf(fault->detail, sizeof(fault->detail), "the surface%s has no live memory", who);

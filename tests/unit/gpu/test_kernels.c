@@ -396,6 +396,16 @@ static void image_copy(void **state)
             }
         }
     }
+    /* the same code, which claims not to write it */
+    struct zs_arg *arg =
+        (struct zs_arg *)(uintptr_t)&zs_image_kernel(r->image, "image_copy")->args[1];
+    assert_int_equal(arg->access, ZS_ACCESS_WRITE_ONLY);
+    arg->access = ZS_ACCESS_READ_ONLY;
+    assert_int_equal(zs_gpu_args_set_image(r->args, 1, &out), 0);
+    assert_int_equal(runner_launch(r, DIM(1, 1, 1), DIM(11, 3, 1)), -EFAULT);
+    assert_int_equal(r->result.fault.kind, ZS_GPU_FAULT_READ_ONLY);
+    assert_non_null(strstr(r->result.fault.detail, "read_only"));
+    arg->access = ZS_ACCESS_WRITE_ONLY;
     runner_free(r, (void *)(uintptr_t)in.gpu_va);
     runner_free(r, (void *)(uintptr_t)out.gpu_va);
 }
