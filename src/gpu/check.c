@@ -167,9 +167,9 @@ static void on_fence(struct zs_check_where *at, bool of_local, bool of_others)
         if (is_of[i])
             thread->fenced_at[i][++thread->fences[i] % ZS_CHECK_FENCES_KEPT] = thread->signals;
     }
-    for (uint32_t i = 0; i < thread->pending_count; i++)
-        zs_check_order_atomic(&at->c->order, at->group->index, at->number, thread->pending[i],
-                              thread->pending_space);
+    for (size_t i = 0; i < ZS_MIN(thread->pending_count, ZS_ARRAY_LEN(thread->pending)); i++)
+        zs_check_order_atomic(&at->c->order, at->group->index, at->number, thread->pending[i].where,
+                              thread->pending[i].space);
     thread->pending_count = 0;
     thread->epoch++;
     thread->fenced = true;

@@ -54,9 +54,11 @@ struct zs_check_thread {
     bool fenced;
     uint32_t reads_noted; /* beyond those that there is room for */
     uint32_t at;          /* instruction of its last barrier */
+    /* What it was atomic on before its first fence, which orders that: the last ones. */
     uint32_t pending_count;
-    uint64_t pending[8]; /* what it was atomic on before its first fence: that one orders */
-    uint64_t pending_space;
+    struct {
+        uint64_t where, space;
+    } pending[8];
     struct {
         uint32_t inst, epoch, generation, record;
         uint32_t passed; /* barriers waited for, of what is known */

@@ -582,36 +582,33 @@ static bool is_of_launch(const struct zs_gpu_checks *c, const struct zs_port *po
     return false;
 }
 
-/* As many places as there is room for: a lock is one. */
-static void put_off(struct zs_check_thread *thread, const struct zs_port_accesses *pieces,
-                    const struct zs_gpu_group *group)
+/* As many places as there is room for, the last ones: a lock is one, flags of others are some. */
+static void put_off(struct zs_check_thread *thread, uint64_t where, uint64_t space)
 {
-    thread->pending_space = pieces->pieces[0].is_slm ? group->index + 1 : 0;
-    thread->pending_count = 0;
-    for (uint32_t i = 0; i < pieces->count; i++) {
-        uint64_t where = pieces->pieces[i].address;
-        bool again = i && where == pieces->pieces[i - 1].address;
-        if (!again && thread->pending_count < ZS_ARRAY_LEN(thread->pending))
-            thread->pending[thread->pending_count++] = where;
+    const size_t room = ZS_ARRAY_LEN(thread->pending);
+    for (size_t i = 0; i < ZS_MIN(thread->pending_count, room); i++) {
+        if (thread->pending[i].where == where && thread->pending[i].space == space)
+            return;
     }
+    thread->pending[thread->pending_count % room].where = where;
+    thread->pending[thread->pending_count++ % room].space = space;
 }
 
 static void order_atomic(struct zs_check_where *at, const struct zs_port_accesses *pieces)
 {
     if (!at->c->logs)
         return;
-    if (!at->thread->fenced) {
-        put_off(at->thread, pieces, at->group);
-        return;
-    }
     for (uint32_t i = 0; i < pieces->count; i++) {
         const struct zs_port_access *p = &pieces->pieces[i];
-        bool again = i && p->address == pieces->pieces[i - 1].address;
-        if (!again)
-            zs_check_order_atomic(&at->c->order, at->group->index, at->number, p->address,
-                                  p->is_slm ? at->group->index + 1 : 0);
+        uint64_t space = p->is_slm ? at->group->index + 1 : 0;
+        if (i && p->address == pieces->pieces[i - 1].address)
+            continue;
+        if (!at->thread->fenced)
+            put_off(at->thread, p->address, space);
+        else
+            zs_check_order_atomic(&at->c->order, at->group->index, at->number, p->address, space);
     }
-    at->thread->epoch++;
+    at->thread->epoch += at->thread->fenced;
 }
 
 /* How many pieces from this one on are dwords behind each other, of lanes that follow each other,

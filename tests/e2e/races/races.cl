@@ -218,6 +218,24 @@ __kernel void fine_last_group(ARGS)
     }
 }
 
+/* One fence behind the flags of two others. */
+__kernel void fine_flags(ARGS)
+{
+    volatile __global int *flag = a;
+    if (LID == 0 && GROUP < 2) {
+        b[GROUP * 64] = GROUP + 1;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        atomic_xchg(&flag[GROUP * 64], 1);
+    } else if (LID == 0 && GROUP == 2) {
+        while (!atomic_or(&flag[0], 0))
+            ;
+        while (!atomic_or(&flag[64], 0))
+            ;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        b[128] = b[0] + b[64];
+    }
+}
+
 __kernel void fine_lock(ARGS)
 {
     if (LID == 0) {
