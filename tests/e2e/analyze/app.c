@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches kernels of a native binary: app FILE ROUNDS NAME:GROUPS:SIZE:LOCAL_B:LAUNCHES... Each
  * has the arguments (global float *a, global float *b, int rounds), and local memory where LOCAL_B
- * is not 0. */
+ * is not 0. With CLIENTS=N in the environment so many threads do it at once, each with a context of
+ * its own, on one device after the other. */
 #include "../ok.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +19,17 @@ struct gpu {
     void *buffers[2];
 };
 
-static int open_gpu(struct gpu *gpu, const unsigned char *binary, size_t size)
+enum { DEVICES_MOST = 4, CLIENTS_MOST = 16 };
+
+static int open_gpu(struct gpu *gpu, unsigned client, const unsigned char *binary, size_t size)
 {
-    uint32_t one = 1;
+    uint32_t one = 1, devices = DEVICES_MOST;
     ze_driver_handle_t driver;
-    ze_device_handle_t device;
+    ze_device_handle_t all[DEVICES_MOST], device;
     OK(zeInit(0));
     OK(zeDriverGet(&one, &driver));
-    one = 1;
-    OK(zeDeviceGet(driver, &one, &device));
+    OK(zeDeviceGet(driver, &devices, all));
+    device = all[client % devices];
     ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     OK(zeContextCreate(driver, &context_desc, &gpu->context));
     ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
@@ -66,16 +70,47 @@ static int launch(struct gpu *gpu, const char *what, int rounds)
     return 0;
 }
 
+struct client {
+    pthread_t thread;
+    unsigned number;
+    int argc, status;
+    char **argv;
+    const unsigned char *binary;
+    size_t size;
+};
+
+static void *run_client(void *user)
+{
+    struct client *c = user;
+    struct gpu gpu;
+    c->status = open_gpu(&gpu, c->number, c->binary, c->size);
+    for (int i = 3; i < c->argc && !c->status; i++)
+        c->status = launch(&gpu, c->argv[i], atoi(c->argv[2]));
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     static unsigned char binary[4 << 20];
-    struct gpu gpu;
+    struct client clients[CLIENTS_MOST];
     FILE *f = argc >= 4 ? fopen(argv[1], "rb") : NULL;
     size_t size = f ? fread(binary, 1, sizeof(binary), f) : 0;
-    if (!size || open_gpu(&gpu, binary, size))
+    const char *text = getenv("CLIENTS");
+    unsigned count = text ? (unsigned)atoi(text) : 1;
+    int status = !size || !count || count > CLIENTS_MOST;
+    if (status)
         return 1;
-    for (int i = 3; i < argc; i++)
-        if (launch(&gpu, argv[i], atoi(argv[2])))
+    for (unsigned i = 0; i < count; i++) {
+        clients[i] = (struct client){
+            .number = i, .argc = argc, .argv = argv, .binary = binary, .size = size};
+        if (i + 1 < count && pthread_create(&clients[i].thread, NULL, run_client, &clients[i]))
             return 1;
-    return 0;
+    }
+    run_client(&clients[count - 1]);
+    for (unsigned i = 0; i < count; i++) {
+        if (i + 1 < count)
+            pthread_join(clients[i].thread, NULL);
+        status |= clients[i].status;
+    }
+    return status ? 1 : 0;
 }
