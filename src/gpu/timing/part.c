@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which part of the device is replayed. Subslices do the same with groups that do the same: where
- * groups are alike, one in eight (four, two) of the subslices stands for all, with one in as many
+ * groups are alike, one in eight (or fewer) of the subslices stands for all, with one in as many
  * of the groups, each from another block of neighbours. What subslices share has as much less time
  * for them (hierarchy.c).
  *
@@ -18,9 +18,11 @@
 
 enum {
     SHARE_MOST = 8,
-    SUBSLICES_LEAST = 2, /* of a part */
-    GROUPS_LEAST = 4,    /* for each part */
-    ALIKE = 16,          /* parts' work differs by one in so many at most */
+    SUBSLICES_LEAST = 2, /* of a part, but of devices with as few as these, */
+    SUBSLICES_FEW = 3,
+    INSTRUCTIONS_MANY = 1000000, /* ... whose launches are replayed whole up to so many */
+    GROUPS_LEAST = 4,           /* for each part */
+    ALIKE = 16,                 /* parts' work differs by one in so many at most */
     LINES_FIRST = 1 << 12,
 };
 
@@ -170,10 +172,12 @@ int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part
 {
     const struct zs_gpu_model *model = t->launch.model;
     uint32_t subslices = model->slices * model->subslices_per_slice, number = SHARE_MOST, share;
+    bool single = subslices <= SUBSLICES_FEW && t->instructions > INSTRUCTIONS_MANY;
+    uint32_t least = single ? 1 : SUBSLICES_LEAST;
     double spread = 0;
-    for (share = t->launch.exact ? 1 : SHARE_MOST; share > 1; share /= 2) {
+    for (share = t->launch.exact ? 1 : SHARE_MOST; share > 1; share--) {
         bool whole = model->slices == 1 ? subslices % share == 0 : model->slices % share == 0;
-        if (!whole || subslices / share < SUBSLICES_LEAST || t->sampled < GROUPS_LEAST * share)
+        if (!whole || subslices / share < least || t->sampled < GROUPS_LEAST * share)
             continue;
         number = choose_of(t, share, &spread);
         if (number < SHARE_MOST)

@@ -521,11 +521,11 @@ int zs_timing_replay(struct zs_timing_trace *trace, uint64_t instructions,
                      struct zs_gpu_timing *ret_timing)
 {
     int error = zs_timing_name_ranges(trace);
+    trace->instructions = instructions;
     if (!error)
         error = zs_timing_part_choose(trace, &trace->part);
     if (error)
         return error;
-    trace->instructions = instructions;
     executions = check_executions(trace, executions, instructions);
     error = zs_timing_replay_once(trace, instructions, executions, ret_timing, NULL);
     if (!error && trace->launch.gains)
