@@ -536,6 +536,8 @@ class Roofline(Page):
                 for view in self.VIEWS:
                     self.load(view) if view.startswith('#r') else B.open(self.page, view)
                     B.until('the view', lambda: len(B.text('body')) > 200)
+                    if view.startswith('#r'):
+                        self.assertEqual(B.one('#rec-clock').text, 'times modelled', view)
                     B.measure_canvas()
                     B.size(1281, 2400)  # all in sight; canvases are drawn again
                     B.until('drawn', lambda: view != '#r=timeline' or B.run('return window.written.length > 9'))
@@ -560,6 +562,7 @@ class Roofline(Page):
                     B.scheme(scheme)
                     self.load('#r=analysis')
                     B.shot(f'analysis-{width}-{scheme}')
+                    self.assertLess(B.run("return document.getElementById('rec-clock').getBoundingClientRect().right"), width)
                     wide = B.run('return [document.documentElement.scrollWidth, innerWidth]')
                     self.assertLessEqual(wide[0], wide[1])
                     cut = B.run("""const cell = document.querySelector('.kernels tbody td:nth-child(5)'), table = document.querySelector('.rec-kernels');

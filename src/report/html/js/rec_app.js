@@ -84,6 +84,8 @@ class RecordingApp {
         const left = recording.leftOut, notes = info.code_note ? [visible(string(info.code_note))] : [];
         if (this.analysis.clock)
             notes.push(`times of kernels are ${this.analysis.clock}: the device was the software GPU`);
+        attrs($('rec-clock'), {'data-tip': notes.at(-1) || ''}).hidden = !this.analysis.clock;
+        $('rec-clock').textContent = `times ${this.analysis.clock}`;
         const say = (n, what) => n && notes.push(`${count(n)} ${what}`);
         say(number(left.calls, 0), `of ${count(number(recording.report.call_count, 0))} calls are shown as shading`);
         say(number(left.executions, 0), `of ${count(kernels)} executions are shown as shading`);
