@@ -43,6 +43,15 @@ class Pages(unittest.TestCase):
                           for letter in re.findall(r'(?<![\w-])-([a-zA-Z])(?= |$)', rest) if letter not in letters[m[2]]]
         self.assertEqual(wrong, [])
         self.assertGreater(seen, 60)
+        # those that stand alone, and the letters beside them; these pages have options of other programs
+        others = {'coverage.md', 'compiler-faults.md', 'isa.md', 'conformance.md'}
+        every = set().union(*options.values(), re.findall(r'--([\w-]+)', run('--help')))
+        names = dict(pair for page in pages.values() for pair in re.findall(r'\\fB-(\w)\\fR, \\fB--([\w-]+)', page))
+        for path in {*glob.glob(ROOT + '/docs/*.md'), ROOT + '/README.md', ROOT + '/CHANGELOG.md'}:
+            with open(path, encoding='utf-8') as f:
+                for name, letter in re.findall(r'`--([a-z][\w-]*)[^`]*`(?:,? (?:or )?`-(\w)`)?', f.read()):
+                    known = name in every or name.removeprefix('no-') in every or os.path.basename(path) in others
+                    self.assertTrue(known and (not letter or names.get(letter) == name), (path, name, letter))
 
 
 class Completion(unittest.TestCase):
