@@ -446,6 +446,15 @@ class Diff(unittest.TestCase):
         self.assertEqual([plain(t) for t in B.texts('#diff-rows tr:first-child td')],
                          ['kernel', rows[0]['name'], '1', '2', '0', '1', '1.00 µs', '3.00 µs', '1.00 µs', '6.00 µs', '+200.0 %', '+5.00 µs'])
         self.assertIn('gone', B.texts('#diff-rows tr:nth-child(2) td')[1:])
+        try:
+            for scheme in ('light', 'dark'):
+                B.scheme(scheme)
+                for width in (700, 1400):  # numbers lie on bars, and beside them
+                    B.size(width, 800)
+                    self.assertGreater(B.check_contrast()[0], 20)
+        finally:
+            B.size(1280, 800)
+            B.scheme('light')
         B.click('#diff-all')
         B.until('all', lambda: B.count('#diff-rows tr') == 3)
         B.click('#diff-heads button[data-key=name]')
@@ -544,6 +553,9 @@ class Roofline(Page):
                     seen, written = B.check_contrast()
                     self.assertGreater(seen + written, 40, view)
                     B.size(1280, 800)
+                B.keys('?')
+                B.until('help', lambda: B.count('dialog[open], .help:not([hidden]), #help:not([hidden])'))
+                B.check_contrast()
             self.load('#r=analysis')
             B.size(1281, 2400)
             B.run("document.getElementById('rec-findings').style.color = '#555'")

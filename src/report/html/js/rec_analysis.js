@@ -85,7 +85,7 @@ class Analysis {
     stalls(k) {
         const stalls = k.stalls;
         return stalls.length ? el('section.card', el('h3', 'Where its threads are'), stallBar(stalls, false),
-            el('ul.legend', ...[...stalls].sort((a, b) => b[1] - a[1]).map(([words, part, i]) => el('li', el(`i.stall-${i}`), `${percent(100 * part)} ${words}`)))) : '';
+            el('ul.legend', ...stalls.filter(([, part]) => part >= .001).sort((a, b) => b[1] - a[1]).map(([words, part, i]) => el('li', el(`i.stall-${i}`), `${percent(100 * part)} ${words}`)))) : '';
     }
 
     /* How much of what it can each unit does: that with most is as near to its limit as anything. */
