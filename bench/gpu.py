@@ -118,7 +118,7 @@ def checks(ours, kernels):
     """What kinds of `zescope run --check` cost, in times the interpreter without."""
     ours.env['ZESCOPE_EU'] = 'interpreter'
     kinds = ['memory', 'init', 'undefined', 'swsb', 'race', 'sync']
-    runners = [ours] + [Runner(k, ours.command, env=dict(ours.env, ZESCOPE_CHECK=k)) for k in kinds]
+    runners = [ours] + [Runner(k, ours.command, env=dict(ours.env, ZESCOPE_CHECK=k, ZESCOPE_LOG='off')) for k in kinds]
     logs = {k: 0.0 for k in kinds}
     print(f'| kernel | ms | {" | ".join(kinds)} |\n|---|---|{"---|" * len(kinds)}')
     for kernel in kernels:
