@@ -30,7 +30,7 @@ static void make_plain(const struct zs_timing_params *p, struct zs_timing_op *op
     uint32_t lanes = ZS_MAX(op->chunk_lanes, (uint8_t)1);
     uint32_t chunks = ZS_MAX((uint32_t)__builtin_popcount(op->chunk_first), 1u);
     uint32_t chunk_cycles = ZS_MAX(lanes * B / p->fpu_B, 1u);
-    if (op->kind == ZS_TIMING_KIND_MATH || op->kind == ZS_TIMING_KIND_DOUBLE) {
+    if (op->kind == ZS_TIMING_KIND_DOUBLE) {
         op->unit = p->float_pipe == 1   ? ZS_TIMING_UNIT_FPU0
                    : p->float_pipe == 2 ? ZS_TIMING_UNIT_FPU1
                                         : ZS_TIMING_UNIT_FPU;
@@ -89,7 +89,7 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
         struct zs_timing_op *op = &ret->ops[i];
         if (gain == ZS_TIMING_GAIN_dependencies)
             memset(op->latency, 0, sizeof(op->latency));
-        else if (op->kind == kinds[gain] && op->converts)
+        else if (op->kind == kinds[gain] && (op->converts || gain == ZS_TIMING_GAIN_math))
             op->unit = ZS_TIMING_UNIT_GONE;
         else if (op->kind == kinds[gain])
             make_plain(code->params, op);

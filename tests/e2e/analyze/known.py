@@ -161,7 +161,6 @@ def tried(source, device):
 OFF = {
     'skl': {
         'halving': ['gain'],  # mended it takes as long: barriers come first
-        'divisions': ['gain'],  # fewer instructions, too, when mended
         'one_chain': ['gain'],  # mended it gains nothing: the loop itself waits
         # of the fresh ones: at first 12 of 17 held; hops and two_groups showed what was wrong with two rules
         'votes': ['first'],  # the compiler has one lane of a thread do it: its atomics do not meet
