@@ -523,8 +523,9 @@ static bool is_stored_undefined(const struct message *g)
             any_bits(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B));
 }
 
-static void check_atomic(const struct message *g, const struct layout *l)
+static void check_atomic(const struct message *g)
 {
+    const struct layout of_operands = layout_of(g, false), *l = &of_operands;
     struct zs_eu_shadow *s = g->t->shadow;
     uint32_t count = l->known && l->by_lanes ? g->m->elements : 0;
     bool in_src1 = g->m->shape == ZS_PORT_SHAPE_LSC || g->m->data_in_src1;
@@ -558,13 +559,13 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
                         .send = send,
                         .m = m,
                         .mask = m->lanes ? lane_mask & UINT32_MAX >> (32 - m->lanes) : lane_mask};
-    struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
     check_addresses(&g);
     if (row->is_atomic)
-        check_atomic(&g, &operands);
+        check_atomic(&g);
     if (t->fault.kind != ZS_EU_FAULT_NONE)
         return;
     if (row->is_atomic) {
+        struct layout operands = layout_of(&g, false), old = layout_of(&g, true);
         if (operands.known && m->bytes_read && m->op != ZS_ATOMIC_MOV && may_be_undefined(&g) &&
             !are_defined(&g, false))
             for_bytes(&g, &operands, check_memory);
