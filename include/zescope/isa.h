@@ -47,6 +47,7 @@ enum zs_isa_platform {
     ZS_ISA_XE_HPC, /* pvc */
     ZS_ISA_XE2,    /* lnl, bmg */
     ZS_ISA_XE3,    /* ptl */
+    ZS_ISA_XE3P,   /* nvl-p, cri */
     ZS_ISA_PLATFORM_COUNT,
 };
 
@@ -149,6 +150,7 @@ enum zs_isa_type {
     ZS_TYPE_V,
     ZS_TYPE_UV,
     ZS_TYPE_VF,
+    ZS_TYPE_E2M1,
     ZS_TYPE_COUNT,
 };
 /* "ud"; "" for none. */
@@ -192,7 +194,7 @@ struct zs_isa_operand {
     uint8_t grf_count; /* sends, dpas: whole registers that the operand spans; else 0 */
 };
 
-enum { ZS_ISA_SOURCES_MAX = 3, ZS_ISA_NO_INDEX = 0xffffffff };
+enum { ZS_ISA_SOURCES_MAX = 5, ZS_ISA_NO_INDEX = 0xffffffff };
 
 enum zs_isa_inst_flags {
     ZS_INST_COMPACTED = 1 << 0,
@@ -216,6 +218,9 @@ enum zs_isa_inst_flags {
     ZS_INST_DESC_REG = 1 << 18,   /* send: the descriptor is in a0.`desc_subreg` */
     ZS_INST_EXDESC_REG = 1 << 19, /* send: the extended one is in a0.`exdesc_subreg` */
     ZS_INST_ALIGN16 = 1 << 20,    /* encoded in the Align16 access mode, up to Gen9 */
+    ZS_INST_FWD = 1 << 21,        /* dpas that hands its result on, from Xe3P on */
+    ZS_INST_INDIRECT0 = 1 << 22,  /* sendg: s0 has more from quadword `desc_subreg` on */
+    ZS_INST_INDIRECT1 = 1 << 23,  /* ... and from quadword `exdesc_subreg` on */
 };
 
 /* Software scoreboard, from Gen12LP on: what the instruction waits for, and what it marks. */
@@ -291,7 +296,8 @@ struct zs_isa_inst {
     uint8_t subfunction; /* math, sync, bfn function as encoded, dpas (depth << 4 | repeat) */
     uint8_t source_count;
     uint8_t error; /* enum zs_isa_error; 0 unless ILLEGAL */
-    /* sends; descriptors are 0 where they come from a register */
+    /* sends; descriptors are 0 where they come from a register; that of sendg has 47 bits, those
+     * above bit 31 in exdesc */
     uint8_t sfid;                       /* enum zs_isa_sfid */
     uint8_t desc_subreg, exdesc_subreg; /* dwords of a0 */
     uint32_t desc, exdesc;
@@ -536,8 +542,10 @@ ZS_API uint32_t zs_isa_live_grf(const struct zs_isa_kernel *kernel, uint32_t i);
 ZS_API bool zs_isa_live_exact(const struct zs_isa_kernel *kernel);
 /* The largest of them, and (where not NULL) the first instruction that has it. */
 ZS_API uint32_t zs_isa_live_peak(const struct zs_isa_kernel *kernel, uint32_t *ret_inst);
+enum { ZS_ISA_GRF_WORDS = 8 }; /* of 64 bits: one for each of up to 512 general registers */
 /* Which registers: bit r of bits[r / 64]. Computed anew from the end of the block. */
-ZS_API void zs_isa_live_set(const struct zs_isa_kernel *kernel, uint32_t i, uint64_t ret_bits[4]);
+ZS_API void zs_isa_live_set(const struct zs_isa_kernel *kernel, uint32_t i,
+                            uint64_t ret_bits[ZS_ISA_GRF_WORDS]);
 
 /* ... and of the other registers what is still needed: a bit for each lane's flag in f0..f3, each
  * word of a0, each accumulator. */
@@ -552,7 +560,7 @@ ZS_API void zs_isa_live_arf(const struct zs_isa_kernel *kernel, uint32_t i,
 
 /* INSTS. Registers as above; a write may leave parts of a register as they were. */
 struct zs_isa_effects {
-    uint64_t grf_read[4], grf_written[4];
+    uint64_t grf_read[ZS_ISA_GRF_WORDS], grf_written[ZS_ISA_GRF_WORDS];
     uint32_t flags_read[4], flags_written[4];
     uint16_t address_read, address_written;
     uint16_t acc_read, acc_written;

@@ -253,7 +253,7 @@ static uint32_t line_of_call(const struct claim *q)
     return line;
 }
 
-static bool has_place(const struct claim *q, const uint64_t grf[4])
+static bool has_place(const struct claim *q, const uint64_t grf[ZS_ISA_GRF_WORDS])
 {
     uint32_t grf_B = q->k->grf_B;
     bool found = false;

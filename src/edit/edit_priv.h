@@ -117,7 +117,8 @@ struct zs_edit_kernel {
     bool text_writes_header;         /* callers' text may write r0 */
     uint32_t acc; /* of the last plan: the first of two accumulators that nobody uses, or ZS_NONE */
     uint64_t free_grf[4];
-    uint64_t (*live_grf)[4]; /* of the instructions of block live_block; NULL: of none */
+    /* of the instructions of block live_block; NULL: of none */
+    uint64_t (*live_grf)[ZS_ISA_GRF_WORDS];
     uint32_t live_block;
     uint64_t named_grf[4];    /* by the code, or they come with the thread */
     uint64_t shared_grf[4];   /* lanes read what other lanes wrote */
@@ -160,7 +161,8 @@ struct zs_edit {
 static inline uint32_t zs_edit_grf_count(const struct zs_edit_kernel *k)
 {
     const struct zs_isa_platform_info *info = zs_isa_platform_info(k->edit->platform);
-    return k->info->grf_count ? ZS_MIN(k->info->grf_count, info->grf_count_max) : info->grf_count;
+    uint32_t count = k->info->grf_count ? k->info->grf_count : info->grf_count;
+    return ZS_MIN(ZS_MIN(count, info->grf_count_max), (uint32_t)ZS_GRFS_MAX);
 }
 
 static inline bool zs_grf_has(const uint64_t bits[4], uint32_t reg)

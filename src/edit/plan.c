@@ -87,8 +87,9 @@ bool zs_edit_free_grf(struct zs_edit_kernel *kernel, uint64_t ret_bits[4])
         kernel->unknown_at_B = touched.unknown_at_B;
         kernel->code_acc = touched.acc;
         kernel->code_address = touched.address;
-        memcpy(kernel->shared_grf, touched.shared_grf, sizeof(touched.shared_grf));
-        memcpy(kernel->named_grf, touched.grf, sizeof(touched.grf));
+        /* what is edited has at most 256 */
+        memcpy(kernel->shared_grf, touched.shared_grf, sizeof(kernel->shared_grf));
+        memcpy(kernel->named_grf, touched.grf, sizeof(kernel->named_grf));
         uint32_t count = zs_edit_grf_count(kernel);
         for (uint32_t reg = 1; kernel->free_known && reg < count; reg++)
             if (!zs_grf_has(touched.grf, reg))
@@ -285,7 +286,7 @@ static bool find_live(struct zs_edit_kernel *k, uint32_t at, uint64_t ret_live[4
     if (k->live_block != b)
         zs_isa_live_sets(k->code, b, k->live_grf);
     k->live_block = b;
-    memcpy(ret_live, k->live_grf[at - zs_isa_block(k->code, b)->first], sizeof(*k->live_grf));
+    memcpy(ret_live, k->live_grf[at - zs_isa_block(k->code, b)->first], 4 * sizeof(*ret_live));
     return true;
 }
 

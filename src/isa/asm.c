@@ -180,7 +180,7 @@ static bool read_word_function(struct zs_asm_line *l, const struct zs_isa_word *
     if (word == SIZE_MAX)
         return zs_asm_fail(l, "%s needs a function, as in '.%s'",
                            zs_isa_op_mnemonic((enum zs_isa_op)l->inst->op),
-                           words == zs_isa_math_words ? "inv" : "nop");
+                           l->inst->op == ZS_OP_MATH ? "inv" : "nop");
     l->inst->subfunction = (uint8_t)word;
     return true;
 }
@@ -249,18 +249,63 @@ static bool read_sfid(struct zs_asm_line *l)
                        (const char *)word.data);
 }
 
+/* ".bftoe2m1.mode0.rne" */
+static bool read_dnscl(struct zs_asm_line *l)
+{
+    uint64_t mode = 0;
+    uint32_t function = zs_asm_take(l, ".bf") ? ZS_DNSCL_BF : zs_asm_take(l, ".f") ? ZS_DNSCL_F : 0;
+    if (!function && !zs_asm_expect(l, ".hf"))
+        return false;
+    if (zs_asm_take(l, "toint4"))
+        function |= ZS_DNSCL_INT4;
+    else if (zs_asm_expect(l, "toe2m1"))
+        function |= ZS_DNSCL_E2M1;
+    else
+        return false;
+    if (!zs_asm_expect(l, ".mode") || !zs_asm_unsigned(l, 3, &mode))
+        return false;
+    if (zs_asm_take(l, ".rne"))
+        function |= ZS_DNSCL_RNE;
+    else if (!zs_asm_expect(l, ".srnd"))
+        return false;
+    l->inst->subfunction = (uint8_t)(function | mode << 4);
+    return true;
+}
+
+/* ".b16v2", ".idx4": few have one. */
+static bool read_binary_function(struct zs_asm_line *l)
+{
+    enum { IDX4 = 6 };
+    if (l->inst->op == ZS_OP_SHFL) {
+        l->inst->subfunction = IDX4;
+        return zs_asm_expect(l, ".idx4");
+    }
+    for (uint32_t i = 0; l->inst->op == ZS_OP_LFSR; i++) {
+        if (i == 3)
+            return zs_asm_expect(l, zs_isa_lfsr_words[0]);
+        if (zs_asm_take(l, zs_isa_lfsr_words[i])) {
+            l->inst->subfunction = (uint8_t)i;
+            return true;
+        }
+    }
+    return true;
+}
+
 static bool read_function(struct zs_asm_line *l)
 {
     switch (l->opcode->form) {
     case ZS_FORM_MATH:
-        return read_word_function(l, zs_isa_math_words);
+        return read_word_function(l, zs_isa_math_words[l->model->platform >= ZS_ISA_XE3P]);
     case ZS_FORM_SYNC:
         return read_word_function(l, zs_isa_sync_words);
+    case ZS_FORM_BINARY:
+        return read_binary_function(l);
     case ZS_FORM_BFN:
-        return read_bfn(l);
+        return l->inst->op == ZS_OP_DNSCL ? read_dnscl(l) : read_bfn(l);
     case ZS_FORM_DPAS:
         return read_dpas(l);
     case ZS_FORM_SENDS:
+    case ZS_FORM_SENDG:
         return read_sfid(l);
     default:
         if (l->opcode->flags & ZS_OPC_BRANCH_CTRL && zs_asm_take(l, ".b"))
@@ -413,11 +458,12 @@ static uint32_t source_count(const struct zs_isa_opcode *opcode)
         return 0;
     case ZS_FORM_BINARY:
     case ZS_FORM_SENDS:
+    case ZS_FORM_SENDG:
         return 2;
     case ZS_FORM_TERNARY:
     case ZS_FORM_BFN:
     case ZS_FORM_DPAS:
-        return 3;
+        return opcode->op == ZS_OP_BDPAS ? 5 : 3;
     case ZS_FORM_UNARY:
     case ZS_FORM_SEND:
         return 1;
@@ -462,6 +508,33 @@ static bool read_exdesc(struct zs_asm_line *l)
             zs_asm_fail(l, "a register is expected behind an offset"));
 }
 
+/* "s0.16  s0.24  0x5000": what s0 has, as bytes, then the rest. */
+static bool read_sendg_desc(struct zs_asm_line *l)
+{
+    struct zs_isa_inst *inst = l->inst;
+    uint64_t place, desc;
+    for (uint32_t i = 0; i < 2; i++) {
+        zs_asm_blanks(l);
+        if (!zs_asm_take(l, "s0."))
+            break;
+        const char *at = l->at;
+        if (!zs_asm_unsigned(l, 56, &place))
+            return false;
+        if (place % 8) {
+            l->at = at;
+            return zs_asm_fail(l, "a multiple of 8 is expected: quadwords of s0");
+        }
+        *(i ? &inst->exdesc_subreg : &inst->desc_subreg) = (uint8_t)(place / 8);
+        inst->flags |= i ? ZS_INST_INDIRECT1 : ZS_INST_INDIRECT0;
+    }
+    zs_asm_blanks(l);
+    if (!zs_asm_unsigned(l, (UINT64_C(1) << 47) - 1, &desc))
+        return false;
+    inst->desc = (uint32_t)desc;
+    inst->exdesc = (uint32_t)(desc >> 32);
+    return true;
+}
+
 static bool gathers(const struct zs_isa_inst *inst)
 {
     return inst->source_count == 1 && inst->src[0].file == ZS_FILE_S &&
@@ -486,6 +559,8 @@ static bool read_operands(struct zs_asm_line *l)
     }
     if (!zs_isa_opcode_is_send(l->opcode))
         return true;
+    if (l->opcode->form == ZS_FORM_SENDG)
+        return read_sendg_desc(l);
     return read_exdesc(l) && read_descriptor(l, ZS_INST_DESC_REG, &inst->desc_subreg, &inst->desc);
 }
 

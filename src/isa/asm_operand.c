@@ -89,7 +89,9 @@ static bool read_register(struct zs_asm_line *l, struct zs_isa_operand *op)
     const char *digits = l->at;
     if (l->at < l->end && isdigit((unsigned char)*l->at) && !zs_asm_unsigned(l, 511, &number))
         return false;
-    const unsigned grf_count = l->model->platform < ZS_ISA_XE_LP ? 128 : 256; /* to number */
+    const unsigned grf_count = l->model->platform < ZS_ISA_XE_LP  ? 128 /* to number */
+                               : l->model->platform < ZS_ISA_XE3P ? 256
+                                                                  : 512;
     if (op->file == ZS_FILE_GRF && number >= grf_count) {
         l->at = digits;
         return zs_asm_fail(l, "r%u: this instruction set has r0 to r%u", (unsigned)number,
@@ -443,11 +445,12 @@ static bool read_modifiers(struct zs_asm_line *l, struct zs_isa_operand *op)
     return true;
 }
 
-/* The second payload's length: "r40:2". */
+/* A payload's length, the second's but for sendg: "r40:2". */
 static bool read_length(struct zs_asm_line *l, unsigned index, struct zs_isa_operand *op)
 {
     uint64_t length;
-    bool has = zs_isa_opcode_is_send(l->opcode) && index == 1 && l->at + 1 < l->end &&
+    bool sendg = l->opcode->form == ZS_FORM_SENDG;
+    bool has = zs_isa_opcode_is_send(l->opcode) && (index == 1 || sendg) && l->at + 1 < l->end &&
                l->at[0] == ':' && isdigit((unsigned char)l->at[1]);
     if (!has)
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/reader.h"
-#include "isa/inst.h"
+#include "isa/message_form.h"
 
 #include <string.h>
 
@@ -44,8 +44,18 @@ static void size_dpas(const struct zs_isa_model *model, struct zs_isa_inst *inst
     inst->src[1].grf_count = grfs_of(depth * elements * bits[0] / 8 * lanes, grf_B);
     inst->src[2].grf_count =
         grfs_of(inst->src[2].subreg_B + rows * depth * elements * bits[1] / 8, grf_B);
+    if (inst->op == ZS_OP_BDPAS)
+        inst->src[3].grf_count = inst->src[4].grf_count = 1;
     if (inst->op == ZS_OP_DPASW)
         inst->src[2].grf_count = (uint8_t)((inst->src[2].grf_count + 1) / 2);
+}
+
+/* 0 where the instruction does not say how long it is: that of a block of two dimensions. */
+static void size_response(const struct zs_isa_model *model, struct zs_isa_inst *inst)
+{
+    struct zs_message_form form;
+    int32_t count = zs_e64_form(model, inst, &form);
+    inst->dst.grf_count = (uint8_t)(count < 0 ? 0 : ZS_MIN(count, 255));
 }
 
 _Static_assert(sizeof(struct zs_isa_inst) % 8 == 0, "set_blank");
@@ -55,7 +65,7 @@ static void set_blank(struct zs_isa_inst *inst)
 {
     static const uint64_t zero;
     char *at = (char *)inst;
-#pragma GCC unroll 32
+#pragma GCC unroll 64
     for (size_t i = 0; i < sizeof(*inst) / 8; i++)
         memcpy(at + 8 * i, &zero, 8);
 }
@@ -85,5 +95,7 @@ bool zs_isa_decode(const struct zs_isa_model *model, const uint8_t *bytes,
         return refuse(inst, error);
     if (opcode->form == ZS_FORM_DPAS)
         size_dpas(model, inst);
+    else if (opcode->form == ZS_FORM_SENDG)
+        size_response(model, inst);
     return true;
 }

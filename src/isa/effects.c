@@ -124,9 +124,10 @@ void zs_isa_arf_effects(const struct zs_isa_model *model, const struct zs_isa_in
             (uint16_t)bit_range(inst->exdesc_subreg * 2u, inst->exdesc_subreg * 2u + 2);
 }
 
-static void set_registers(uint64_t bits[4], struct zs_isa_range r, uint32_t grf_B)
+static void set_registers(uint64_t bits[ZS_ISA_GRF_WORDS], struct zs_isa_range r, uint32_t grf_B)
 {
-    for (uint32_t reg = r.begin_B / grf_B; reg * grf_B < r.end_B && reg < 256; reg++)
+    for (uint32_t reg = r.begin_B / grf_B; reg * grf_B < r.end_B && reg < 64 * ZS_ISA_GRF_WORDS;
+         reg++)
         bits[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
@@ -148,6 +149,8 @@ void zs_isa_inst_effects(const struct zs_isa_kernel *k, uint32_t i, struct zs_is
     zs_isa_arf_effects(k->model, inst, ret);
     struct zs_isa_range written = zs_isa_dst_range(k, inst, &element_B, &stride_B);
     written.end_B += may_write_one_more(inst, m) ? k->grf_B : 0;
+    if (zs_isa_response_is_unknown(inst))
+        written = (struct zs_isa_range){inst->dst.reg * k->grf_B, (inst->dst.reg + 32u) * k->grf_B};
     set_registers(ret->grf_written, written, k->grf_B);
     for (uint32_t s = 0; s < inst->source_count && s < ZS_ISA_SOURCES_MAX; s++)
         set_registers(ret->grf_read, zs_isa_source_range(k, inst, s), k->grf_B);
@@ -162,9 +165,12 @@ void zs_isa_inst_effects(const struct zs_isa_kernel *k, uint32_t i, struct zs_is
 
 /* ---- dependencies ---- */
 
-static bool meet(const uint64_t a[4], const uint64_t b[4])
+static bool meet(const uint64_t a[ZS_ISA_GRF_WORDS], const uint64_t b[ZS_ISA_GRF_WORDS])
 {
-    return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]) | (a[3] & b[3]);
+    uint64_t both = 0;
+    for (uint32_t w = 0; w < ZS_ISA_GRF_WORDS; w++)
+        both |= a[w] & b[w];
+    return both;
 }
 
 static bool flags_meet(const uint32_t a[4], const uint32_t b[4])
@@ -173,13 +179,11 @@ static bool flags_meet(const uint32_t a[4], const uint32_t b[4])
 }
 
 /* Whether what is written meets what is touched. */
-static bool writes_meet(const struct zs_isa_effects *w, const uint64_t grf[4],
+static bool writes_meet(const struct zs_isa_effects *w, const uint64_t grf[ZS_ISA_GRF_WORDS],
                         const uint32_t flags[4], uint32_t address, uint32_t acc, bool indirect)
 {
-    bool any_written =
-        w->grf_written[0] | w->grf_written[1] | w->grf_written[2] | w->grf_written[3] ||
-        w->indirect_written;
-    bool any_touched = grf[0] | grf[1] | grf[2] | grf[3] || indirect;
+    bool any_written = meet(w->grf_written, w->grf_written) || w->indirect_written;
+    bool any_touched = meet(grf, grf) || indirect;
     return meet(w->grf_written, grf) || flags_meet(w->flags_written, flags) ||
            w->address_written & address || w->acc_written & acc || (indirect && any_written) ||
            (w->indirect_written && any_touched);

@@ -85,7 +85,7 @@ static inline void zs_enc_put_signed(struct zs_isa_encoder *e, enum zs_isa_field
         zs_enc_put(e, field, (uint64_t)value & ((UINT64_C(1) << width) - 1));
 }
 
-/* The 8-bit code of a direct register of any file. */
+/* The 8-bit code of a direct register of any file; from Xe3P on a ninth bit is put elsewhere. */
 static inline void zs_enc_put_register(struct zs_isa_encoder *e, enum zs_isa_field field,
                                        const struct zs_isa_operand *op)
 {
@@ -93,7 +93,7 @@ static inline void zs_enc_put_register(struct zs_isa_encoder *e, enum zs_isa_fie
     if (op->file != ZS_FILE_GRF && !zs_isa_model_arf_code(e->model, op->file, op->reg, &code))
         zs_enc_fail(e, field);
     else
-        zs_enc_put(e, field, code);
+        zs_enc_put(e, field, e->model->platform < ZS_ISA_XE3P ? code : code & 0xff);
 }
 
 #endif

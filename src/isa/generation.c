@@ -94,7 +94,7 @@ static const struct zs_isa_generation rows[] = {
     },
     {
         .first = ZS_ISA_XE2,
-        .last = ZS_ISA_XE3,
+        .last = ZS_ISA_XE3P,
         .grf_B = 64,
         .payload_lanes = 16,
         .typed_lanes = 32,

@@ -49,6 +49,7 @@ enum zs_isa_form {
     ZS_FORM_SYNC,
     ZS_FORM_SEND,  /* one payload */
     ZS_FORM_SENDS, /* two payloads */
+    ZS_FORM_SENDG, /* ... a descriptor of 47 bits, and more in s0 */
     ZS_FORM_COUNT,
 };
 
@@ -70,7 +71,7 @@ struct zs_isa_opcode {
 
 static inline bool zs_isa_opcode_is_send(const struct zs_isa_opcode *opcode)
 {
-    return opcode->form == ZS_FORM_SEND || opcode->form == ZS_FORM_SENDS;
+    return opcode->form >= ZS_FORM_SEND && opcode->form <= ZS_FORM_SENDG;
 }
 
 static inline bool zs_isa_opcode_is_branch(const struct zs_isa_opcode *opcode)
@@ -110,7 +111,18 @@ enum zs_isa_math {
     ZS_MATH_IREM,
     ZS_MATH_INVM,
     ZS_MATH_RSQTM,
+    ZS_MATH_TANH = 9, /* from Xe3P on, with 10: sigm */
 };
+
+/* Bits of what `dnscl` does; its mode stands in 5:4. */
+enum zs_isa_dnscl {
+    ZS_DNSCL_E2M1 = 1 << 0,
+    ZS_DNSCL_INT4 = 1 << 1,
+    ZS_DNSCL_BF = 1 << 2, /* from bf, not hf */
+    ZS_DNSCL_RNE = 1 << 3,
+    ZS_DNSCL_F = 1 << 6, /* from f */
+};
+enum { ZS_BD_BYTES = 3 }; /* scales of bdpas: whole bytes, "ub" */
 
 struct zs_isa_model;
 
@@ -134,7 +146,7 @@ struct zs_isa_encoding {
 };
 extern const struct zs_isa_encoding zs_isa_encoding_legacy; /* Gen8 .. Gen11 */
 extern const struct zs_isa_encoding zs_isa_encoding_xe;     /* Gen12LP .. XeHPG */
-extern const struct zs_isa_encoding zs_isa_encoding_xe2;    /* XeHPC .. Xe3 */
+extern const struct zs_isa_encoding zs_isa_encoding_xe2;    /* XeHPC .. Xe3P */
 
 struct zs_isa_model {
     enum zs_isa_platform platform;
@@ -189,5 +201,8 @@ size_t zs_isa_print(const struct zs_isa_model *model, const struct zs_isa_inst *
 /* message.c: what stands behind a send's `//`; nothing for 0 bytes. At most `size` are written. */
 size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
                             char *out, size_t size);
+/* message_e64.c: the same of a sendg. */
+size_t zs_e64_print(const struct zs_isa_model *model, const struct zs_isa_inst *inst, char *out,
+                    size_t size);
 
 #endif

@@ -14,7 +14,7 @@ static inline uint32_t zs_isa_raw_size_B(const uint8_t *inst)
 {
     return inst[ZS_ISA_COMPACTED_BYTE] & ZS_ISA_COMPACTED_BIT ? 8 : 16;
 }
-/* Opcodes 0x20..0x2f branch, 0x31..0x34 send, on every platform that we know. */
+/* Opcodes 0x20..0x2f branch, 0x31..0x36 send, on every platform that we know. */
 static inline bool zs_isa_raw_is_branch(const uint8_t *inst)
 {
     return (inst[0] & 0x70) == 0x20;
@@ -22,7 +22,7 @@ static inline bool zs_isa_raw_is_branch(const uint8_t *inst)
 static inline bool zs_isa_raw_is_send(const uint8_t *inst)
 {
     uint32_t op = inst[0] & 0x7f;
-    return op >= 0x31 && op <= 0x34;
+    return op >= 0x31 && op <= 0x36;
 }
 
 /* A branch: places in the code, ZS_ISA_NO_INDEX where there is none. */
@@ -83,6 +83,9 @@ void zs_isa_make_send(const struct zs_isa_model *model, const struct zs_isa_inst
                       struct zs_isa_send *ret);
 /* Registers of a send's second payload, -1 where the number comes from a register. */
 int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst);
+
+/* live.c: whether registers come back, but the instruction does not say how many: at most 32. */
+bool zs_isa_response_is_unknown(const struct zs_isa_inst *inst);
 
 /* Bytes of a register file; empty when equal. */
 struct zs_isa_range {

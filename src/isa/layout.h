@@ -53,7 +53,7 @@ static const struct zs_isa_layout zs_isa_layout_xe = {{ /* Gen12LP .. XeHPG */
 #include "isa/fields.def"
 #undef ZS_FIELD
 }};
-static const struct zs_isa_layout zs_isa_layout_xe2 = {{ /* XeHPC .. Xe3 */
+static const struct zs_isa_layout zs_isa_layout_xe2 = {{ /* XeHPC .. Xe3P */
 #define ZS_FIELD(name, text, legacy, xe, xe2) [ZS_F_##name] = xe2,
 #include "isa/fields.def"
 #undef ZS_FIELD

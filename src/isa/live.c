@@ -269,9 +269,16 @@ static void step(struct live_state *s, const struct zs_isa_inst *inst)
     step_arf(s, inst);
 }
 
+bool zs_isa_response_is_unknown(const struct zs_isa_inst *inst)
+{
+    bool sendg = inst->op >= ZS_OP_SENDG && inst->op <= ZS_OP_SENDGXC;
+    return sendg && inst->dst.file == ZS_FILE_GRF && inst->dst.grf_count == 0;
+}
+
+/* Or else touches registers that are not told. */
 static bool is_indirect(const struct zs_isa_inst *inst)
 {
-    bool indirect = inst->dst.kind == ZS_OPERAND_INDIRECT;
+    bool indirect = inst->dst.kind == ZS_OPERAND_INDIRECT || zs_isa_response_is_unknown(inst);
     for (uint32_t i = 0; i < inst->source_count; i++)
         indirect |= inst->src[i].kind == ZS_OPERAND_INDIRECT;
     return indirect;
@@ -648,17 +655,17 @@ static struct live_state state_before(const struct zs_isa_kernel *k, uint32_t i,
     return s;
 }
 
-enum { GRF_MAX = 256 };
+enum { GRF_MAX = 64 * ZS_ISA_GRF_WORDS };
 
-static void put_bits(const struct live_state *s, uint64_t ret_bits[4])
+static void put_bits(const struct live_state *s, uint64_t ret_bits[ZS_ISA_GRF_WORDS])
 {
-    memset(ret_bits, 0, 4 * sizeof(*ret_bits));
+    memset(ret_bits, 0, ZS_ISA_GRF_WORDS * sizeof(*ret_bits));
     for (uint32_t r = 0; r < s->k->grf_count; r++)
         if (s->live[r] | s->parked[r])
             ret_bits[r / 64] |= UINT64_C(1) << r % 64;
 }
 
-void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bits[4])
+void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bits[ZS_ISA_GRF_WORDS])
 {
     zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count && k->grf_count <= GRF_MAX);
     mask live[GRF_MAX + ARF_COUNT];
@@ -666,7 +673,8 @@ void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bit
     put_bits(&s, ret_bits);
 }
 
-void zs_isa_live_sets(const struct zs_isa_kernel *k, uint32_t b, uint64_t (*ret_bits)[4])
+void zs_isa_live_sets(const struct zs_isa_kernel *k, uint32_t b,
+                      uint64_t (*ret_bits)[ZS_ISA_GRF_WORDS])
 {
     zs_assert(k->done & ZS_ISA_LIVENESS && b < k->block_count && k->grf_count <= GRF_MAX);
     mask live[GRF_MAX + ARF_COUNT];

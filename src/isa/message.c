@@ -6,11 +6,18 @@
 #include "isa/message_rows.h"
 #include "isa/xe.h"
 
+static bool is_sendg(const struct zs_isa_inst *inst)
+{
+    return inst->op >= ZS_OP_SENDG && inst->op <= ZS_OP_SENDGXC;
+}
+
 /* Up to XeHP an immediate extended descriptor has the length; from XeHPG on, and with ExBSO, the
  * instruction, but null has none. */
 int32_t zs_isa_second_length(const struct zs_isa_model *model, const struct zs_isa_inst *inst)
 {
     bool in_register = inst->flags & ZS_INST_EXDESC_REG;
+    if (is_sendg(inst))
+        return inst->src[1].grf_count;
     if (!in_register && model->platform < ZS_ISA_XE_HPG)
         return (int32_t)(inst->exdesc >> 6 & 0x1f);
     bool gathered = inst->source_count == 1 && model->platform >= ZS_ISA_XE3;
@@ -136,6 +143,13 @@ void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_i
     struct zs_isa_send send;
     struct zs_message_form form;
     zs_isa_make_send(model, inst, &send);
+    if (is_sendg(inst)) {
+        int32_t rlen = zs_e64_form(model, inst, &form);
+        send.mlen = inst->src[0].grf_count;
+        send.rlen = rlen < 0 ? ZS_LENGTH_UNKNOWN : (uint32_t)rlen;
+    } else {
+        zs_message_form(&send, &form);
+    }
     uint32_t flags = in_register ? ZS_MSGF_DESC_REG : 0;
     flags |= inst->flags & ZS_INST_EXDESC_REG ? ZS_MSGF_EXDESC_REG : 0;
     flags |= inst->flags & ZS_INST_EOT ? ZS_MSGF_EOT : 0;
@@ -150,7 +164,6 @@ void zs_isa_make_message(const struct zs_isa_model *model, const struct zs_isa_i
         .mlen = in_register ? (uint8_t)ZS_LENGTH_UNKNOWN : (uint8_t)send.mlen,
         .rlen = in_register ? (uint8_t)ZS_LENGTH_UNKNOWN : (uint8_t)send.rlen,
         .xlen = (uint8_t)send.xlen};
-    zs_message_form(&send, &form);
     if (in_register) {
         m->surface = m->sfid == ZS_SFID_SLM ? ZS_SURFACE_SLM : ZS_SURFACE_REGISTER;
     } else if (flags & ZS_MSGF_EOT && (m->sfid == ZS_SFID_TS || m->sfid == ZS_SFID_GTWY)) {

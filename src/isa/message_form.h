@@ -15,6 +15,7 @@
 #define ZS_ISA_MESSAGE_FORM_H
 
 #include "isa/generation.h"
+#include "isa/inst.h"
 
 /* How the rest of a descriptor reads: columns of messages.def, then of lsc.def, then other shared
  * functions'. Functions of message_form.c. */
@@ -132,6 +133,10 @@ struct zs_message_form {
 };
 
 void zs_message_form(const struct zs_isa_send *send, struct zs_message_form *ret);
+
+/* The same of a sendg, and how many registers come back: -1 where the instruction does not say. */
+int32_t zs_e64_form(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
+                    struct zs_message_form *ret);
 
 /* Whether the shared function takes messages of the load/store cache. Listings call them so also
  * where there is none: their numbers are reserved before XeHPG. */

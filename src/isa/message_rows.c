@@ -32,7 +32,13 @@ static const struct zs_sampler_row sampler_rows[TYPES] = {
 };
 
 static const struct zs_sampler_row sampler_xe2_rows[2 * TYPES] = {
-#define ZS_SAMPLER(type, kind, name) [type] = {name, name, NULL, ZS_MSG_##kind},
+#define ZS_SAMPLER(type, kind, name, text) [type] = {name, name, NULL, ZS_MSG_##kind},
+#include "isa/sampler_xe2.def"
+#undef ZS_SAMPLER
+};
+
+static const struct zs_sampler_row sampler_e64_rows[2 * TYPES] = {
+#define ZS_SAMPLER(type, kind, name, text) [type] = {name, text, NULL, ZS_MSG_##kind},
 #include "isa/sampler_xe2.def"
 #undef ZS_SAMPLER
 };
@@ -61,6 +67,11 @@ const struct zs_sampler_row *zs_sampler_row(const struct zs_isa_generation *gene
     uint32_t type = desc >> 12 & (TYPES - 1);
     return generation->has_sampler_offsets ? &sampler_xe2_rows[desc >> 31 << 5 | type]
                                            : &sampler_rows[type];
+}
+
+const struct zs_sampler_row *zs_sampler_e64_row(uint32_t type)
+{
+    return &sampler_e64_rows[type & (2 * TYPES - 1)];
 }
 
 const struct zs_atomic_row *zs_atomic_row(uint32_t operation)

@@ -69,6 +69,8 @@ const struct zs_dataport_row *zs_dataport_row(enum zs_isa_sfid sfid, uint32_t de
 const struct zs_lsc_row *zs_lsc_row(const struct zs_isa_generation *generation, uint32_t desc);
 const struct zs_sampler_row *zs_sampler_row(const struct zs_isa_generation *generation,
                                             uint32_t desc);
+const struct zs_sampler_row *
+zs_sampler_e64_row(uint32_t type); /* of sendg; words: "name:parameters" */
 const struct zs_atomic_row *zs_atomic_row(uint32_t operation); /* "" where there is none */
 
 #endif

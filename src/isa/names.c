@@ -15,15 +15,15 @@ static const struct type_row {
     const char *name;
     uint32_t bits;
 } types[ZS_TYPE_COUNT] = {
-    [ZS_TYPE_U1] = {"u1", 1},      [ZS_TYPE_U2] = {"u2", 2},   [ZS_TYPE_U4] = {"u4", 4},
-    [ZS_TYPE_S2] = {"s2", 2},      [ZS_TYPE_S4] = {"s4", 4},   [ZS_TYPE_UB] = {"ub", 8},
-    [ZS_TYPE_B] = {"b", 8},        [ZS_TYPE_UW] = {"uw", 16},  [ZS_TYPE_W] = {"w", 16},
-    [ZS_TYPE_UD] = {"ud", 32},     [ZS_TYPE_D] = {"d", 32},    [ZS_TYPE_UQ] = {"uq", 64},
-    [ZS_TYPE_Q] = {"q", 64},       [ZS_TYPE_HF] = {"hf", 16},  [ZS_TYPE_QF] = {"qf", 8},
-    [ZS_TYPE_BF] = {"bf", 16},     [ZS_TYPE_HF8] = {"hf8", 8}, [ZS_TYPE_BF8] = {"bf8", 8},
-    [ZS_TYPE_TF32] = {"tf32", 32}, [ZS_TYPE_F] = {"f", 32},    [ZS_TYPE_DF] = {"df", 64},
-    [ZS_TYPE_NF] = {"nf", 64},     [ZS_TYPE_V] = {"v", 32},    [ZS_TYPE_UV] = {"uv", 32},
-    [ZS_TYPE_VF] = {"vf", 32},
+    [ZS_TYPE_U1] = {"u1", 1},      [ZS_TYPE_U2] = {"u2", 2},     [ZS_TYPE_U4] = {"u4", 4},
+    [ZS_TYPE_S2] = {"s2", 2},      [ZS_TYPE_S4] = {"s4", 4},     [ZS_TYPE_UB] = {"ub", 8},
+    [ZS_TYPE_B] = {"b", 8},        [ZS_TYPE_UW] = {"uw", 16},    [ZS_TYPE_W] = {"w", 16},
+    [ZS_TYPE_UD] = {"ud", 32},     [ZS_TYPE_D] = {"d", 32},      [ZS_TYPE_UQ] = {"uq", 64},
+    [ZS_TYPE_Q] = {"q", 64},       [ZS_TYPE_HF] = {"hf", 16},    [ZS_TYPE_QF] = {"qf", 8},
+    [ZS_TYPE_BF] = {"bf", 16},     [ZS_TYPE_HF8] = {"hf8", 8},   [ZS_TYPE_BF8] = {"bf8", 8},
+    [ZS_TYPE_TF32] = {"tf32", 32}, [ZS_TYPE_F] = {"f", 32},      [ZS_TYPE_DF] = {"df", 64},
+    [ZS_TYPE_NF] = {"nf", 64},     [ZS_TYPE_V] = {"v", 32},      [ZS_TYPE_UV] = {"uv", 32},
+    [ZS_TYPE_VF] = {"vf", 32},     [ZS_TYPE_E2M1] = {"e2m1", 4},
 };
 
 static const char *const files[ZS_FILE_COUNT] = {

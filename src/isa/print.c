@@ -79,6 +79,7 @@ static const struct zs_isa_word type_names[ZS_TYPE_COUNT] = {
     [ZS_TYPE_V] = ZS_ISA_WORD(":v"),
     [ZS_TYPE_UV] = ZS_ISA_WORD(":uv"),
     [ZS_TYPE_VF] = ZS_ISA_WORD(":vf"),
+    [ZS_TYPE_E2M1] = ZS_ISA_WORD(":e2m1"),
 };
 
 static const struct zs_isa_word file_names[ZS_FILE_COUNT] = {
@@ -249,6 +250,11 @@ static bool is_xe(const struct line *l)
     return l->model->platform >= ZS_ISA_XE_LP;
 }
 
+static bool is_xe3p(const struct line *l)
+{
+    return l->model->platform >= ZS_ISA_XE3P;
+}
+
 static void put_flag(struct line *l)
 {
     put_char(l, 'f');
@@ -330,7 +336,8 @@ static bool is_macro(const struct line *l)
 static bool has_implicit_region(const struct line *l)
 {
     return zs_isa_opcode_is_send(l->opcode) || zs_isa_opcode_is_branch(l->opcode) ||
-           l->opcode->form == ZS_FORM_DPAS || l->opcode->form == ZS_FORM_SYNC || is_macro(l);
+           l->opcode->form == ZS_FORM_DPAS || l->opcode->form == ZS_FORM_SYNC ||
+           (is_macro(l) && !(l->opcode->form == ZS_FORM_MATH && is_xe3p(l)));
 }
 
 static void put_source_type(struct line *l, unsigned index, const struct zs_isa_operand *op)
@@ -418,9 +425,14 @@ static void put_dst(struct line *l)
     finish_column(l);
 }
 
-/* The second payload's length, where neither descriptor holds it. */
+/* A payload's length, where neither descriptor holds it. */
 static bool put_payload_length(struct line *l, unsigned index)
 {
+    if (l->opcode->form == ZS_FORM_SENDG) {
+        put_char(l, ':');
+        put_decimal(l, l->inst->src[index].grf_count);
+        return true;
+    }
     if (!zs_isa_opcode_is_send(l->opcode) || index != 1 ||
         !zs_xe_has_second_length(l->model, l->inst))
         return false;
@@ -447,6 +459,10 @@ static void put_source_register(struct line *l, unsigned index, const struct zs_
 static void put_source(struct line *l, unsigned index)
 {
     const struct zs_isa_operand *op = &l->inst->src[index];
+    if (l->opcode->form == ZS_FORM_SENDG) { /* in no column */
+        put_source_register(l, index, op);
+        return;
+    }
     start_column(l, zs_isa_opcode_is_send(l->opcode) ? COLUMN_SEND_SRC : COLUMN_SRC);
     char *number = l->at;
     if (op->kind == ZS_OPERAND_IMM)
@@ -538,18 +554,43 @@ static void put_dpas_function(struct line *l)
     put_decimal(l, repeat);
 }
 
+/* From what, to what, in which mode, with which rounding. */
+static void put_dnscl_function(struct line *l)
+{
+    uint32_t function = l->inst->subfunction;
+    const char *from = function & ZS_DNSCL_F ? "f" : function & ZS_DNSCL_BF ? "bf" : "hf";
+    put_char(l, '.');
+    put_bytes(l, from, strlen(from));
+    put_bytes(l, function & ZS_DNSCL_INT4 ? "toint4.mode" : "toe2m1.mode", 11);
+    put_decimal(l, function >> 4 & 3);
+    if (function & ZS_DNSCL_RNE)
+        put_text(l, ".rne");
+    else
+        put_text(l, ".srnd");
+}
+
 static void put_function(struct line *l)
 {
     const struct zs_isa_inst *inst = l->inst;
     const char *name;
     switch (l->opcode->form) {
     case ZS_FORM_MATH:
-        put_name(l, &zs_isa_math_words[inst->subfunction & 15]);
+        put_name(l, &zs_isa_math_words[is_xe3p(l)][inst->subfunction & 15]);
+        break;
+    case ZS_FORM_BINARY:
+        name = inst->op == ZS_OP_LFSR   ? zs_isa_lfsr_words[inst->subfunction & 3]
+               : inst->op == ZS_OP_SHFL ? ".idx4"
+                                        : "";
+        put_bytes(l, name, strlen(name));
         break;
     case ZS_FORM_SYNC:
         put_name(l, &zs_isa_sync_words[inst->subfunction & 15]);
         break;
     case ZS_FORM_BFN:
+        if (inst->op == ZS_OP_DNSCL) {
+            put_dnscl_function(l);
+            break;
+        }
         name = zs_isa_bfn_words[inst->subfunction];
         put_text(l, ".(");
         put_bytes(l, name, strlen(name));
@@ -559,6 +600,7 @@ static void put_function(struct line *l)
         put_char(l, '.');
         put_dpas_function(l);
         break;
+    case ZS_FORM_SENDG:
     case ZS_FORM_SENDS:
         if (!is_xe(l))
             break;
@@ -639,7 +681,7 @@ enum {
     OPTIONS = ZS_INST_ACCWREN | ZS_INST_ATOMIC | ZS_INST_BREAKPOINT | ZS_INST_COMPACTED |
               ZS_INST_EOT | ZS_INST_NODDCHK | ZS_INST_NODDCLR | ZS_INST_NOPREEMPT |
               ZS_INST_NOSRCDEPSET | ZS_INST_SWITCH | ZS_INST_SERIALIZE | ZS_INST_EXBSO |
-              ZS_INST_CPS,
+              ZS_INST_CPS | ZS_INST_FWD,
 };
 
 static void put_options(struct line *l)
@@ -665,6 +707,20 @@ static void put_options(struct line *l)
     put_char(l, '}');
 }
 
+/* What s0 has, then the rest. */
+static void put_sendg_desc(struct line *l)
+{
+    const struct zs_isa_inst *inst = l->inst;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!(inst->flags & (i ? ZS_INST_INDIRECT1 : ZS_INST_INDIRECT0)))
+            continue;
+        put_text(l, "s0.");
+        put_decimal(l, 8u * (i ? inst->exdesc_subreg : inst->desc_subreg));
+        put_text(l, "  ");
+    }
+    put_hex(l, inst->desc | (uint64_t)inst->exdesc << 32, 0);
+}
+
 static void put_operands(struct line *l)
 {
     const struct zs_isa_inst *inst = l->inst;
@@ -686,7 +742,10 @@ static void put_operands(struct line *l)
         start_column(l, COLUMN_SRC);
         finish_column(l);
     }
-    if (zs_isa_opcode_is_send(l->opcode)) {
+    if (l->opcode->form == ZS_FORM_SENDG) {
+        put_text(l, "  ");
+        put_sendg_desc(l);
+    } else if (zs_isa_opcode_is_send(l->opcode)) {
         put_text(l, "  ");
         if (inst->exdesc_offset) {
             put_hex(l, inst->exdesc_offset, 0);
@@ -735,7 +794,9 @@ size_t zs_isa_print(const struct zs_isa_model *model, const struct zs_isa_inst *
     put_options(&l);
     if (zs_isa_opcode_is_send(l.opcode)) {
         size_t room_B = ZS_ISA_LINE_MAX - (size_t)(l.at - ret_line) - 4;
-        size_t size_B = zs_isa_print_message(model, inst, l.at + 4, room_B);
+        size_t size_B = l.opcode->form == ZS_FORM_SENDG
+                            ? zs_e64_print(model, inst, l.at + 4, room_B)
+                            : zs_isa_print_message(model, inst, l.at + 4, room_B);
         if (size_B) {
             memcpy(l.at, " // ", 4);
             l.at += 4 + size_B;

@@ -6,9 +6,9 @@
 #include "isa/table.h"
 #include "isa/xe.h"
 
-enum { GRFS_MAX = 256 };
+enum { GRFS_MAX = 64 * ZS_ISA_GRF_WORDS };
 
-static void set_grf(uint64_t bits[4], uint32_t reg)
+static void set_grf(uint64_t bits[ZS_ISA_GRF_WORDS], uint32_t reg)
 {
     bits[reg / 64] |= UINT64_C(1) << reg % 64;
 }
@@ -28,13 +28,13 @@ static bool leaves_the_code(const struct zs_isa_kernel *k, uint32_t i)
 
 /* Registers that an instruction reads without regard to which lanes are on. */
 static void add_read_across(const struct zs_isa_kernel *k, uint32_t i,
-                            const struct zs_isa_effects *e, uint64_t across[4])
+                            const struct zs_isa_effects *e, uint64_t across[ZS_ISA_GRF_WORDS])
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k, i);
     const struct zs_isa_message *m = zs_isa_inst_message(k, i);
     bool all = inst->flags & ZS_INST_NOMASK ||
                (m && (m->kind == ZS_MSG_UNKNOWN || m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_HEADER)));
-    for (uint32_t w = 0; w < 4 && all; w++)
+    for (uint32_t w = 0; w < ZS_ISA_GRF_WORDS && all; w++)
         across[w] |= e->grf_read[w];
     for (uint32_t s = 0; s < inst->source_count && !all; s++) {
         const struct zs_isa_operand *o = &inst->src[s];
@@ -45,17 +45,17 @@ static void add_read_across(const struct zs_isa_kernel *k, uint32_t i,
 
 /* Messages whose lengths come from registers: as long as they can be. */
 static bool add_unknown_lengths(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst,
-                                uint64_t touched[4])
+                                uint64_t touched[ZS_ISA_GRF_WORDS])
 {
     enum { RESPONSE_MAX = 32, PAYLOAD_MAX = 15 };
-    bool by_desc = inst->flags & ZS_INST_DESC_REG;
+    bool by_desc = inst->flags & ZS_INST_DESC_REG || zs_isa_response_is_unknown(inst);
     bool by_exdesc = inst->flags & ZS_INST_EXDESC_REG && !zs_xe_has_second_length(k->model, inst);
     const struct {
         const struct zs_isa_operand *operand;
         uint32_t length;
         bool unknown;
     } rows[] = {{&inst->dst, RESPONSE_MAX, by_desc},
-                {&inst->src[0], PAYLOAD_MAX, by_desc},
+                {&inst->src[0], PAYLOAD_MAX, by_desc && !inst->src[0].grf_count},
                 {&inst->src[1], PAYLOAD_MAX, by_exdesc}};
     for (uint32_t n = 0; n < ZS_ARRAY_LEN(rows); n++) {
         const struct zs_isa_operand *o = rows[n].operand;
@@ -78,15 +78,16 @@ static void note_unknown(struct zs_isa_register_use *t, const struct zs_isa_inst
 }
 
 static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_register_use *t,
-                      uint64_t masked[4], uint64_t across[4])
+                      uint64_t masked[ZS_ISA_GRF_WORDS], uint64_t across[ZS_ISA_GRF_WORDS])
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k, i);
     struct zs_isa_effects e;
     bool was_known = t->known;
     zs_isa_inst_effects(k, i, &e);
-    for (uint32_t w = 0; w < 4; w++) {
+    for (uint32_t f = 0; f < 4; f++)
+        t->flags[f] |= e.flags_read[f] | e.flags_written[f];
+    for (uint32_t w = 0; w < ZS_ISA_GRF_WORDS; w++) {
         t->grf[w] |= e.grf_read[w] | e.grf_written[w];
-        t->flags[w] |= e.flags_read[w] | e.flags_written[w];
         masked[w] |= inst->flags & ZS_INST_NOMASK ? 0 : e.grf_written[w];
     }
     t->address |= e.address_read | e.address_written;
@@ -112,7 +113,7 @@ static void note_inst(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_r
 void zs_isa_kernel_register_use(const struct zs_isa_kernel *kernel, uint32_t payload_grfs,
                                 struct zs_isa_register_use *ret)
 {
-    uint64_t masked[4] = {0}, across[4] = {0};
+    uint64_t masked[ZS_ISA_GRF_WORDS] = {0}, across[ZS_ISA_GRF_WORDS] = {0};
     *ret = (struct zs_isa_register_use){
         .known = true, .closed = true, .writes_known = true, .live_known = true};
     if (kernel->edges_missing) {
@@ -125,6 +126,6 @@ void zs_isa_kernel_register_use(const struct zs_isa_kernel *kernel, uint32_t pay
     for (uint32_t reg = 0; !ret->live_known && reg < ZS_MIN(payload_grfs, (uint32_t)GRFS_MAX);
          reg++)
         set_grf(ret->grf, reg);
-    for (uint32_t w = 0; w < 4; w++)
+    for (uint32_t w = 0; w < ZS_ISA_GRF_WORDS; w++)
         ret->shared_grf[w] = masked[w] & across[w];
 }

@@ -20,8 +20,9 @@ struct zs_isa_register_use {
     /* What an instruction does that one of these is false, and where; NULL: none is. */
     const char *unknown_why;
     uint32_t unknown_at_B;
-    uint64_t grf[4];
-    uint64_t shared_grf[4]; /* written under the mask, and read across lanes somewhere */
+    uint64_t grf[ZS_ISA_GRF_WORDS];
+    uint64_t
+        shared_grf[ZS_ISA_GRF_WORDS]; /* written under the mask, and read across lanes somewhere */
     uint32_t flags[4];
     uint16_t address, acc;
 };
@@ -32,6 +33,7 @@ void zs_isa_kernel_register_use(const struct zs_isa_kernel *kernel, uint32_t pay
                                 struct zs_isa_register_use *ret);
 
 /* LIVENESS. zs_isa_live_set of each instruction of a block, at once. */
-void zs_isa_live_sets(const struct zs_isa_kernel *kernel, uint32_t block, uint64_t (*ret_bits)[4]);
+void zs_isa_live_sets(const struct zs_isa_kernel *kernel, uint32_t block,
+                      uint64_t (*ret_bits)[ZS_ISA_GRF_WORDS]);
 
 #endif

@@ -20,16 +20,47 @@ const struct zs_isa_word zs_isa_condition_words[ZS_ISA_CONDITION_WORDS] = {
     [ZS_COND_UN] = ZS_ISA_WORD("(un)"),
 };
 
-const struct zs_isa_word zs_isa_math_words[16] = {
-    ZS_ISA_WORD(""),      ZS_ISA_WORD(".inv"),  ZS_ISA_WORD(".log"),  ZS_ISA_WORD(".exp"),
-    ZS_ISA_WORD(".sqt"),  ZS_ISA_WORD(".rsqt"), ZS_ISA_WORD(".sin"),  ZS_ISA_WORD(".cos"),
-    ZS_ISA_WORD(""),      ZS_ISA_WORD(".fdiv"), ZS_ISA_WORD(".pow"),  ZS_ISA_WORD(".idiv"),
-    ZS_ISA_WORD(".iqot"), ZS_ISA_WORD(".irem"), ZS_ISA_WORD(".invm"), ZS_ISA_WORD(".rsqtm"),
-};
+const struct zs_isa_word zs_isa_math_words[2][16] = {{
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(".inv"),
+                                                         ZS_ISA_WORD(".log"),
+                                                         ZS_ISA_WORD(".exp"),
+                                                         ZS_ISA_WORD(".sqt"),
+                                                         ZS_ISA_WORD(".rsqt"),
+                                                         ZS_ISA_WORD(".sin"),
+                                                         ZS_ISA_WORD(".cos"),
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(".fdiv"),
+                                                         ZS_ISA_WORD(".pow"),
+                                                         ZS_ISA_WORD(".idiv"),
+                                                         ZS_ISA_WORD(".iqot"),
+                                                         ZS_ISA_WORD(".irem"),
+                                                         ZS_ISA_WORD(".invm"),
+                                                         ZS_ISA_WORD(".rsqtm"),
+                                                     },
+                                                     {
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(".inv"),
+                                                         ZS_ISA_WORD(".log"),
+                                                         ZS_ISA_WORD(".exp"),
+                                                         ZS_ISA_WORD(".sqt"),
+                                                         ZS_ISA_WORD(".rsqt"),
+                                                         ZS_ISA_WORD(".sin"),
+                                                         ZS_ISA_WORD(".cos"),
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(".tanh"),
+                                                         ZS_ISA_WORD(".sigm"),
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(""),
+                                                         ZS_ISA_WORD(".invm"),
+                                                         ZS_ISA_WORD(".rsqtm"),
+                                                     }};
 
 const struct zs_isa_word zs_isa_sync_words[16] = {
-    [0] = ZS_ISA_WORD(".nop"),    [2] = ZS_ISA_WORD(".allrd"), [3] = ZS_ISA_WORD(".allwr"),
-    [13] = ZS_ISA_WORD(".fence"), [14] = ZS_ISA_WORD(".bar"),  [15] = ZS_ISA_WORD(".host"),
+    [0] = ZS_ISA_WORD(".nop"),    [2] = ZS_ISA_WORD(".allrd"),  [3] = ZS_ISA_WORD(".allwr"),
+    [12] = ZS_ISA_WORD(".flush"), [13] = ZS_ISA_WORD(".fence"), [14] = ZS_ISA_WORD(".bar"),
+    [15] = ZS_ISA_WORD(".host"),
 };
 
 const char *const zs_isa_bfn_words[256] = {
@@ -38,12 +69,15 @@ const char *const zs_isa_bfn_words[256] = {
 #undef ZS_BFN
 };
 
+const char *const zs_isa_lfsr_words[4] = {".b32", ".b16v2", ".b8v4", ""};
+
 const struct zs_isa_option_word zs_isa_option_words[ZS_ISA_OPTION_WORDS] = {
     {ZS_INST_ACCWREN, "AccWrEn"},
     {ZS_INST_ATOMIC, "Atomic"},
     {ZS_INST_BREAKPOINT, "Breakpoint"},
     {ZS_INST_COMPACTED, "Compacted"},
     {ZS_INST_EOT, "EOT"},
+    {ZS_INST_FWD, "Fwd"},
     {ZS_INST_NODDCHK, "NoDDChk"},
     {ZS_INST_NODDCLR, "NoDDClr"},
     {ZS_INST_NOPREEMPT, "NoPreempt"},

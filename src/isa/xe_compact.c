@@ -16,6 +16,10 @@ struct sets {
 
 static struct sets ternary_sets(const struct zs_isa_model *model, uint32_t op)
 {
+    if (model->platform >= ZS_ISA_XE3P)
+        return (struct sets){2,
+                             {ZS_COMPACT_XE2_3SRC, op == ZS_OP_DPAS ? ZS_COMPACT_XE3P_3SRC_DPAS
+                                                                    : ZS_COMPACT_XE3P_3SRC_BASIC}};
     if (model->platform >= ZS_ISA_XE2)
         return (struct sets){2,
                              {ZS_COMPACT_XE2_3SRC, op == ZS_OP_DPAS ? ZS_COMPACT_XE_HPC_3SRC_DPAS
@@ -36,6 +40,12 @@ static struct sets basic_sets(const struct zs_isa_model *model, bool two, bool i
     bool hp = model->platform >= ZS_ISA_XE_HP;
     enum zs_compact_set src0 = hp ? ZS_COMPACT_XE_HP_SRC0 : ZS_COMPACT_XE_LP_SRC0;
     enum zs_compact_set src1 = hp ? ZS_COMPACT_XE_HP_SRC1 : ZS_COMPACT_XE_LP_SRC1;
+    enum zs_compact_set types = two ? ZS_COMPACT_XE3P_TWO : ZS_COMPACT_XE3P_ONE;
+    if (model->platform >= ZS_ISA_XE3P && immediate)
+        return (struct sets){two ? 3 : 2, {ZS_COMPACT_XE3P, types, ZS_COMPACT_XE2_TWO_IMM}};
+    if (model->platform >= ZS_ISA_XE3P)
+        return (struct sets){
+            two ? 4 : 3, {ZS_COMPACT_XE3P, types, ZS_COMPACT_XE3P_REG, ZS_COMPACT_XE3P_TWO_REG}};
     if (model->platform >= ZS_ISA_XE2 && immediate)
         return (struct sets){two ? 2 : 1, {ZS_COMPACT_XE2, ZS_COMPACT_XE2_TWO_IMM}};
     if (model->platform >= ZS_ISA_XE2)
@@ -69,8 +79,9 @@ static bool has_compacted(const struct zs_isa_model *model, const struct zs_isa_
     case ZS_FORM_BINARY:
     case ZS_FORM_SYNC:
     case ZS_FORM_BFN:
-    case ZS_FORM_DPAS:
         return true;
+    case ZS_FORM_DPAS:
+        return opcode->op != ZS_OP_BDPAS;
     default:
         return false;
     }
@@ -162,7 +173,7 @@ static bool expand_basic(const struct zs_isa_model *model, bool two, uint64_t co
 {
     /* whether there is an immediate stands in the pattern of types: of what both forms begin with
      */
-    uint32_t common = model->platform >= ZS_ISA_XE_HPC ? 1 : 2;
+    uint32_t common = model->platform >= ZS_ISA_XE_HPC && model->platform < ZS_ISA_XE3P ? 1 : 2;
     struct sets sets = basic_sets(model, two, true);
     for (uint32_t i = 0; i < common; i++)
         if (!zs_compact_expand(sets.set[i], compact, bits))

@@ -9,6 +9,11 @@
 
 enum { XE_VXH = 15, XE2_VXH = 7 }; /* vertical stride: one address register per row */
 
+ZS_FOLD bool is_xe3p(struct zs_isa_decoder d)
+{
+    return zs_xe_is_wide(d) && d.model->platform >= ZS_ISA_XE3P;
+}
+
 /* ---- controls ---- */
 
 ZS_FOLD enum zs_isa_error decode_predicate(struct zs_isa_decoder d, struct zs_isa_inst *inst)
@@ -28,7 +33,7 @@ ZS_FOLD enum zs_isa_error decode_predicate(struct zs_isa_decoder d, struct zs_is
 /* A 64-bit immediate takes the condition's place. */
 ZS_FOLD bool has_wide_immediate(struct zs_isa_decoder d)
 {
-    if (d.opcode->form != ZS_FORM_UNARY && d.opcode->form != ZS_FORM_BINARY)
+    if (d.opcode->form != ZS_FORM_UNARY)
         return false;
     uint32_t type = d.model->immediate_types[zs_dec_get(d, ZS_F_SRC0_TYPE)];
     return zs_dec_get(d, ZS_F_SRC0_FILE) >= ZS_XE_IMM &&
@@ -71,7 +76,7 @@ ZS_FOLD void decode_options(struct zs_isa_decoder d, struct zs_isa_inst *inst)
         inst->flags |= ZS_INST_BREAKPOINT;
     if (inst->op == ZS_OP_NOP)
         return;
-    if (zs_dec_get(d, ZS_F_ATOMIC))
+    if (zs_dec_get(d, ZS_F_ATOMIC) && d.opcode->form != ZS_FORM_SENDG)
         inst->flags |= ZS_INST_ATOMIC;
     if (!zs_xe_is_wide(d) && !zs_isa_opcode_is_send(d.opcode) &&
         !zs_isa_opcode_is_branch(d.opcode) && d.opcode->form != ZS_FORM_SYNC &&
@@ -79,25 +84,36 @@ ZS_FOLD void decode_options(struct zs_isa_decoder d, struct zs_isa_inst *inst)
         inst->flags |= ZS_INST_ACCWREN;
     if (d.opcode->flags & ZS_OPC_BRANCH_CTRL && zs_dec_get(d, ZS_F_BRANCH_CTRL))
         inst->flags |= ZS_INST_BRANCH_CTRL;
+    if (d.opcode->form == ZS_FORM_DPAS && is_xe3p(d) && zs_dec_get(d, ZS_F_FWD))
+        inst->flags |= ZS_INST_FWD;
 }
 
 ZS_FOLD enum zs_isa_error decode_function(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
-    enum { SYNC_NOP = 0, SYNC_ALLRD = 2, SYNC_ALLWR = 3, SYNC_FENCE = 13, SYNC_BAR = 14 };
+    enum { SYNC_NOP = 0, SYNC_ALLRD = 2, SYNC_ALLWR, SYNC_FLUSH = 12, SYNC_FENCE, SYNC_BAR };
+    enum { SHFL_MASK = 7, SHFL_IDX4 = 6, LFSR_MASK = 3, LFSR_COUNT = 3 };
     uint32_t function = zs_dec_get(d, ZS_F_FUNCTION);
     inst->subfunction = (uint8_t)function;
     if (inst->op == ZS_OP_MATH)
         return zs_xe_math_sources(d.model->platform, function) ? ZS_ISA_BAD_NONE
                                                                : ZS_ISA_BAD_FUNCTION;
+    if (inst->op == ZS_OP_SHFL || inst->op == ZS_OP_LFSR) {
+        inst->subfunction &= inst->op == ZS_OP_SHFL ? SHFL_MASK : LFSR_MASK;
+        bool known = inst->op == ZS_OP_SHFL ? inst->subfunction == SHFL_IDX4
+                                            : inst->subfunction < LFSR_COUNT;
+        return known ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_FUNCTION;
+    }
     bool good = function == SYNC_NOP || function == SYNC_ALLRD || function == SYNC_ALLWR ||
-                function >= SYNC_BAR || (zs_xe_is_wide(d) && function == SYNC_FENCE);
+                function >= SYNC_BAR || (zs_xe_is_wide(d) && function == SYNC_FENCE) ||
+                (is_xe3p(d) && function == SYNC_FLUSH);
     return good ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_FUNCTION;
 }
 
 ZS_FOLD enum zs_isa_error decode_controls(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
     enum zs_isa_error error = ZS_ISA_BAD_NONE;
-    if (inst->op == ZS_OP_MATH || inst->op == ZS_OP_SYNC)
+    if (inst->op == ZS_OP_MATH || inst->op == ZS_OP_SYNC || inst->op == ZS_OP_SHFL ||
+        inst->op == ZS_OP_LFSR)
         error = decode_function(d, inst);
     if (error)
         return error;
@@ -153,19 +169,55 @@ ZS_FOLD bool has_address_mode(struct zs_isa_decoder d, const struct zs_isa_inst 
     return can_be_indirect(d, inst) || (source == 0 && !zs_xe_is_wide(d));
 }
 
+/* Math of Xe3P has floats alone. */
+ZS_FOLD uint32_t float_bit(struct zs_isa_decoder d)
+{
+    return is_xe3p(d) && d.opcode->form == ZS_FORM_MATH ? 8 : 0;
+}
+
+/* The first source's type, from Xe3P on with the highest bit of the destination's. */
+ZS_FOLD uint32_t source_type(struct zs_isa_decoder d, uint32_t source)
+{
+    uint32_t code = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_TYPE + source * ZS_F_SRC_STEP));
+    if (!zs_xe_is_wide(d) || source || !zs_xe_shares_type(d.model, d.opcode))
+        return code;
+    return (code & 7) | (zs_dec_get(d, ZS_F_DST_TYPE) & 8) | float_bit(d);
+}
+
+/* What shares its highest bit takes all but the last. */
+ZS_FOLD bool is_type_allowed(struct zs_isa_decoder d, enum zs_xe_operand operand, uint32_t source,
+                             uint32_t type)
+{
+    if (zs_xe_is_wide(d) && source == 0 && zs_xe_shares_type(d.model, d.opcode))
+        return type != ZS_TYPE_UV;
+    return zs_xe_type_allowed(d.model->platform, d.opcode->op, operand, type);
+}
+
+/* An immediate of math has a bit of its own; bit 46 is one of its registers' from Xe3P on. */
+ZS_FOLD uint32_t source_file(struct zs_isa_decoder d, uint32_t source)
+{
+    if (zs_xe_is_wide(d) && source == 0 && zs_xe_shares_type(d.model, d.opcode)) {
+        bool immediate = d.opcode->form == ZS_FORM_MATH && zs_dec_get(d, ZS_F_MATH_IMM);
+        return immediate ? (uint32_t)ZS_XE_IMM : zs_dec_get(d, ZS_F_X_SRC0_FILE);
+    }
+    return zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_FILE + source * ZS_F_SRC_STEP));
+}
+
 ZS_FOLD enum zs_isa_error decode_dst(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
     struct zs_isa_operand *dst = &inst->dst;
     inst->flags |= ZS_INST_HAS_DST;
     if (d.opcode->flags & ZS_OPC_SATURATE && zs_dec_get(d, ZS_F_SATURATE))
         dst->modifiers = ZS_MOD_SAT;
-    dst->type = d.model->register_types[zs_dec_get(d, ZS_F_DST_TYPE)];
-    if (!zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_DST, dst->type))
+    dst->type = d.model->register_types[zs_dec_get(d, ZS_F_DST_TYPE) | float_bit(d)];
+    if (is_xe3p(d) && inst->op == ZS_OP_MOV && zs_dec_get(d, ZS_F_MOV_DST_TYPE4))
+        return ZS_ISA_BAD_TYPE;
+    if (!is_type_allowed(d, ZS_XE_DST, 0, dst->type))
         return ZS_ISA_BAD_TYPE;
     dst->hstride = zs_dec_stride(zs_dec_get(d, ZS_F_DST_HSTRIDE));
     dst->vstride = dst->width = ZS_REGION_NONE;
     dst->mme = ZS_MME_NONE;
-    if (zs_dec_get(d, ZS_F_DST_INDIRECT)) {
+    if (zs_dec_get(d, ZS_F_DST_INDIRECT) && !(is_xe3p(d) && inst->op == ZS_OP_MATH)) {
         dst->kind = ZS_OPERAND_INDIRECT;
         dst->file = ZS_FILE_GRF;
         dst->subreg = (uint8_t)zs_dec_get(d, ZS_F_DST_ADDR_SUBREG);
@@ -197,6 +249,19 @@ ZS_FOLD enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t at,
     return ZS_ISA_BAD_NONE;
 }
 
+/* That of the second source of Xe3P. */
+ZS_FOLD enum zs_isa_error decode_flat_region(struct zs_isa_decoder d,
+                                             const struct zs_isa_inst *inst,
+                                             struct zs_isa_operand *op)
+{
+    bool scalar = zs_dec_get(d, ZS_F_SRC1_SCALAR);
+    uint32_t step = zs_xe_flat_step(&inst->dst, op);
+    op->hstride = 0;
+    op->width = 1;
+    op->vstride = scalar ? 0 : (uint8_t)step;
+    return scalar || step ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_REGION;
+}
+
 /* Immediates of 64 bits are those of one-source instructions alone. */
 ZS_FOLD enum zs_isa_error decode_immediate(struct zs_isa_decoder d, uint32_t code,
                                            const struct zs_isa_inst *inst,
@@ -207,6 +272,8 @@ ZS_FOLD enum zs_isa_error decode_immediate(struct zs_isa_decoder d, uint32_t cod
         (d.opcode->form != ZS_FORM_UNARY && zs_isa_type_bits((enum zs_isa_type)op->type) == 64))
         return ZS_ISA_BAD_TYPE;
     if (inst->op == ZS_OP_MATH && op->type == ZS_TYPE_BF)
+        return ZS_ISA_BAD_TYPE;
+    if (is_xe3p(d) && d.opcode->form != ZS_FORM_BINARY && op->type == ZS_TYPE_VF)
         return ZS_ISA_BAD_TYPE;
     if (inst->op == ZS_OP_MACL &&
         !zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_SRC, op->type))
@@ -220,14 +287,14 @@ ZS_FOLD enum zs_isa_error decode_src(struct zs_isa_decoder d, uint32_t source, b
 {
     struct zs_isa_operand *op = &inst->src[source];
     uint32_t at = source * ZS_F_SRC_STEP;
-    uint32_t file = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_FILE + at));
-    uint32_t type = zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_TYPE + at));
+    uint32_t file = source_file(d, source), type = source_type(d, source);
     op->vstride = op->width = op->hstride = ZS_REGION_NONE;
     op->mme = ZS_MME_NONE;
     if (file >= ZS_XE_IMM)
         return immediate ? decode_immediate(d, type, inst, op) : ZS_ISA_BAD_IMMEDIATE;
     op->type = d.model->register_types[type];
-    if (!zs_xe_type_allowed(d.model->platform, inst->op, ZS_XE_SRC, op->type))
+    if (!is_type_allowed(d, ZS_XE_SRC, source, op->type) ||
+        (is_xe3p(d) && inst->op == ZS_OP_MOV && zs_dec_get(d, ZS_F_MOV_SRC0_TYPE4)))
         return ZS_ISA_BAD_TYPE;
     if (d.opcode->flags & ZS_OPC_SRC_MODS) {
         if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_ABS + at)))
@@ -235,7 +302,8 @@ ZS_FOLD enum zs_isa_error decode_src(struct zs_isa_decoder d, uint32_t source, b
         if (zs_dec_get(d, (enum zs_isa_field)(ZS_F_SRC0_NEG + at)))
             op->modifiers |= ZS_MOD_NEG;
     }
-    enum zs_isa_error error = decode_region(d, at, op);
+    enum zs_isa_error error =
+        source && is_xe3p(d) ? decode_flat_region(d, inst, op) : decode_region(d, at, op);
     if (error)
         return error;
     if (has_address_mode(d, inst, source) &&
@@ -392,9 +460,30 @@ ZS_FOLD enum zs_isa_error decode_form(struct zs_isa_decoder d, decode_fn *ternar
         return ternary(d.model, d.opcode, d.bits, inst);
     case ZS_FORM_SENDS:
         return send(d.model, d.opcode, d.bits, inst);
+    case ZS_FORM_SENDG:
+        return zs_xe3p_decode_sendg(d.model, d.opcode, d.bits, inst);
     default:
         return decode_branch(d, inst);
     }
+}
+
+ZS_FOLD void add_high_bit(struct zs_isa_decoder d, enum zs_isa_field field,
+                          struct zs_isa_operand *op)
+{
+    if (field == ZS_F_COUNT || op->file != ZS_FILE_GRF)
+        return;
+    if (op->kind == ZS_OPERAND_INDIRECT)
+        op->subreg = (uint8_t)(op->subreg | zs_dec_get(d, field) << 4);
+    else
+        op->reg = (uint16_t)(op->reg | zs_dec_get(d, field) << 8);
+}
+
+static void add_high_bits(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    const uint16_t *fields = zs_xe_high_fields(d.opcode, inst);
+    add_high_bit(d, (enum zs_isa_field)fields[0], &inst->dst);
+    for (uint32_t i = 0; i < inst->source_count && i < 3; i++)
+        add_high_bit(d, (enum zs_isa_field)fields[i + 1], &inst->src[i]);
 }
 
 ZS_FOLD enum zs_isa_error decode_inst(struct zs_isa_decoder d, decode_fn *ternary, decode_fn *send,
@@ -412,6 +501,8 @@ ZS_FOLD enum zs_isa_error decode_inst(struct zs_isa_decoder d, decode_fn *ternar
         error = decode_controls(d, inst);
         if (!error)
             error = decode_form(d, ternary, send, inst);
+        if (is_xe3p(d))
+            add_high_bits(d, inst);
     }
     if (!error && !zs_xe_decode_swsb(d.model->platform, zs_dec_get(d, ZS_F_SWSB), inst))
         error = ZS_ISA_BAD_SWSB;

@@ -11,6 +11,11 @@ static bool is_wide(const struct zs_isa_encoder *e)
     return e->layout == &zs_isa_layout_xe2;
 }
 
+static bool is_xe3p(const struct zs_isa_encoder *e)
+{
+    return e->model->platform >= ZS_ISA_XE3P;
+}
+
 static enum zs_isa_field field_at(enum zs_isa_field field, uint32_t at)
 {
     return (enum zs_isa_field)(field + at);
@@ -45,11 +50,17 @@ static void encode_predicate(struct zs_isa_encoder *e)
 
 static void encode_condition(struct zs_isa_encoder *e)
 {
+    enum { SYNC_FLUSH = 12 };
     static const uint8_t bfn_conditions[4] = {ZS_COND_NONE, ZS_COND_EQ, ZS_COND_GT, ZS_COND_LT};
     const struct zs_isa_inst *inst = e->inst;
+    if (inst->op == ZS_OP_SYNC && inst->subfunction == SYNC_FLUSH && !is_xe3p(e))
+        zs_enc_fail(e, ZS_F_FUNCTION);
+    if (inst->op == ZS_OP_DNSCL)
+        return; /* has none */
     if (e->opcode->form == ZS_FORM_BFN)
         zs_enc_put_code(e, ZS_F_BFN_COND, bfn_conditions, 4, inst->cond);
-    else if (inst->op == ZS_OP_MATH || inst->op == ZS_OP_SYNC)
+    else if (inst->op == ZS_OP_MATH || inst->op == ZS_OP_SYNC || inst->op == ZS_OP_SHFL ||
+             inst->op == ZS_OP_LFSR)
         zs_enc_put(e, ZS_F_FUNCTION, inst->subfunction);
     else if (inst->cond)
         zs_enc_put(e, ZS_F_COND, inst->cond);
@@ -64,8 +75,14 @@ static void encode_options(struct zs_isa_encoder *e)
         zs_enc_fail(e, ZS_F_ACC_WR);
     if (flags & ZS_INST_ACCWREN)
         zs_enc_put(e, ZS_F_ACC_WR, 1);
-    if (flags & ZS_INST_ATOMIC)
+    if (flags & ZS_INST_ATOMIC && e->opcode->form == ZS_FORM_SENDG)
+        zs_enc_fail(e, ZS_F_ATOMIC);
+    else if (flags & ZS_INST_ATOMIC)
         zs_enc_put(e, ZS_F_ATOMIC, 1);
+    if (flags & ZS_INST_FWD && !(is_xe3p(e) && e->opcode->form == ZS_FORM_DPAS))
+        zs_enc_fail(e, ZS_F_FWD);
+    else if (flags & ZS_INST_FWD)
+        zs_enc_put(e, ZS_F_FWD, 1);
     if (flags & ZS_INST_BRANCH_CTRL)
         zs_enc_put(e, ZS_F_BRANCH_CTRL, 1);
 }
@@ -93,11 +110,28 @@ static void encode_controls(struct zs_isa_encoder *e)
 
 /* ---- one and two sources ---- */
 
+/* The highest bit stands with the destination alone. */
+static void put_shared_type(struct zs_isa_encoder *e, enum zs_isa_field field, const uint8_t *types,
+                            uint32_t type)
+{
+    uint32_t code = 0, highest = (uint32_t)zs_isa_get(e->layout, e->bits, ZS_F_DST_TYPE) & 8;
+    while (code < 15 && types[code] != type) /* the last is that of mov */
+        code++;
+    if (field == ZS_F_DST_TYPE)
+        highest = e->inst->op == ZS_OP_MATH ? 8 : code & 8;
+    if (code == 15 || (code & 8) != highest)
+        zs_enc_fail(e, field);
+    else
+        zs_enc_put(e, field, field == ZS_F_DST_TYPE ? code : code & 7);
+}
+
 /* Codes of a type that the operation takes. */
 static void put_type(struct zs_isa_encoder *e, enum zs_isa_field field, enum zs_xe_operand operand,
                      uint32_t type)
 {
-    if (!zs_xe_type_allowed(e->model->platform, e->inst->op, operand, type))
+    if (field != ZS_F_SRC1_TYPE && zs_xe_shares_type(e->model, e->opcode))
+        put_shared_type(e, field, e->model->register_types, type);
+    else if (!zs_xe_type_allowed(e->model->platform, e->inst->op, operand, type))
         zs_enc_fail(e, field);
     else
         zs_enc_put_code(e, field, e->model->register_types, 16, type);
@@ -112,6 +146,13 @@ static void put_halved(struct zs_isa_encoder *e, enum zs_isa_field field, uint32
     zs_enc_put(e, field, halve ? value >> 1 : value);
 }
 
+/* A fifth bit is put elsewhere from Xe3P on. */
+static void put_address_subreg(struct zs_isa_encoder *e, enum zs_isa_field field,
+                               const struct zs_isa_operand *op)
+{
+    zs_enc_put(e, field, is_xe3p(e) && op->subreg < 32 ? op->subreg & 15u : op->subreg);
+}
+
 static void encode_dst(struct zs_isa_encoder *e)
 {
     const struct zs_isa_operand *dst = &e->inst->dst;
@@ -119,7 +160,7 @@ static void encode_dst(struct zs_isa_encoder *e)
     zs_enc_put_stride(e, ZS_F_DST_HSTRIDE, dst->hstride);
     if (dst->kind == ZS_OPERAND_INDIRECT) {
         zs_enc_put(e, ZS_F_DST_INDIRECT, 1);
-        zs_enc_put(e, ZS_F_DST_ADDR_SUBREG, dst->subreg);
+        put_address_subreg(e, ZS_F_DST_ADDR_SUBREG, dst);
         zs_enc_put_signed(e, ZS_F_DST_ADDR_IMM, dst->offset_B);
         return;
     }
@@ -131,9 +172,23 @@ static void encode_dst(struct zs_isa_encoder *e)
         zs_enc_put(e, ZS_F_DST_SUBREG, dst->subreg_B);
 }
 
+/* That of Xe3P's second source. */
+static void encode_flat_region(struct zs_isa_encoder *e, const struct zs_isa_operand *op)
+{
+    bool scalar = op->vstride == 0;
+    bool flat = op->vstride && op->vstride == zs_xe_flat_step(&e->inst->dst, op);
+    if (op->width != 1 || op->hstride != 0 || (!scalar && !flat))
+        zs_enc_fail(e, ZS_F_SRC1_SCALAR);
+    zs_enc_put(e, ZS_F_SRC1_SCALAR, scalar);
+}
+
 static void encode_region(struct zs_isa_encoder *e, uint32_t at, const struct zs_isa_operand *op)
 {
     enum zs_isa_field vstride = field_at(ZS_F_SRC0_VSTRIDE, at);
+    if (at && is_xe3p(e)) {
+        encode_flat_region(e, op);
+        return;
+    }
     zs_enc_put_stride(e, field_at(ZS_F_SRC0_HSTRIDE, at), op->hstride);
     zs_enc_put_log2(e, field_at(ZS_F_SRC0_WIDTH, at), op->width);
     if (op->vstride == ZS_REGION_VXH)
@@ -146,8 +201,13 @@ static void encode_region(struct zs_isa_encoder *e, uint32_t at, const struct zs
 static void encode_immediate(struct zs_isa_encoder *e, uint32_t at, const struct zs_isa_operand *op)
 {
     uint32_t bits = zs_isa_type_bits((enum zs_isa_type)op->type);
-    zs_enc_put_code(e, field_at(ZS_F_SRC0_TYPE, at), e->model->immediate_types, 16, op->type);
-    zs_enc_put(e, field_at(ZS_F_SRC0_FILE, at), ZS_XE_IMM);
+    if (at == 0 && zs_xe_shares_type(e->model, e->opcode)) { /* of math */
+        put_shared_type(e, ZS_F_SRC0_TYPE, e->model->immediate_types, op->type);
+        zs_enc_put(e, ZS_F_MATH_IMM, 1);
+    } else {
+        zs_enc_put_code(e, field_at(ZS_F_SRC0_TYPE, at), e->model->immediate_types, 16, op->type);
+        zs_enc_put(e, field_at(ZS_F_SRC0_FILE, at), ZS_XE_IMM);
+    }
     if (bits == 64 && (e->opcode->form != ZS_FORM_UNARY || e->inst->cond))
         zs_enc_fail(e, ZS_F_IMM64);
     if (bits == 64)
@@ -179,7 +239,7 @@ static void encode_src(struct zs_isa_encoder *e, uint32_t source)
         if (e->inst->op == ZS_OP_MATH && e->model->platform != ZS_ISA_XE_HPG)
             zs_enc_fail(e, field_at(ZS_F_SRC0_INDIRECT, at));
         zs_enc_put(e, field_at(ZS_F_SRC0_INDIRECT, at), 1);
-        zs_enc_put(e, field_at(ZS_F_SRC0_ADDR_SUBREG, at), op->subreg);
+        put_address_subreg(e, field_at(ZS_F_SRC0_ADDR_SUBREG, at), op);
         if (halve && op->offset_B & 1)
             zs_enc_fail(e, offset);
         zs_enc_put_signed(e, offset, halve ? op->offset_B / 2 : op->offset_B);
@@ -338,6 +398,60 @@ static void encode_exdesc(struct zs_isa_encoder *e)
     put_exdesc(e, exdesc);
 }
 
+/* From Xe3P on. Null is the last register where no field says the file. */
+static void put_sendg_operand(struct zs_isa_encoder *e, enum zs_isa_field file,
+                              enum zs_isa_field reg, const struct zs_isa_operand *op)
+{
+    bool all = e->inst->op == ZS_OP_SENDGX || e->inst->op == ZS_OP_SENDGXC;
+    bool null = op->file == ZS_FILE_NULL;
+    if (all && (null ? op->reg != 0 : op->file != ZS_FILE_GRF || op->reg == 511))
+        zs_enc_fail(e, file);
+    if (!all)
+        zs_enc_put_flag(e, file, op->file == ZS_FILE_GRF);
+    if (all && null)
+        zs_enc_put(e, reg, 255);
+    else
+        zs_enc_put_register(e, reg, op);
+}
+
+static void encode_sendg_desc(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    bool second = inst->flags & ZS_INST_INDIRECT1;
+    zs_enc_put(e, ZS_F_G_DESC_0, inst->desc & 0xffff);
+    zs_enc_put(e, ZS_F_G_DESC_16, inst->desc >> 16 & 0xfff);
+    zs_enc_put(e, ZS_F_G_DESC_28, inst->desc >> 28);
+    zs_enc_put(e, ZS_F_G_DESC_32, inst->exdesc & 0x3ff);
+    if (inst->exdesc >> 15 || (second && inst->exdesc >> 10))
+        zs_enc_fail(e, ZS_F_G_DESC_42);
+    zs_enc_put_flag(e, ZS_F_G_INDIRECT0, inst->flags & ZS_INST_INDIRECT0);
+    zs_enc_put_flag(e, ZS_F_G_INDIRECT1, second);
+    zs_enc_put(e, ZS_F_G_SUBREG0, inst->desc_subreg);
+    if (second)
+        zs_enc_put(e, ZS_F_G_SUBREG1, inst->exdesc_subreg);
+    else
+        zs_enc_put(e, ZS_F_G_DESC_42, inst->exdesc >> 10 & 31);
+}
+
+static void encode_sendg(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    zs_enc_put_code(e, ZS_F_X_SFID, zs_xe_sfids[1], 16, inst->sfid);
+    zs_enc_put_flag(e, ZS_F_G_EOT, inst->flags & ZS_INST_EOT);
+    put_sendg_operand(e, ZS_F_G_DST_FILE, ZS_F_DST_REG, &inst->dst);
+    put_sendg_operand(e, ZS_F_X_SRC0_FILE, ZS_F_SRC0_REG, &inst->src[0]);
+    zs_enc_put(e, ZS_F_G_SRC0_LENGTH, inst->src[0].grf_count);
+    if (inst->source_count > 1) {
+        put_sendg_operand(e, ZS_F_X_SRC1_FILE, ZS_F_SRC1_REG, &inst->src[1]);
+        zs_enc_put(e, ZS_F_X_SRC1_LENGTH, inst->src[1].grf_count);
+    } else if (inst->src[0].file == ZS_FILE_S) {
+        put_halved(e, ZS_F_X_SRC1_LENGTH, inst->src[0].subreg, true);
+    } else {
+        zs_enc_fail(e, ZS_F_X_SRC1_FILE);
+    }
+    encode_sendg_desc(e);
+}
+
 static void encode_send(struct zs_isa_encoder *e)
 {
     const struct zs_isa_inst *inst = e->inst;
@@ -443,6 +557,17 @@ static void encode_ternary_immediate(struct zs_isa_encoder *e, uint32_t source,
         zs_enc_put(e, field_at(ZS_F_T_SRC0_IMM, at), low);
 }
 
+static void encode_flat_ternary(struct zs_isa_encoder *e, const struct zs_isa_operand *op)
+{
+    uint32_t step = zs_xe_flat_step(&e->inst->dst, op);
+    bool scalar = op->vstride == 0 && op->hstride == 0;
+    bool flat = step == 1 ? op->vstride == 1 && op->hstride == 0
+                          : step && op->vstride == 2 * step && op->hstride == step;
+    if (!scalar && (!flat || step > 4))
+        zs_enc_fail(e, ZS_F_T_SRC1_SCALAR);
+    zs_enc_put(e, ZS_F_T_SRC1_SCALAR, scalar);
+}
+
 static void encode_ternary_src(struct zs_isa_encoder *e, uint32_t source)
 {
     const struct zs_isa_operand *op = &e->inst->src[source];
@@ -458,8 +583,14 @@ static void encode_ternary_src(struct zs_isa_encoder *e, uint32_t source)
         zs_enc_put_flag(e, field_at(ZS_F_T_SRC0_NEG, at), op->modifiers & ZS_MOD_NEG);
     }
     if (op->kind == ZS_OPERAND_MACRO) { /* <4;1>, whatever the macro does */
+        if (source == 1 && is_xe3p(e))
+            return;
         zs_enc_put(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), 1);
         zs_enc_put(e, field_at(ZS_F_T_SRC0_VSTRIDE, at), source < 2 ? 2 : 0);
+        return;
+    }
+    if (source == 1 && is_xe3p(e)) {
+        encode_flat_ternary(e, op);
         return;
     }
     zs_enc_put_stride(e, field_at(ZS_F_T_SRC0_HSTRIDE, at), op->hstride);
@@ -485,9 +616,38 @@ static void encode_dpas_src(struct zs_isa_encoder *e, uint32_t source)
     zs_enc_put_code(e, type, zs_xe_precisions[execution], 32, op->type);
 }
 
+/* Scales of bdpas. */
+static void encode_scales(struct zs_isa_encoder *e)
+{
+    zs_enc_put(e, ZS_F_BD_SCALE_TYPE, ZS_BD_BYTES);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct zs_isa_operand *op = &e->inst->src[3 + i];
+        uint32_t reg = op->reg, unit_B = i ? 8 : 16;
+        enum zs_isa_field file = i ? ZS_F_BD_SRC4_FILE : ZS_F_BD_SRC3_FILE;
+        if (op->type != ZS_TYPE_UB || (op->file != ZS_FILE_GRF && op->file != ZS_FILE_NULL) ||
+            op->subreg % unit_B)
+            zs_enc_fail(e, file);
+        zs_enc_put_flag(e, file, op->file == ZS_FILE_GRF);
+        if (i) {
+            zs_enc_put(e, ZS_F_BD_SRC4_REG, reg);
+            zs_enc_put(e, ZS_F_BD_SRC4_SUBREG, op->subreg / unit_B);
+        } else {
+            zs_enc_put(e, ZS_F_BD_SRC3_REG0, reg & 1);
+            zs_enc_put(e, ZS_F_BD_SRC3_REG1, reg >> 1 & 63);
+            zs_enc_put(e, ZS_F_BD_SRC3_REG7, reg >> 7);
+            zs_enc_put(e, ZS_F_BD_SRC3_SUBREG, op->subreg / unit_B);
+        }
+    }
+}
+
 static void encode_dpas_function(struct zs_isa_encoder *e)
 {
     uint32_t depth = e->inst->subfunction >> 4, repeat = e->inst->subfunction & 15;
+    if (e->inst->op == ZS_OP_BDPAS) {
+        if (depth != 8 || repeat != 8)
+            zs_enc_fail(e, ZS_F_DPAS_REPEAT);
+        return;
+    }
     zs_enc_put(e, ZS_F_DPAS_REPEAT, repeat ? repeat - 1 : 15);
     if (depth == 0 || (is_wide(e) && depth == 1)) {
         if (!is_wide(e) || depth)
@@ -512,9 +672,30 @@ static void encode_ternary(struct zs_isa_encoder *e)
         else
             encode_ternary_src(e, i);
     }
+    if (e->inst->op == ZS_OP_BDPAS)
+        encode_scales(e);
 }
 
 /* ---- instructions ---- */
+
+static void encode_high_bits(struct zs_isa_encoder *e)
+{
+    const struct zs_isa_inst *inst = e->inst;
+    const uint16_t *fields = zs_xe_high_fields(e->opcode, inst);
+    bool all = inst->op == ZS_OP_SENDGX || inst->op == ZS_OP_SENDGXC;
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct zs_isa_operand *op = i ? &inst->src[i - 1] : &inst->dst;
+        if (i ? i > inst->source_count : !(inst->flags & ZS_INST_HAS_DST))
+            continue;
+        uint32_t high = op->file != ZS_FILE_GRF           ? all && op->file == ZS_FILE_NULL
+                        : op->kind == ZS_OPERAND_INDIRECT ? op->subreg >> 4u
+                                                          : op->reg >> 8u;
+        if (fields[i] != ZS_F_COUNT)
+            zs_enc_put(e, (enum zs_isa_field)fields[i], high);
+        else if (high)
+            zs_enc_fail(e, ZS_F_DST_REG);
+    }
+}
 
 static enum zs_isa_field encode(struct zs_isa_encoder *e)
 {
@@ -541,10 +722,15 @@ static enum zs_isa_field encode(struct zs_isa_encoder *e)
     case ZS_FORM_SENDS:
         encode_send(e);
         break;
+    case ZS_FORM_SENDG:
+        encode_sendg(e);
+        break;
     default:
         encode_branch(e);
         break;
     }
+    if (is_xe3p(e))
+        encode_high_bits(e);
     return e->bad;
 }
 

@@ -8,7 +8,7 @@
  * From Xe2 on an extended descriptor in a register leaves the places of an immediate one free for
  * an offset; ugm has no ExBSO any more (its bit is one of the offset) and always a length, and CPS
  * is gone. In Xe3 the first payload may be gathered: scalar registers name its registers, and there
- * is no second one.
+ * is no second one. Xe3P has sends of another shape beside these.
  *
  * Sources: intel-graphics-compiler, Backend/GED/Decoder.cpp (decodeSendInfo*); mesa,
  * src/intel/compiler/brw/brw_eu_inst.h (send_*).
@@ -141,4 +141,71 @@ enum zs_isa_error zs_xe2_decode_send(const struct zs_isa_model *model,
                                      struct zs_isa_inst *inst)
 {
     return decode((struct zs_isa_decoder){model, &zs_isa_layout_xe2, opcode, bits}, inst);
+}
+
+/* ---- from Xe3P on: one descriptor of 47 bits ---- */
+
+enum { SENDGX_NULL = 511 };     /* where no field says the file */
+enum { NO_FUNCTIONS = 0x1a12 }; /* numbers that have no such message: ugml, dc2, dcro, pixi, dc1 */
+
+static bool has_all_registers(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_SENDGX || inst->op == ZS_OP_SENDGXC;
+}
+
+/* A general register, or null; the first payload of sendg may be another. */
+static enum zs_isa_error decode_sendg_operand(struct zs_isa_decoder d, enum zs_isa_field file,
+                                              enum zs_isa_field reg, enum zs_isa_field high,
+                                              struct zs_isa_inst *inst, struct zs_isa_operand *op)
+{
+    uint32_t code = zs_dec_get(d, reg);
+    bool null = (code | zs_dec_get(d, high) << 8) == SENDGX_NULL;
+    if (!has_all_registers(inst))
+        null = file != ZS_F_X_SRC0_FILE && !zs_dec_get(d, file);
+    bool is_grf = has_all_registers(inst) || zs_dec_get(d, file);
+    return decode_payload(d, is_grf && !null, null ? 0 : code, op);
+}
+
+static void decode_sendg_desc(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    inst->desc = zs_dec_get(d, ZS_F_G_DESC_0) | zs_dec_get(d, ZS_F_G_DESC_16) << 16 |
+                 zs_dec_get(d, ZS_F_G_DESC_28) << 28;
+    inst->exdesc = zs_dec_get(d, ZS_F_G_DESC_32);
+    if (zs_dec_get(d, ZS_F_G_INDIRECT0)) {
+        inst->flags |= ZS_INST_INDIRECT0;
+        inst->desc_subreg = (uint8_t)zs_dec_get(d, ZS_F_G_SUBREG0);
+    }
+    if (zs_dec_get(d, ZS_F_G_INDIRECT1)) { /* in place of the highest bits */
+        inst->flags |= ZS_INST_INDIRECT1;
+        inst->exdesc_subreg = (uint8_t)zs_dec_get(d, ZS_F_G_SUBREG1);
+    } else {
+        inst->exdesc |= zs_dec_get(d, ZS_F_G_DESC_42) << 10;
+    }
+}
+
+enum zs_isa_error zs_xe3p_decode_sendg(const struct zs_isa_model *model,
+                                       const struct zs_isa_opcode *opcode, const uint64_t bits[2],
+                                       struct zs_isa_inst *inst)
+{
+    struct zs_isa_decoder d = {model, &zs_isa_layout_xe2, opcode, bits};
+    inst->flags |= ZS_INST_HAS_DST | (zs_dec_get(d, ZS_F_G_EOT) ? ZS_INST_EOT : 0);
+    inst->source_count = 2;
+    inst->sfid = zs_xe_sfids[1][zs_dec_get(d, ZS_F_X_SFID)];
+    if (NO_FUNCTIONS >> zs_dec_get(d, ZS_F_X_SFID) & 1)
+        return ZS_ISA_BAD_SEND;
+    decode_sendg_desc(d, inst);
+    enum zs_isa_error error =
+        decode_sendg_operand(d, ZS_F_G_DST_FILE, ZS_F_DST_REG, ZS_F_HIGH_33, inst, &inst->dst);
+    inst->dst.hstride = 1;
+    inst->dst.vstride = inst->dst.width = ZS_REGION_NONE;
+    if (!error)
+        error = decode_sendg_operand(d, ZS_F_X_SRC0_FILE, ZS_F_SRC0_REG, ZS_F_HIGH_66, inst,
+                                     &inst->src[0]);
+    if (!error && !decode_gather(d, inst))
+        error = decode_sendg_operand(d, ZS_F_X_SRC1_FILE, ZS_F_SRC1_REG, ZS_F_HIGH_98, inst,
+                                     &inst->src[1]);
+    inst->src[0].grf_count = (uint8_t)zs_dec_get(d, ZS_F_G_SRC0_LENGTH);
+    if (inst->src[1].file == ZS_FILE_GRF)
+        inst->src[1].grf_count = (uint8_t)zs_dec_get(d, ZS_F_X_SRC1_LENGTH);
+    return error;
 }

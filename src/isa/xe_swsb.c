@@ -39,6 +39,7 @@ struct scheme {
 #define SET  ZS_SWSB_SET
 #define DST  ZS_SWSB_DST
 #define SRC  ZS_SWSB_SRC
+#define INC  ZS_SWSB_INC
 
 /* Gen12LP: one in-order pipe. */
 static const struct row lp_rows[] = {
@@ -53,7 +54,8 @@ static const struct row hp_rows[] = {
     {0x18, 0xf8, ZS_SWSB_INT, 0}, {0x50, 0xf8, ZS_SWSB_LONG, 0}, {0x20, 0xf0, 0, DST},
     {0x30, 0xf0, 0, SRC},         {0x40, 0xf0, 0, SET},
 };
-/* XeHPC: a math pipe, and 32 tokens. The last row is that of Xe3 alone: a scalar pipe. */
+/* XeHPC: a math pipe, and 32 tokens. The last rows have come later: a scalar pipe with Xe3, tokens
+ * that count with Xe3P. */
 static const struct row hpc_rows[] = {
     {0x0f0, 0x3ff, 0, ZS_SWSB_NOACCSBSET},
     {0x000, 0x3f8, DIST, 0},
@@ -66,6 +68,7 @@ static const struct row hpc_rows[] = {
     {0x0a0, 0x3e0, 0, SRC},
     {0x0c0, 0x3e0, 0, SET},
     {0x030, 0x3f8, ZS_SWSB_SCALAR, 0},
+    {0x040, 0x3e0, 0, INC},
 };
 
 static const struct scheme lp_scheme = {lp_rows,
@@ -107,20 +110,24 @@ static const struct scheme hp_scheme = {hp_rows,
             }                                                                                      \
         }                                                                                          \
     }
-static const struct scheme hpc_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows) - 1, 0x300, 8, 5, 0x1f,
+static const struct scheme hpc_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows) - 2, 0x300, 8, 5, 0x1f,
                                          WIDE_PAIRS};
-static const struct scheme xe3_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows), 0x300, 8, 5, 0x1f,
+static const struct scheme xe3_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows) - 1, 0x300, 8, 5, 0x1f,
                                          WIDE_PAIRS};
+static const struct scheme xe3p_scheme = {hpc_rows,  ZS_ARRAY_LEN(hpc_rows), 0x300, 8, 5, 0x1f,
+                                          WIDE_PAIRS};
 #undef WIDE_PAIRS
 #undef DIST
 #undef ALL
 #undef SET
 #undef DST
 #undef SRC
+#undef INC
 
 static const struct scheme *scheme_of(enum zs_isa_platform platform)
 {
-    return platform >= ZS_ISA_XE3      ? &xe3_scheme
+    return platform >= ZS_ISA_XE3P     ? &xe3p_scheme
+           : platform >= ZS_ISA_XE3    ? &xe3_scheme
            : platform >= ZS_ISA_XE_HPC ? &hpc_scheme
            : platform >= ZS_ISA_XE_HP  ? &hp_scheme
                                        : &lp_scheme;
@@ -131,11 +138,16 @@ static enum kind kind_of(uint32_t op)
     switch (op) {
     case ZS_OP_SEND:
     case ZS_OP_SENDC:
+    case ZS_OP_SENDG:
+    case ZS_OP_SENDGC:
+    case ZS_OP_SENDGX:
+    case ZS_OP_SENDGXC:
         return KIND_SEND;
     case ZS_OP_MATH:
         return KIND_MATH;
     case ZS_OP_DPAS:
     case ZS_OP_DPASW:
+    case ZS_OP_BDPAS:
         return KIND_DPAS;
     default:
         return KIND_OTHER;

@@ -97,6 +97,26 @@ ZS_FOLD void set_macro_region(struct zs_isa_operand *op, uint32_t source, bool s
     op->vstride = source == 2 ? ZS_REGION_NONE : scalar ? 0 : 1;
 }
 
+/* From Xe3P on the second source is scalar, or as wide as the destination. */
+ZS_FOLD enum zs_isa_error decode_region(struct zs_isa_decoder d, uint32_t source,
+                                        const struct zs_isa_inst *inst, struct zs_isa_operand *op)
+{
+    uint32_t at = source * ZS_F_T_SRC_STEP;
+    op->width = op->vstride = ZS_REGION_NONE;
+    if (zs_xe_is_wide(d) && source == 1 && d.model->platform >= ZS_ISA_XE3P) {
+        bool scalar = zs_dec_get(d, ZS_F_T_SRC1_SCALAR);
+        uint32_t step = scalar ? 0 : zs_xe_flat_step(&inst->dst, op);
+        op->vstride = (uint8_t)(step > 1 ? 2 * step : step);
+        op->hstride = (uint8_t)(step > 1 ? step : 0);
+        return scalar || (step && step <= 4) ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_REGION;
+    }
+    op->hstride = zs_dec_stride(zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_HSTRIDE + at)));
+    if (source < 2)
+        op->vstride =
+            zs_xe_ternary_vstride[zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_VSTRIDE + at))];
+    return ZS_ISA_BAD_NONE;
+}
+
 ZS_FOLD enum zs_isa_error decode_src(struct zs_isa_decoder d, uint32_t source,
                                      struct zs_isa_inst *inst)
 {
@@ -125,14 +145,9 @@ ZS_FOLD enum zs_isa_error decode_src(struct zs_isa_decoder d, uint32_t source,
         return decode_mme(d, (enum zs_isa_field)(ZS_F_T_SRC0_MME + at), op);
     }
     op->kind = ZS_OPERAND_REG;
-    op->width = ZS_REGION_NONE;
-    op->hstride = zs_dec_stride(zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_HSTRIDE + at)));
-    op->vstride =
-        source == 2
-            ? ZS_REGION_NONE
-            : zs_xe_ternary_vstride[zs_dec_get(d, (enum zs_isa_field)(ZS_F_T_SRC0_VSTRIDE + at))];
+    error = decode_region(d, source, inst, op);
     zs_dec_subreg(d, subreg_B(d, (enum zs_isa_field)(ZS_F_T_SRC0_SUBREG + at)), op);
-    return ZS_ISA_BAD_NONE;
+    return error;
 }
 
 /* ---- systolic multiplication ---- */
@@ -151,6 +166,8 @@ ZS_FOLD enum zs_isa_error decode_dpas_src(struct zs_isa_decoder d, uint32_t sour
 {
     struct zs_isa_operand *op = &inst->src[source];
     uint32_t at = source * ZS_F_T_SRC_STEP, file = source_file(d, source);
+    if (inst->op == ZS_OP_BDPAS)
+        file &= 1; /* what says that others are immediate is of the scales' registers */
     op->mme = ZS_MME_NONE;
     op->kind = ZS_OPERAND_REG;
     op->width = ZS_REGION_NONE;
@@ -165,14 +182,46 @@ ZS_FOLD enum zs_isa_error decode_dpas_src(struct zs_isa_decoder d, uint32_t sour
     if (!error)
         error = source ? decode_precision(d, source, op)
                        : decode_type(d, ZS_F_T_SRC0_TYPE, ZS_XE_SRC, op);
-    if (!error)
+    if (!error && (source == 0 || inst->op != ZS_OP_BDPAS))
         zs_dec_subreg(d, subreg_B(d, (enum zs_isa_field)(ZS_F_T_SRC0_SUBREG + at)), op);
+    return error;
+}
+
+/* Scales of blocks: a byte for each 32 elements of a row or column. */
+static enum zs_isa_error decode_scales(struct zs_isa_decoder d, struct zs_isa_inst *inst)
+{
+    enum zs_isa_error error =
+        zs_dec_get(d, ZS_F_BD_SCALE_TYPE) == ZS_BD_BYTES ? ZS_ISA_BAD_NONE : ZS_ISA_BAD_TYPE;
+    uint32_t regs[2] = {zs_dec_get(d, ZS_F_BD_SRC3_REG0) | zs_dec_get(d, ZS_F_BD_SRC3_REG1) << 1 |
+                            zs_dec_get(d, ZS_F_BD_SRC3_REG7) << 7,
+                        zs_dec_get(d, ZS_F_BD_SRC4_REG)};
+    uint32_t places_B[2] = {zs_dec_get(d, ZS_F_BD_SRC3_SUBREG) * 16,
+                            zs_dec_get(d, ZS_F_BD_SRC4_SUBREG) * 8};
+    inst->source_count = 5;
+    for (uint32_t i = 0; i < 2 && !error; i++) {
+        struct zs_isa_operand *op = &inst->src[3 + i];
+        bool is_grf = zs_dec_get(d, i ? ZS_F_BD_SRC4_FILE : ZS_F_BD_SRC3_FILE);
+        *op = (struct zs_isa_operand){.kind = ZS_OPERAND_REG,
+                                      .type = ZS_TYPE_UB,
+                                      .vstride = ZS_REGION_NONE,
+                                      .width = ZS_REGION_NONE,
+                                      .hstride = 1,
+                                      .mme = ZS_MME_NONE};
+        error = zs_dec_register(d.model, is_grf, regs[i], op);
+        if (!error && !is_grf && op->file != ZS_FILE_NULL)
+            error = ZS_ISA_BAD_FILE;
+        zs_dec_subreg(d, places_B[i], op);
+    }
     return error;
 }
 
 /* Depths and counts of 16 are told as 0. */
 ZS_FOLD void decode_dpas_function(struct zs_isa_decoder d, struct zs_isa_inst *inst)
 {
+    if (inst->op == ZS_OP_BDPAS) { /* always 8x8 */
+        inst->subfunction = 8 << 4 | 8;
+        return;
+    }
     uint32_t depth = zs_dec_get(d, ZS_F_DPAS_DEPTH), repeat = zs_dec_get(d, ZS_F_DPAS_REPEAT) + 1;
     depth = zs_xe_is_wide(d) && depth == 0 ? 16 : 1u << depth;
     inst->subfunction = (uint8_t)((depth & 15) << 4 | (repeat & 15));
@@ -187,9 +236,13 @@ ZS_FOLD enum zs_isa_error decode(struct zs_isa_decoder d, struct zs_isa_inst *in
         decode_dpas_function(d, inst);
     else if (d.opcode->form == ZS_FORM_BFN)
         inst->subfunction = (uint8_t)zs_dec_get(d, ZS_F_BFN_FUNCTION);
+    if (inst->op == ZS_OP_DNSCL && !zs_xe_is_dnscl(inst->subfunction &= 0x7f))
+        return ZS_ISA_BAD_FUNCTION;
     enum zs_isa_error error = decode_dst(d, inst);
     for (uint32_t i = 0; i < 3 && !error; i++)
         error = is_dpas(d) ? decode_dpas_src(d, i, inst) : decode_src(d, i, inst);
+    if (!error && inst->op == ZS_OP_BDPAS)
+        error = decode_scales(d, inst);
     return error;
 }
 

@@ -42,7 +42,8 @@ static const iga_disassemble_options_t listing_options = {.cb = sizeof(listing_o
 static const int generations[ZS_ISA_PLATFORM_COUNT] = {
     [ZS_ISA_GEN8] = 0x80000,     [ZS_ISA_GEN9] = 0x90000,    [ZS_ISA_GEN11] = 0xb0000,
     [ZS_ISA_XE_LP] = 0x1000000,  [ZS_ISA_XE_HP] = 0x1000001, [ZS_ISA_XE_HPG] = 0x1000002,
-    [ZS_ISA_XE_HPC] = 0x1000004,
+    [ZS_ISA_XE_HPC] = 0x1000004, [ZS_ISA_XE2] = 0x2000000,   [ZS_ISA_XE3] = 0x3000000,
+    [ZS_ISA_XE3P] = 0x3000003,
 };
 
 struct iga {

@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     zs_assert(!error);
     check_blocks(k);
     check_insts(k);
-    uint64_t set[4];
+    uint64_t set[ZS_ISA_GRF_WORDS];
     if (zs_isa_kernel_count(k))
         zs_isa_live_set(k, 0, set);
     zs_isa_kernel_close(k);

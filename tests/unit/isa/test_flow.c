@@ -32,7 +32,7 @@ static void check_live(const struct zs_isa_kernel *k, const uint32_t *expected)
         if (zs_isa_live_grf(k, i) != expected[i])
             print_message("instruction %u\n", i);
         assert_int_equal(zs_isa_live_grf(k, i), expected[i]);
-        uint64_t set[4];
+        uint64_t set[ZS_ISA_GRF_WORDS];
         zs_isa_live_set(k, i, set);
         uint32_t count = 0;
         for (uint32_t w = 0; w < 4; w++)
@@ -61,7 +61,7 @@ static void if_else(void **state)
     /* r11 until the then part; while that runs, lanes of the else part still need their r10 */
     static const uint32_t live[] = {1, 2, 2, 1, 1, 1, 1, 1};
     check_live(k, live);
-    uint64_t set[4];
+    uint64_t set[ZS_ISA_GRF_WORDS];
     zs_isa_live_set(k, 2, set);
     assert_int_equal(set[0], 1 << 10 | 1 << 11);
     assert_true(zs_isa_live_exact(k));
@@ -151,7 +151,7 @@ static void goto_join(void **state)
 
 static bool is_live(const struct zs_isa_kernel *k, uint32_t inst, uint32_t reg)
 {
-    uint64_t set[4];
+    uint64_t set[ZS_ISA_GRF_WORDS];
     zs_isa_live_set(k, inst, set);
     return set[reg / 64] >> reg % 64 & 1;
 }

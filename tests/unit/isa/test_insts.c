@@ -35,7 +35,8 @@ static void devices(void **state)
         {"ptl", ZS_ISA_XE3},        {"30.0.4", ZS_ISA_XE3},
         {"mtl", ZS_ISA_XE_HPG},     {"arl-h", ZS_ISA_XE_HPG},
         {"wcl", ZS_ISA_XE3},        {"nvl-s", ZS_ISA_XE3},
-        {"cri", ZS_ISA_NONE},       {"nvl-p", ZS_ISA_NONE},
+        {"cri", ZS_ISA_XE3P},       {"nvl-p", ZS_ISA_XE3P},
+        {"35.11.0", ZS_ISA_XE3P},   {"xe3p", ZS_ISA_XE3P},
         {"12.", ZS_ISA_NONE},       {"12", ZS_ISA_NONE},
         {"7.5.0", ZS_ISA_NONE},     {"hsw", ZS_ISA_NONE},
         {"", ZS_ISA_NONE},          {"99999999999999999999.1", ZS_ISA_NONE},
@@ -46,11 +47,13 @@ static void devices(void **state)
     assert_int_equal(zs_isa_platform_from_gfxcore(0xc08), ZS_ISA_XE_HPC);
     assert_int_equal(zs_isa_platform_from_gfxcore(0xc09), ZS_ISA_XE2);
     assert_int_equal(zs_isa_platform_from_gfxcore(0x1e00), ZS_ISA_XE3);
+    assert_int_equal(zs_isa_platform_from_gfxcore(0x2300), ZS_ISA_XE3P);
     assert_int_equal(zs_isa_platform_from_gfxcore(0), ZS_ISA_NONE);
     assert_int_equal(zs_isa_platform_from_product(18), ZS_ISA_GEN9);
     assert_string_equal(zs_isa_device_from_product(1270), "dg2");
     assert_string_equal(zs_isa_device_from_product(1272), "mtl");
     assert_string_equal(zs_isa_device_from_product(1340), "nvl-s");
+    assert_string_equal(zs_isa_device_from_product(1380), "cri");
     assert_string_equal(zs_isa_device_from_gfxcore(18), "tgllp");
     assert_null(zs_isa_device_from_gfxcore(1));
     for (size_t i = 0; zs_isa_device_name(i); i++)
