@@ -24,20 +24,20 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kernels  # noqa: E402
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
-DEVICES = ('tgllp', 'dg2', 'mtl', 'arl-h', 'pvc', 'bmg', 'lnl', 'ptl')
-LANES16 = ('pvc', 'bmg', 'lnl', 'ptl')  # the fewest there
+DEVICES = ('tgllp', 'dg2', 'mtl', 'arl-h', 'pvc', 'bmg', 'lnl', 'ptl', 'nvl-p', 'cri')
+LANES16 = ('pvc', 'bmg', 'lnl', 'ptl', 'nvl-p', 'cri')  # the fewest there
 # what libiga64 calls their instruction sets
 IGA = {'tgllp': 0x1000000, 'dg2': 0x1000002, 'mtl': 0x1000002, 'arl-h': 0x1000002, 'pvc': 0x1000004,
-       'bmg': 0x2000000, 'lnl': 0x2000000, 'ptl': 0x3000000}
+       'bmg': 0x2000000, 'lnl': 0x2000000, 'ptl': 0x3000000, 'nvl-p': 0x3000003, 'cri': 0x3000003}
 SUITE = 'arith extremes real half wide flow memory sync subgroup shape program data image printf dot localblock'
-LATER = {'matrix': 'dg2 arl-h pvc bmg lnl ptl', 'lsc': 'dg2 mtl pvc bmg lnl ptl', 'xehpc': 'pvc bmg lnl ptl',
-         'floatatomic': 'dg2 mtl pvc bmg lnl ptl'}
+LATER = {'matrix': 'dg2 arl-h pvc bmg lnl ptl nvl-p cri', 'lsc': 'dg2 mtl pvc bmg lnl ptl nvl-p cri',
+         'xehpc': 'pvc bmg lnl ptl nvl-p cri', 'floatatomic': 'dg2 mtl pvc bmg lnl ptl nvl-p cri'}
 VARIANTS = {'unoptimised': '-cl-opt-disable', 'simd32': '-DSIMD=32', 'large': '-cl-intel-256-GRF-per-thread',
             'numbered': '-DIN_ORDER'}
 # what of each there is beside the default, for which devices
 MORE = {'flow': {'unoptimised': DEVICES}, 'memory': {'unoptimised': ('bmg', 'ptl')},
         'subgroup': {'simd32': ('bmg', 'ptl')}, 'sync': {'simd32': ('bmg', 'ptl')},
-        'real': {'simd32': ('pvc', 'bmg', 'ptl')}, 'program': {'large': ('dg2', 'bmg', 'ptl')},
+        'real': {'simd32': ('pvc', 'bmg', 'ptl')}, 'program': {'large': ('dg2', 'bmg', 'ptl', 'cri')},
         'lsc': {'numbered': ('dg2', 'mtl')}}
 OPTIONS = '-cl-std=CL2.0 -cl-fp32-correctly-rounded-divide-sqrt'
 LIMIT_S = 600
@@ -49,8 +49,8 @@ def jobs():
     for name in SUITE.split() + list(LATER):
         source = os.path.join(TESTS, 'kernels', 'suite', name + '.cl')
         for device in LATER.get(name, ' '.join(DEVICES)).split():
-            if (device, name) in (('pvc', 'image'), ('arl-h', 'image')):
-                continue  # has none; is mtl's
+            if (device, name) in (('pvc', 'image'), ('cri', 'image'), ('arl-h', 'image')):
+                continue  # two have none; is mtl's
             more = OPTIONS
             if device in LANES16:
                 more += ' -DNO_SIMD8'
@@ -66,7 +66,7 @@ def jobs():
         for device in DEVICES:
             yield name, device, 'default', os.path.join(TESTS, '..', source), '-g -I.'
     for kind in ('bytes', 'bf', 'half'):
-        for device in ('dg2', 'pvc', 'bmg', 'ptl'):
+        for device in ('dg2', 'pvc', 'bmg', 'ptl', 'cri'):
             lanes = 16 if device in LANES16 else 8
             yield f'joint_{kind}_{lanes}', device, 'khr', os.path.join(TESTS, 'e2e', 'suite', 'joint.py'), f'{kind} {lanes}'
     for device in STEPPED:

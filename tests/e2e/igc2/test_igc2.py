@@ -27,7 +27,8 @@ import zebin  # noqa: E402
 ZESCOPE, DUMP, FOLDER = (os.path.abspath(path) for path in sys.argv[1:4])
 SAMPLE = '--sample' in sys.argv[4:]
 
-GRF_B = {'tgllp': 32, 'dg2': 32, 'mtl': 32, 'arl-h': 32, 'pvc': 64, 'bmg': 64, 'lnl': 64, 'ptl': 64}
+GRF_B = {'tgllp': 32, 'dg2': 32, 'mtl': 32, 'arl-h': 32, 'pvc': 64, 'bmg': 64, 'lnl': 64, 'ptl': 64,
+         'nvl-p': 64, 'cri': 64}
 
 
 def modules():
