@@ -34,7 +34,7 @@ def analysis():
                                        {'name': 'local memory', 'moved_B': 1e5, 'intensity': 10 * intensity, 'rate': 2, 'peak_rate': 220.8, 'attainable': attainable}]}}
     harmless = {'rule': 'tail', 'title': 'tail effect', 'severity': .1, 'gain': .2, 'text': 'few groups are left', 'advice': 'nothing', 'numbers': [], 'places': []}
     finding = {'rule': 'uncoalesced', 'title': 'uncoalesced access', 'severity': .5, 'gain': 41.5, 'text': 'messages touch 8 times the lines', 'advice': 'change the layout',
-               'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}], 'places': [{'path': '/src/nbody.cl', 'line': 66, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
+               'numbers': [{'name': 'stride', 'value': 128, 'unit': 'B'}, {'name': 'lines_touched', 'value': 1344, 'unit': 'lines'}], 'places': [{'path': '/src/nbody.cl', 'line': 66, 'offset': 64, 'amount': 3, 'text': 'x = a[i * 32];'}]}
     bare = {'name': 'bare', 'module': '', 'quantities': {'time_total': 5}, 'roofline': {'count': None, 'rate': None, 'roofs': []}, 'limiter': 'nothing', 'findings': [],
             'not_judged': [{'rule': 'spills', 'title': 'spills', 'why': 'its module was not recorded'},
                            {'rule': 'tail', 'title': 'tail effect', 'why': 'its module was not recorded'}]}

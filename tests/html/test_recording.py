@@ -605,6 +605,7 @@ class Roofline(Page):
     def test_findings_and_links(self):
         self.assertIn('uncoalesced access', B.text('#rec-findings'))
         self.assertIn('messages touch 8 times the lines', B.text('#rec-findings'))
+        self.assertEqual(plain(B.text('.finding-numbers')), 'stride 128 B \u00b7 lines touched 1344')
         self.assertIn('20 Gflop/s of 27.6 Gflop/s that L3 allows', B.text('#rec-findings'))
         self.assertIn('Limited by bandwidth of memory: 62 % of what it can do.', B.text('#rec-findings'))
         self.assertEqual(B.text('.finding h3'), 'uncoalesced accessgain 41.5 %')
