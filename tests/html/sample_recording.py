@@ -136,4 +136,5 @@ def big(n=150000):
     tracks += [{'kind': 'queue', 'pid': 1, 'queue': 1, 'immediate': True, 'engine': '0.0', 'device': 'A GPU', 'left_out': 0,
                 'items': [x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1, -1)]}]
     names = ['zeInit', 'zeEventQueryStatus', 'zeMemFree', 'zeCommandListAppendBarrier', 'zeMemAllocHost', 'force', 'scale', 'reduce']
-    return {'timeline': {'start_ns': 0, 'end_ns': n * 120, 'names': names, 'tracks': tracks}, 'report': {'calls': [row(f'call {i}', i + 1, i * 1000 + 1) for i in range(3000)]}}
+    return {'timeline': {'start_ns': 0, 'end_ns': n * 120, 'names': names, 'tracks': tracks, 'left_out': {'executions': 20}},
+            'report': {'barriers': [{'name': 'barrier', 'count': 1000}], 'calls': [row(f'call {i}', i + 1, i * 1000 + 1) for i in range(3000)]}}

@@ -659,6 +659,7 @@ class Big(Page):
             }));''')
         self.assertGreater(steps, 100)
         self.assertLess(steps, 20000)  # of 300,000 items
+        self.assertEqual(plain(B.text('#rec-note')), '20 of 1 000 executions are shown as shading')  # barriers are some
         B.shot('recording-big')
 
     def test_many_rows(self):

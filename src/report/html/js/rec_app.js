@@ -68,7 +68,7 @@ class RecordingApp {
         $('rec-name').textContent = visible(list(info.argv).map(string).map(baseName).join(' ')) || document.title;
         $('rec-name').dataset.tip = visible(list(info.argv).map(string).join(' ') + `\n${string(info.start_time)} on ${string(info.host)}`);
         const queues = recording.tracks.filter(t => !isThread(t)), threads = recording.tracks.filter(isThread);
-        const kernels = list(recording.report.kernels).reduce((n, k) => n + number(k.count, 0), 0);
+        const all = rows => list(rows).reduce((n, row) => n + number(row.count, 0), 0), kernels = all(recording.report.kernels);
         const facts = [
             ['calls', count(number(recording.report.call_count, 0))],
             ['kernels run', recording.report.kernels === null ? 'n/a' : count(kernels)],
@@ -88,7 +88,7 @@ class RecordingApp {
         $('rec-clock').textContent = `times ${this.analysis.clock}`;
         const say = (n, what) => n && notes.push(`${count(n)} ${what}`);
         say(number(left.calls, 0), `of ${count(number(recording.report.call_count, 0))} calls are shown as shading`);
-        say(number(left.executions, 0), `of ${count(kernels)} executions are shown as shading`);
+        say(number(left.executions, 0), `of ${count(kernels + all(recording.report.copies) + all(recording.report.barriers))} executions are shown as shading`);
         say(number(left.untimed, 0), 'executions have no times');
         say(number(left.marks, 0), 'marks are left out');
         say(number(recording.report.lost_calls, 0), 'calls are incomplete');
