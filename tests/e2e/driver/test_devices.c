@@ -147,6 +147,7 @@ static const struct later {
     {0xe20b, 5, 4, 8, 8, 1024, 16, true, true, false, false},  /* bmg */
     {0x64a0, 2, 4, 8, 8, 1024, 16, true, true, true, false},   /* lnl */
     {0xb080, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* ptl */
+    {0xb090, 1, 4, 8, 10, 1024, 16, true, true, true, false},  /* ptl-u */
     {0xd740, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-s */
     {0xd741, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-u */
 };
