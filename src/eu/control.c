@@ -238,8 +238,8 @@ static inline void count_block(struct zs_eu_thread *t, const struct zs_eu_op *op
     }
 }
 
-static inline const struct zs_eu_op *start_block(struct zs_eu_thread *t, const struct zs_eu_op *op,
-                                                 bool hooked)
+/* cls: the hook is told. */
+const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     if (ZS_UNLIKELY(op->block == t->merge_block))
         return merge(t, op->block);
@@ -247,19 +247,9 @@ static inline const struct zs_eu_op *start_block(struct zs_eu_thread *t, const s
         return NULL;
     if (op->arg)
         count_block(t, op);
-    if (hooked && t->hooks && t->hooks->block)
+    if (ZS_UNLIKELY(op->cls) && t->hooks && t->hooks->block)
         t->hooks->block(t, op->inst, op->aux);
     ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_block(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    return start_block(t, op, false);
-}
-
-const struct zs_eu_op *zs_eu_op_block_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    return start_block(t, op, true);
 }
 
 /* ---- single steps ---- */
@@ -577,7 +567,7 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     return &t->send_cache[slot];
 }
 
-static inline const struct zs_eu_send *send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
+const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     const struct zs_eu_program_send *from = op->send;
 
@@ -585,20 +575,6 @@ static inline const struct zs_eu_send *send_of(struct zs_eu_thread *t, const str
     if (ZS_UNLIKELY(from->desc_is_reg || from->ex_desc_is_reg))
         return dynamic_send(t, from);
     return &from->send;
-}
-
-const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    return send_of(t, op);
-}
-
-static inline enum zs_eu_status run_send(struct zs_eu_thread *t, const struct zs_eu_send *send,
-                                         uint32_t active)
-{
-    if (!send)
-        return ZS_EU_FAULT;
-    enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
-    return status == ZS_EU_OK && send->d.eot ? ZS_EU_EOT : status;
 }
 
 static const struct zs_eu_op *stop_behind(struct zs_eu_thread *t, const struct zs_eu_op *op,
@@ -609,32 +585,20 @@ static const struct zs_eu_op *stop_behind(struct zs_eu_thread *t, const struct z
     return NULL;
 }
 
-/* arg: it ends the thread, whichever lanes are left. */
+/* arg: it ends the thread, whichever lanes are left. cls: the hook is told. */
 const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t active = zs_eu_active(t, op);
 
     if (active || op->arg) {
-        enum zs_eu_status status = run_send(t, send_of(t, op), active);
-        if (ZS_UNLIKELY(status != ZS_EU_OK))
-            return stop_behind(t, op, status);
-    }
-    ZS_EU_NEXT(t, op);
-}
-
-const struct zs_eu_op *zs_eu_op_send_hooked(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    uint32_t active = zs_eu_active(t, op);
-
-    if (active || op->arg) {
-        const struct zs_eu_send *send = send_of(t, op);
-        if (send && t->hooks && t->hooks->message)
+        const struct zs_eu_send *send = zs_eu_send_of(t, op);
+        if (ZS_UNLIKELY(op->cls) && send && t->hooks && t->hooks->message)
             t->hooks->message(t, send, active);
         if (ZS_UNLIKELY(t->fault.kind != ZS_EU_FAULT_NONE))
             return stop_behind(t, op, ZS_EU_FAULT);
-        enum zs_eu_status status = run_send(t, send, active);
-        if (ZS_UNLIKELY(status != ZS_EU_OK))
-            return stop_behind(t, op, status);
+        enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
+        if (ZS_UNLIKELY(status != ZS_EU_OK || send->d.eot))
+            return stop_behind(t, op, status == ZS_EU_OK ? ZS_EU_EOT : status);
     }
     ZS_EU_NEXT(t, op);
 }

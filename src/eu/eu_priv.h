@@ -58,11 +58,10 @@ struct zs_eu_op {
     uint8_t cls;
 };
 
-/* How a row's operands are read. N1 handlers do one channel and touch no other bytes. */
+/* How a row's operands are read. N1: one channel, and no other bytes are touched. */
 enum {
     ZS_EU_CLASS_SCALAR0 = 1, /* source i is one element for all channels: 1 << i */
-    ZS_EU_CLASS_N1 = 7,
-    ZS_EU_CLASS_COUNT = 8,
+    ZS_EU_CLASS_N1 = 15,
 };
 
 enum zs_eu_row {
@@ -86,9 +85,9 @@ enum zs_eu_kind {
     ZS_EU_KIND_COUNT
 };
 
-/* One per build of exec.c. NULL: there is none; all rows have class 0 and N1. */
+/* One per build of exec.c. */
 struct zs_eu_handlers {
-    zs_eu_op_fn *row[ZS_EU_ROW_COUNT][ZS_EU_CLASS_COUNT];
+    zs_eu_op_fn *row[ZS_EU_ROW_COUNT];
     zs_eu_op_fn *gather[4]; /* by log2 of the element size; stride src[1], to packed */
     zs_eu_op_fn *scatter[4];
 };
@@ -325,8 +324,6 @@ static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_o
 /* control.c, general.c */
 #define ZS_EU_KIND(id, handler) extern zs_eu_op_fn zs_eu_op_##handler;
 #include "eu/exec/kind.def"
-/* control.c: in place of those without hooks */
-extern zs_eu_op_fn zs_eu_op_block_hooked, zs_eu_op_send_hooked;
 
 /* control.c: the message that an operation sends; NULL after a fault */
 const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op);

@@ -130,12 +130,7 @@ RULE(upward)
 
 RULE(by_sign)
 {
-    return extend(l->bits[0], l->param ? l->param : l->from_width);
-}
-
-RULE(low)
-{
-    return l->bits[0] & all_of(l->param);
+    return extend(l->bits[0], l->from_width);
 }
 
 RULE(down)

@@ -47,7 +47,6 @@ struct work {
     const uint32_t *bias;       /* of a lane: what is added to src0 */
     uint32_t parts, part_steps; /* step i * parts + p is the i-th of part p */
     uint32_t rows, lanes, src0_row_B;
-    uint32_t csr;
 };
 
 struct room {
@@ -77,9 +76,9 @@ INLINE u32x8 splat8(const void *at)
     return LANES_SPLAT(u32, one);
 }
 
-INLINE u32x8 step_real8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
+INLINE u32x8 step_real8(u32x8 acc, u32x8 w, u32x8 a)
 {
-    return (u32x8)lanes_fma_f32((f32x8)w, (f32x8)a, (f32x8)acc, csr);
+    return (u32x8)lanes_fma_f32((f32x8)w, (f32x8)a, (f32x8)acc);
 }
 
 /* Products of two pairs of words, added up. */
@@ -103,15 +102,13 @@ INLINE u32x8 pairs8(u32x8 w, u32x8 a)
 enum { HAS_BYTES = 1 };
 
 /* Four products of unsigned and signed bytes: src1's are the signed ones, or src2's. */
-INLINE u32x8 step_signed8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
+INLINE u32x8 step_signed8(u32x8 acc, u32x8 w, u32x8 a)
 {
-    (void)csr;
     return (u32x8)_mm256_dpbusd_epi32((__m256i)acc, (__m256i)a, (__m256i)w);
 }
 
-INLINE u32x8 step_unsigned8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
+INLINE u32x8 step_unsigned8(u32x8 acc, u32x8 w, u32x8 a)
 {
-    (void)csr;
     return (u32x8)_mm256_dpbusd_epi32((__m256i)acc, (__m256i)w, (__m256i)a);
 }
 
@@ -131,29 +128,25 @@ INLINE u32x16 splat16(const void *at)
     return (u32x16){0} + one;
 }
 
-INLINE u32x16 step_real16(u32x16 acc, u32x16 w, u32x16 a, uint32_t csr)
+INLINE u32x16 step_real16(u32x16 acc, u32x16 w, u32x16 a)
 {
-    (void)csr;
     return (u32x16)_mm512_fmadd_ps((__m512)w, (__m512)a, (__m512)acc);
 }
 
-INLINE u32x16 step_signed16(u32x16 acc, u32x16 w, u32x16 a, uint32_t csr)
+INLINE u32x16 step_signed16(u32x16 acc, u32x16 w, u32x16 a)
 {
-    (void)csr;
     return (u32x16)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)a, (__m512i)w);
 }
 
-INLINE u32x16 step_unsigned16(u32x16 acc, u32x16 w, u32x16 a, uint32_t csr)
+INLINE u32x16 step_unsigned16(u32x16 acc, u32x16 w, u32x16 a)
 {
-    (void)csr;
     return (u32x16)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)w, (__m512i)a);
 }
 #else
 enum { HAS_BYTES = 0 };
 
-INLINE u32x8 step_pairs8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
+INLINE u32x8 step_pairs8(u32x8 acc, u32x8 w, u32x8 a)
 {
-    (void)csr;
     return acc + pairs8(w, a);
 }
 #endif
@@ -173,7 +166,7 @@ INLINE u32x8 step_pairs8(u32x8 acc, u32x8 w, u32x8 a, uint32_t csr)
             for (; a < end; a += 4, w += (size_t)k->parts * k->lanes * 4) {                        \
                 u32x##N v = load##N(w);                                                            \
                 UNROLL for (int r = 0; r < rows; r++) acc[r] =                                     \
-                    step(acc[r], v, splat##N(a + r * (ROW_B)), k->csr);                            \
+                    step(acc[r], v, splat##N(a + r * (ROW_B)));                                    \
             }                                                                                      \
         }                                                                                          \
         UNROLL for (int r = 0; r < rows; r++)                                                      \
@@ -393,8 +386,7 @@ static const struct zs_eu_op *dpas_real(struct zs_eu_thread *t, const struct zs_
                      .parts = 1,
                      .part_steps = (uint32_t)DEPTH * d->ops,
                      .rows = d->rows,
-                     .lanes = d->lanes,
-                     .csr = t->host_csr};
+                     .lanes = d->lanes};
 
     if (active) {
         switch (d->type) {

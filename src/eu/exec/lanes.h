@@ -80,15 +80,6 @@ LANES_SPLAT_OF(f64)
 #undef LANES_SPLAT_OF
 #define LANES_SPLAT_BITS(T, x) lanes_splat_##T(x)
 
-/* A vector that gcc does not know to be one element eight times: it would store that element by
- * element. */
-LANES_FN u64x8 lanes_move_u64(u64x8 a)
-{
-    u64 zero = 0;
-    __asm__("" : "+r"(zero));
-    return a ^ lanes_splat_u64(zero);
-}
-
 /*
  * Comparisons: all ones or all zeros per lane. Arithmetic on vectors wider than the host's is done
  * in pieces by the compiler, but gcc takes comparisons of them apart lane by lane: hand it pieces
@@ -212,9 +203,7 @@ LANES_FN uint32_t lanes_bits_u16(u16x8 mask)
 
 /*
  * a * b + c, rounded once, where the host has no such operation. The product is exact in double.
- * The sum rounded to double and then to float is wrong only where the double lies in the middle of
- * two floats (or, with directed rounding, on a float) without being the exact sum, or is about to
- * become a denormal: then the double is rounded to odd, which keeps what the second rounding needs.
+ * The sum is rounded to odd as a double, which keeps what the second rounding needs.
  */
 typedef f64 f64x2 __attribute__((vector_size(16)));
 typedef u64 u64x2 __attribute__((vector_size(16)));
@@ -248,44 +237,14 @@ LANES_FN f32x8 lanes_fma_odd(f32x8 a, f32x8 b, f32x8 c)
     }
     return r;
 }
-/* Four lanes rounded twice; ret_doubt: lanes where that may be wrong. */
-LANES_FN __m128 lanes_fma_twice(__m128 a, __m128 b, __m128 c, __m128i *ret_doubt)
-{
-    const __m128i below = _mm_set1_epi32(0x1fffffff), middle = _mm_set1_epi32(0x10000000);
-    const __m128i least = _mm_set1_epi32(0x38100000); /* of normal floats: high half of 2^-126 */
-    __m128d s0 = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), _mm_cvtps_pd(c));
-    __m128d s1 =
-        _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(_mm_movehl_ps(a, a)), _mm_cvtps_pd(_mm_movehl_ps(b, b))),
-                   _mm_cvtps_pd(_mm_movehl_ps(c, c)));
-    __m128i low = (__m128i)_mm_shuffle_ps((__m128)s0, (__m128)s1, 0x88);
-    __m128i high = (__m128i)_mm_shuffle_ps((__m128)s0, (__m128)s1, 0xdd);
-    high = _mm_and_si128(high, _mm_set1_epi32(INT32_MAX));
-    __m128i tie = _mm_cmpeq_epi32(_mm_and_si128(low, below), middle);
-    __m128i tiny =
-        _mm_and_si128(_mm_cmplt_epi32(high, least), _mm_cmpgt_epi32(high, _mm_setzero_si128()));
-    *ret_doubt = _mm_or_si128(*ret_doubt, _mm_or_si128(tie, tiny));
-    return _mm_movelh_ps(_mm_cvtpd_ps(s0), _mm_cvtpd_ps(s1));
-}
 #endif
 
-LANES_FN f32x8 lanes_fma_f32(f32x8 a, f32x8 b, f32x8 c, uint32_t csr)
+LANES_FN f32x8 lanes_fma_f32(f32x8 a, f32x8 b, f32x8 c)
 {
 #ifdef __FMA__
-    (void)csr;
     return (f32x8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
-    __m128i doubt = _mm_setzero_si128();
-    __m128 x[2], y[2], z[2];
-    memcpy(x, &a, sizeof(x));
-    memcpy(y, &b, sizeof(y));
-    memcpy(z, &c, sizeof(z));
-    x[0] = lanes_fma_twice(x[0], y[0], z[0], &doubt);
-    x[1] = lanes_fma_twice(x[1], y[1], z[1], &doubt);
-    if (ZS_UNLIKELY(_mm_movemask_epi8(doubt) || (csr & _MM_ROUND_MASK) != _MM_ROUND_NEAREST))
-        return lanes_fma_odd(a, b, c);
-    f32x8 r;
-    memcpy(&r, x, sizeof(r));
-    return r;
+    return lanes_fma_odd(a, b, c);
 #endif
 }
 LANES_FN f64x8 lanes_fma_f64(f64x8 a, f64x8 b, f64x8 c)
@@ -377,63 +336,6 @@ typedef __m128d lanes_part_f64;
         out_;                                                                                      \
     })
 #endif
-
-/* The low and the high dwords of qwords: not of what was just computed, which gcc would take there
- * through memory. */
-#ifdef __AVX2__
-#define LANES_HALF(name, from)                                                                     \
-    LANES_FN u32x8 lanes_##name##_32(u64x8 a)                                                      \
-    {                                                                                              \
-        __m256 part[2];                                                                            \
-        memcpy(part, &a, sizeof(part));                                                            \
-        __m256 half =                                                                              \
-            _mm256_shuffle_ps(part[0], part[1], _MM_SHUFFLE(from + 2, from, from + 2, from));      \
-        return (u32x8)_mm256_permute4x64_pd((__m256d)half, _MM_SHUFFLE(3, 1, 2, 0));               \
-    }
-#else
-#define LANES_HALF(name, from)                                                                     \
-    LANES_FN u32x8 lanes_##name##_32(u64x8 a)                                                      \
-    {                                                                                              \
-        __m128 part[4], half[2];                                                                   \
-        u32x8 r;                                                                                   \
-        memcpy(part, &a, sizeof(part));                                                            \
-        LANES_UNROLL for (int i = 0; i < 2; i++) half[i] = _mm_shuffle_ps(                         \
-            part[2 * i], part[2 * i + 1], _MM_SHUFFLE(from + 2, from, from + 2, from));            \
-        memcpy(&r, half, sizeof(r));                                                               \
-        return r;                                                                                  \
-    }
-#endif
-LANES_HALF(low, 0)
-LANES_HALF(high, 1)
-#undef LANES_HALF
-
-/* The low dwords with their signs in the high ones. */
-LANES_FN s64x8 lanes_low_s64(u64x8 a)
-{
-    s64x8 r;
-#ifdef __AVX512F__
-    r = (s64x8)_mm512_srai_epi64(_mm512_slli_epi64((__m512i)a, 32), 32);
-#elif defined(__AVX2__)
-    __m256i part[2];
-    memcpy(part, &a, sizeof(part));
-    LANES_UNROLL for (int i = 0; i < 2; i++)
-    {
-        __m256i low = _mm256_shuffle_epi32(part[i], _MM_SHUFFLE(2, 2, 0, 0));
-        part[i] = _mm256_blend_epi32(part[i], _mm256_srai_epi32(low, 31), 0xaa);
-    }
-    memcpy(&r, part, sizeof(r));
-#else
-    __m128i part[4];
-    memcpy(part, &a, sizeof(part));
-    LANES_UNROLL for (int i = 0; i < 4; i++)
-    {
-        __m128i low = _mm_shuffle_epi32(part[i], _MM_SHUFFLE(2, 2, 0, 0));
-        part[i] = _mm_blend_epi16(part[i], _mm_srai_epi32(low, 31), 0xcc);
-    }
-    memcpy(&r, part, sizeof(r));
-#endif
-    return r;
-}
 
 /* Bit a + 2 * b + 4 * c of `function`, for each bit. */
 static inline u32x8 lanes_bfn(u32x8 a, u32x8 b, u32x8 c, uint32_t function)

@@ -32,19 +32,11 @@ LANES_FN u32x8 lanes_bfrev(u32x8 a)
 }
 LANES_FN u32x8 lanes_rol_u32(u32x8 a, u32x8 b)
 {
-#ifdef __AVX512VL__
-    return (u32x8)_mm256_rolv_epi32((__m256i)a, (__m256i)b);
-#else
     return a << (b & 31) | a >> (-b & 31);
-#endif
 }
 LANES_FN u32x8 lanes_ror_u32(u32x8 a, u32x8 b)
 {
-#ifdef __AVX512VL__
-    return (u32x8)_mm256_rorv_epi32((__m256i)a, (__m256i)b);
-#else
     return a >> (b & 31) | a << (-b & 31);
-#endif
 }
 LANES_FN u32x8 lanes_lzd(u32x8 a)
 {
@@ -95,74 +87,12 @@ LANES_FN u32x8 lanes_bfi2(u32x8 mask, u32x8 insert, u32x8 base)
 
 LANES_FN s64x8 lanes_mulw_s32(s32x8 a, s32x8 b)
 {
-#ifdef __AVX512F__
-    return (s64x8)_mm512_mul_epi32(_mm512_cvtepi32_epi64((__m256i)a),
-                                   _mm512_cvtepi32_epi64((__m256i)b));
-#elif defined(__AVX2__)
-    __m256i lo = _mm256_mul_epi32(_mm256_cvtepi32_epi64(_mm256_castsi256_si128((__m256i)a)),
-                                  _mm256_cvtepi32_epi64(_mm256_castsi256_si128((__m256i)b)));
-    __m256i hi = _mm256_mul_epi32(_mm256_cvtepi32_epi64(_mm256_extracti128_si256((__m256i)a, 1)),
-                                  _mm256_cvtepi32_epi64(_mm256_extracti128_si256((__m256i)b, 1)));
-    __m256i pair[2] = {lo, hi};
-    s64x8 r;
-    memcpy(&r, pair, sizeof(r));
-    return r;
-#else
     return LANES_CONVERT(s64, a) * LANES_CONVERT(s64, b);
-#endif
 }
 LANES_FN u64x8 lanes_mulw_u32(u32x8 a, u32x8 b)
 {
-#ifdef __AVX512F__
-    return (u64x8)_mm512_mul_epu32(_mm512_cvtepu32_epi64((__m256i)a),
-                                   _mm512_cvtepu32_epi64((__m256i)b));
-#elif defined(__AVX2__)
-    __m256i lo = _mm256_mul_epu32(_mm256_cvtepu32_epi64(_mm256_castsi256_si128((__m256i)a)),
-                                  _mm256_cvtepu32_epi64(_mm256_castsi256_si128((__m256i)b)));
-    __m256i hi = _mm256_mul_epu32(_mm256_cvtepu32_epi64(_mm256_extracti128_si256((__m256i)a, 1)),
-                                  _mm256_cvtepu32_epi64(_mm256_extracti128_si256((__m256i)b, 1)));
-    __m256i pair[2] = {lo, hi};
-    u64x8 r;
-    memcpy(&r, pair, sizeof(r));
-    return r;
-#else
     return LANES_CONVERT(u64, a) * LANES_CONVERT(u64, b);
-#endif
 }
-/* The high halves of these, of even and odd lanes apart. */
-#ifdef __AVX2__
-#define LANES_MULH(signedness)                                                                     \
-    LANES_FN u32x8 lanes_mulh_##signedness(u32x8 a, u32x8 b)                                       \
-    {                                                                                              \
-        __m256i x = (__m256i)a, y = (__m256i)b;                                                    \
-        __m256i even = _mm256_srli_epi64(_mm256_mul_##signedness(x, y), 32);                       \
-        __m256i odd = _mm256_mul_##signedness(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32)); \
-        return (u32x8)_mm256_blend_epi32(even, odd, 0xaa);                                         \
-    }
-#else
-#define LANES_MULH(signedness)                                                                     \
-    LANES_FN u32x8 lanes_mulh_##signedness(u32x8 a, u32x8 b)                                       \
-    {                                                                                              \
-        __m128i x[2], y[2];                                                                        \
-        u32x8 r;                                                                                   \
-        memcpy(x, &a, sizeof(a));                                                                  \
-        memcpy(y, &b, sizeof(b));                                                                  \
-        LANES_UNROLL for (int i = 0; i < 2; i++)                                                   \
-        {                                                                                          \
-            __m128i even = _mm_srli_epi64(_mm_mul_##signedness(x[i], y[i]), 32);                   \
-            __m128i odd =                                                                          \
-                _mm_mul_##signedness(_mm_srli_epi64(x[i], 32), _mm_srli_epi64(y[i], 32));          \
-            x[i] = _mm_blend_epi16(even, odd, 0xcc);                                               \
-        }                                                                                          \
-        memcpy(&r, x, sizeof(r));                                                                  \
-        return r;                                                                                  \
-    }
-#endif
-LANES_MULH(epi32)
-LANES_MULH(epu32)
-#undef LANES_MULH
-#define lanes_mulh_s32(a, b) lanes_mulh_epi32((u32x8)(a), (u32x8)(b))
-#define lanes_mulh_u32(a, b) lanes_mulh_epu32((a), (b))
 LANES_FN s64x8 lanes_addsat_s64(s64x8 a, s64x8 b)
 {
     u64x8 sum = (u64x8)a + (u64x8)b;

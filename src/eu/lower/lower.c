@@ -350,6 +350,7 @@ static void emit_block(struct zs_eu_lowering *l, uint32_t block)
     op->next_block = 1 + block * ZS_EU_PACKED_COUNTERS;
     op->aux = end - first;
     op->arg = (l->params->flags & ZS_EU_LOWER_COUNTS) != 0;
+    op->cls = (l->params->flags & ZS_EU_LOWER_HOOK_BLOCKS) != 0;
 }
 
 /* Flag bits must exist for every channel. */

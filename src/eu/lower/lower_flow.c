@@ -452,6 +452,7 @@ static void lower_send(struct zs_eu_lowering *l)
     zs_eu_mask(l, op);
     op->aux = (uint32_t)p->sends.count - 1;
     op->arg = send.send.d.eot;
+    op->cls = (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES) != 0;
 }
 
 /* ---- the table ---- */

@@ -45,16 +45,11 @@ bool zs_eu_type_is_signed(unsigned type)
            type == ZS_TYPE_V;
 }
 
-static enum zs_eu_row move_row_of_size(unsigned size_B)
+enum zs_eu_row zs_eu_move_row(unsigned type)
 {
     static const enum zs_eu_row rows[4] = {ZS_EU_ROW_MOV_8, ZS_EU_ROW_MOV_16, ZS_EU_ROW_MOV_32,
                                            ZS_EU_ROW_MOV_64};
-    return rows[__builtin_ctz(size_B | 16) & 3];
-}
-
-enum zs_eu_row zs_eu_move_row(unsigned type)
-{
-    return move_row_of_size(zs_eu_type_B(type));
+    return rows[zs_eu_type_log2(type) & 3];
 }
 
 enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
@@ -84,98 +79,17 @@ enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type)
 
 /* ---- rows ---- */
 
-/* One element to all channels. */
-static struct zs_eu_loc spread(struct zs_eu_lowering *l, unsigned size_B, struct zs_eu_loc one)
-{
-    uint32_t at = zs_eu_temp(l);
-
-    zs_eu_emit_row(l, move_row_of_size(size_B), at, &one, 1, false);
-    return (struct zs_eu_loc){at, false};
-}
-
-/* How the sources are read: one of the handlers' classes. */
-static unsigned class_for(const struct zs_eu_lowering *l, const struct zs_eu_loc *in,
-                          unsigned count)
-{
-    unsigned cls = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        cls |= in[i].scalar ? 1u << i : 0;
-    return l->n == 1 ? (unsigned)ZS_EU_CLASS_N1 : cls;
-}
-
-static bool has_class(const struct zs_eu_lowering *l, enum zs_eu_row row, unsigned cls)
-{
-    return l->handlers->row[row][cls] != NULL;
-}
-
-/* Nothing but numbers: compute one, and give it to all channels. */
-static struct zs_eu_op *emit_uniform(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
-                                     const struct zs_eu_loc *src, unsigned count, bool masked)
-{
-    unsigned n = l->n, chunks = l->chunks;
-    struct zs_eu_loc one = {zs_eu_temp(l), true};
-
-    l->n = l->chunks = 1;
-    zs_eu_emit_row(l, row, one.at, src, count, false);
-    l->n = n;
-    l->chunks = chunks;
-    return zs_eu_emit_row(l, move_row_of_size(zs_eu_row_infos[row].dst_B), dst, &one, 1, masked);
-}
-
-/* One element to two channels, whatever the mask, that the first does not overwrite: each by
- * itself. (A vector under a mask would be loaded, from stores that hosts cannot join: `mov (2|M0)
- * r4.10:ub r0.11<0>:ub` in a barrier's payload.) */
-static bool is_pair_of_one(const struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
-                           const struct zs_eu_loc *src, unsigned count)
-{
-    const struct zs_eu_row_info *info = &zs_eu_row_infos[row];
-    bool is_kept = src->at >= dst + info->dst_B || src->at + info->src_B[0] <= dst;
-
-    return is_kept && l->n == 2 && l->inst && l->inst->exec_size == 2 &&
-           l->inst->flags & ZS_INST_NOMASK && !l->inst->pred && l->lanes == UINT32_MAX &&
-           count == 1 && src->scalar && info->form == ZS_EU_FORM_PLAIN && !zs_eu_is_general(l);
-}
-
-static struct zs_eu_op *emit_pair(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
-                                  const struct zs_eu_loc *src)
-{
-    unsigned n = l->n, chunks = l->chunks;
-
-    l->n = l->chunks = 1;
-    zs_eu_emit_row(l, row, dst, src, 1, false);
-    struct zs_eu_op *op = zs_eu_emit_row(l, row, dst + zs_eu_row_infos[row].dst_B, src, 1, false);
-    l->n = n;
-    l->chunks = chunks;
-    return op;
-}
-
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                                 const struct zs_eu_loc *src, unsigned count, bool masked)
 {
-    if (masked && is_pair_of_one(l, row, dst, src, count))
-        return emit_pair(l, row, dst, src);
-    struct zs_eu_loc in[3] = {{0}};
-    unsigned scalars = 0;
-
-    for (unsigned i = 0; i < count; i++) {
-        in[i] = src[i];
-        scalars += in[i].scalar;
-    }
-    bool uniform = l->n > 1 && count > 1 && scalars == count;
-    if (uniform && zs_eu_row_infos[row].form == ZS_EU_FORM_PLAIN)
-        return emit_uniform(l, row, dst, src, count, masked);
-    /* not all rows have handlers for sources that are one element */
-    for (unsigned i = count; l->n > 1 && i-- > 0;)
-        if (in[i].scalar && !has_class(l, row, class_for(l, in, count)))
-            in[i] = spread(l, zs_eu_row_infos[row].src_B[i], in[i]);
-    unsigned cls = class_for(l, in, count);
-    zs_assert(has_class(l, row, cls));
     struct zs_eu_op *op = zs_eu_emit(l, row);
-    op->cls = (uint8_t)cls;
+
+    op->cls = l->n == 1 ? ZS_EU_CLASS_N1 : 0;
     op->dst = dst;
-    for (unsigned i = 0; i < count; i++)
-        op->src[i] = in[i].at;
+    for (unsigned i = 0; i < count; i++) {
+        op->src[i] = src[i].at;
+        op->cls |= (uint8_t)((src[i].scalar ? ZS_EU_CLASS_SCALAR0 : 0) << i);
+    }
     if (masked)
         zs_eu_mask(l, op);
     return op;

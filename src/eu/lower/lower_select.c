@@ -23,7 +23,7 @@ static const struct {
 static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, const struct zs_eu_op *op)
 {
     if (op->kind < ZS_EU_ROW_COUNT)
-        return l->handlers->row[op->kind][op->cls];
+        return l->handlers->row[op->kind];
     switch (op->kind) {
     case ZS_EU_KIND_GATHER:
         return l->handlers->gather[op->cls];
@@ -31,10 +31,6 @@ static zs_eu_op_fn *handler_of(const struct zs_eu_lowering *l, const struct zs_e
         return l->handlers->scatter[op->cls];
     case ZS_EU_KIND_DPAS:
         return (zs_eu_is_general(l) ? &zs_eu_dpas_base : l->dpas)->form[op->cls];
-    case ZS_EU_KIND_BLOCK:
-        return l->params->flags & ZS_EU_LOWER_HOOK_BLOCKS ? zs_eu_op_block_hooked : zs_eu_op_block;
-    case ZS_EU_KIND_SEND:
-        return l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES ? zs_eu_op_send_hooked : zs_eu_op_send;
     default:
         return kinds[op->kind].fn;
     }

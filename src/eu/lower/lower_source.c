@@ -237,29 +237,6 @@ unsigned zs_eu_modifier_type(const struct zs_isa_operand *op)
     return op->type == ZS_TYPE_UD || is_wide_acc(op) ? ZS_TYPE_Q : ZS_TYPE_D;
 }
 
-/* Every second dword as a qword, which is how addresses are made: one operation on qwords. false:
- * it is something else. */
-static bool load_low_dwords(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
-                            unsigned type, struct zs_eu_loc *ret)
-{
-    bool is_dword = op->type == ZS_TYPE_D || op->type == ZS_TYPE_UD;
-    uint16_t offset_B[ZS_EU_LANES_MAX];
-    struct zs_eu_place place;
-
-    if (op->kind != ZS_OPERAND_REG || op->file != ZS_FILE_GRF || !is_dword ||
-        (type != ZS_TYPE_Q && type != ZS_TYPE_UQ) || op->modifiers || l->n == 1 ||
-        zs_eu_is_general(l))
-        return false;
-    if (!zs_eu_place_of(l, op, false, &place) ||
-        !zs_eu_region_offsets(op, l->n, &place, 4, false, offset_B) ||
-        zs_eu_even_stride(offset_B, l->n) != 8)
-        return false;
-    zs_eu_mark_read(l, place.at - ZS_EU_OFFSET(grf), ZS_MIN(l->n * 8, place.limit_B));
-    *ret = zs_eu_to_temp(l, op->type == ZS_TYPE_D ? ZS_EU_ROW_LOW_S64 : ZS_EU_ROW_LOW_U64,
-                         (struct zs_eu_loc){place.at, false});
-    return true;
-}
-
 struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
                             enum zs_eu_modifiers mods)
 {
@@ -267,8 +244,6 @@ struct zs_eu_loc zs_eu_load(struct zs_eu_lowering *l, unsigned i, unsigned type,
     unsigned raw_type;
     struct zs_eu_loc loc;
 
-    if (load_low_dwords(l, op, type, &loc))
-        return loc;
     loc = load_raw(l, op, &raw_type);
 
     if (l->failed)

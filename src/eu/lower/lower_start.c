@@ -7,27 +7,6 @@
 #include "eu/lower/lower.h"
 #include "eu/lower/lower_operand.h"
 
-/* They touch their operands, flags and accumulators, and nothing else. */
-static const bool plain[128] = {
-    [ZS_OP_MOV] = true,  [ZS_OP_SEL] = true,  [ZS_OP_NOT] = true,   [ZS_OP_AND] = true,
-    [ZS_OP_OR] = true,   [ZS_OP_XOR] = true,  [ZS_OP_SHR] = true,   [ZS_OP_SHL] = true,
-    [ZS_OP_ASR] = true,  [ZS_OP_ROL] = true,  [ZS_OP_ROR] = true,   [ZS_OP_CMP] = true,
-    [ZS_OP_CMPN] = true, [ZS_OP_CSEL] = true, [ZS_OP_BFREV] = true, [ZS_OP_BFE] = true,
-    [ZS_OP_BFI1] = true, [ZS_OP_BFI2] = true, [ZS_OP_LZD] = true,   [ZS_OP_FBH] = true,
-    [ZS_OP_FBL] = true,  [ZS_OP_CBIT] = true, [ZS_OP_ADD] = true,   [ZS_OP_MUL] = true,
-    [ZS_OP_AVG] = true,  [ZS_OP_FRC] = true,  [ZS_OP_RNDU] = true,  [ZS_OP_RNDD] = true,
-    [ZS_OP_RNDE] = true, [ZS_OP_RNDZ] = true, [ZS_OP_ADD3] = true,  [ZS_OP_BFN] = true,
-    [ZS_OP_DP4A] = true, [ZS_OP_MAD] = true,  [ZS_OP_LRP] = true,   [ZS_OP_MATH] = true,
-    [ZS_OP_MAC] = true,  [ZS_OP_MACH] = true, [ZS_OP_MACL] = true,  [ZS_OP_ADDC] = true,
-    [ZS_OP_SUBB] = true,
-};
-
-static bool touches_operands_alone(const struct zs_isa_inst *inst)
-{
-    return inst->op < ZS_ARRAY_LEN(plain) && plain[inst->op] && inst->exec_size &&
-           !(inst->op == ZS_OP_MATH && inst->subfunction >= ZS_MATH_IDIV);
-}
-
 /* It does the same in all modes. */
 static bool has_no_modes(const struct zs_isa_inst *inst)
 {
@@ -35,9 +14,7 @@ static bool has_no_modes(const struct zs_isa_inst *inst)
 
     if (is_send || inst->op == ZS_OP_SYNC || inst->op == ZS_OP_NOP)
         return true;
-    if (!touches_operands_alone(inst) || inst->op == ZS_OP_MATH || inst->cond)
-        return false;
-    if (zs_eu_type_is_float(inst->dst.type))
+    if (inst->op == ZS_OP_MATH || inst->cond || zs_eu_type_is_float(inst->dst.type))
         return false;
     for (unsigned i = 0; i < inst->source_count; i++)
         if (zs_eu_type_is_float(inst->src[i].type) || inst->src[i].file == ZS_FILE_CR)

@@ -262,24 +262,6 @@ static bool chunks_collide(const struct zs_eu_lowering *l, uint32_t dst, unsigne
     return !(dst <= src && dst_B <= src_B);
 }
 
-/* A strided move: let the gather that filled the temporary write the destination instead. */
-static bool gather_in_place(struct zs_eu_lowering *l, const struct target *target,
-                            struct zs_eu_loc src)
-{
-    struct zs_eu_program *p = l->program;
-    struct zs_eu_op *last = p->op_count ? &p->ops[p->op_count - 1] : NULL;
-    uint32_t dst = target->place.at, dst_end = dst + l->n * zs_eu_type_B(target->type);
-
-    if (!last || last->inst != l->index || last->dst != src.at || last->kind != ZS_EU_KIND_GATHER ||
-        last->cls != zs_eu_type_log2(target->type))
-        return false;
-    if (l->n > 8 && last->src[0] < dst_end && dst < last->src[0] + l->n * last->src[1])
-        return false;
-    last->dst = dst;
-    zs_eu_mask(l, last);
-    return true;
-}
-
 void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2],
                           struct zs_eu_loc *src, unsigned count, unsigned type)
 {
@@ -312,8 +294,7 @@ bool zs_eu_compute_direct(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned
                                                   src[i].at, zs_eu_row_infos[row].src_B[i]);
     if (!direct)
         return false;
-    if (row != zs_eu_move_row(target.type) || !gather_in_place(l, &target, src[0]))
-        zs_eu_emit_row(l, row, target.place.at, src, count, true);
+    zs_eu_emit_row(l, row, target.place.at, src, count, true);
     if (inst->cond)
         set_flags(l, (struct zs_eu_loc){target.place.at, l->n == 1}, target.type);
     zs_eu_after_store(l);

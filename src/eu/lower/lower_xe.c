@@ -25,69 +25,21 @@ void zs_eu_lower_add3(struct zs_eu_lowering *l)
     zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
 }
 
-/*
- * Functions that are two operations, which is what the compiler makes them of mostly. ret_order:
- * the sources of the first operation, and the one that its result is joined with. false: it is
- * none.
- */
-static bool is_two_operations(unsigned function, enum zs_eu_row ret_rows[2], unsigned ret_order[3])
-{
-    static const struct {
-        enum zs_eu_row row;
-        uint8_t table; /* bit a + 2 * b */
-    } rows[] = {{ZS_EU_ROW_AND_32, 8}, {ZS_EU_ROW_OR_32, 14}, {ZS_EU_ROW_XOR_32, 6}};
-    enum { ROWS = 3, FIRST = ROWS * ROWS, ALL = 3 * FIRST };
-
-    for (unsigned k = 0; k < ALL; k++) {
-        unsigned last = k / FIRST, x = last == 0, y = last == 2 ? 1 : 2;
-        unsigned first_row = k % FIRST / ROWS, second_row = k % ROWS, made = 0;
-        for (unsigned i = 0; i < 8; i++) {
-            unsigned joined = rows[first_row].table >> ((i >> x & 1) + 2 * (i >> y & 1)) & 1;
-            made |= (rows[second_row].table >> (joined + 2 * (i >> last & 1)) & 1u) << i;
-        }
-        if (made != function)
-            continue;
-        ret_rows[0] = rows[first_row].row;
-        ret_rows[1] = rows[second_row].row;
-        ret_order[0] = x;
-        ret_order[1] = y;
-        ret_order[2] = last;
-        return true;
-    }
-    return false;
-}
-
 /* Bit s0 + 2 * s1 + 4 * s2 of the function is the result's. */
 void zs_eu_lower_bfn(struct zs_eu_lowering *l)
 {
     struct zs_eu_loc src[3];
-    unsigned type = widest_B(l, true) == 8 ? ZS_TYPE_NONE : ZS_TYPE_UD, order[3];
-    enum zs_eu_row rows[2];
 
-    if (any_float_src(l) || dst_is_float(l) || type == ZS_TYPE_NONE) {
+    if (any_float_src(l) || dst_is_float(l) || widest_B(l, true) == 8) {
         unmodelled(l, "this type");
         return;
     }
-    load_all(l, type, ZS_EU_MOD_LOGIC, src);
+    load_all(l, ZS_TYPE_UD, ZS_EU_MOD_LOGIC, src);
     if (l->failed)
         return;
     uint32_t at = zs_eu_temp(l);
-    if (is_two_operations(l->inst->subfunction, rows, order) &&
-        !(l->params->flags & ZS_EU_LOWER_GENERAL)) {
-        const struct zs_eu_loc first[2] = {src[order[0]], src[order[1]]};
-        const struct zs_eu_loc second[2] = {{at, l->n == 1}, src[order[2]]};
-        zs_eu_emit_row(l, rows[0], at, first, 2, false);
-        zs_eu_compute(l, rows[1], type, second, 2);
-        return;
-    }
-    for (unsigned i = 0; i < 3 && l->n > 1; i++) /* numbers alone: the row keeps its function */
-        if (src[0].scalar && src[1].scalar && src[2].scalar) {
-            uint32_t wide = zs_eu_temp(l);
-            zs_eu_emit_row(l, zs_eu_move_row(type), wide, &src[i], 1, false);
-            src[i] = (struct zs_eu_loc){wide, false};
-        }
     zs_eu_emit_row(l, ZS_EU_ROW_BFN_32, at, src, 3, false)->aux = l->inst->subfunction;
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
 }
 
 /* src0 plus the products of the four bytes of src1 and src2. */

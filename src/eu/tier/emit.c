@@ -250,7 +250,7 @@ static void read_ones(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned 
 {
     for (unsigned i = 0; i < 3; i++) {
         unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
-        if (size_B && (op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1))
+        if (size_B && (op->cls >> i & 1))
             ret[i] = zs_eu_emit_splat(e, zs_eu_emit_read_one(e, op->src[i], size_B), size_B, lanes);
     }
 }
@@ -261,7 +261,7 @@ static void row_sources(struct zs_eu_emit *e, const struct zs_eu_op *op, const u
 {
     for (unsigned i = 0; i < 3; i++) {
         unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
-        bool one = op->cls == ZS_EU_CLASS_N1 || op->cls >> i & 1;
+        bool one = op->cls >> i & 1;
         if (!size_B)
             continue;
         zs_eu_emit_lanes_at(e, op, op->src[i], size_B);

@@ -9,21 +9,11 @@
 #include "eu/exec/lanes_math.h"
 
 struct thread {
-    uint32_t host_csr, cr0[4];
+    uint32_t cr0[4];
 };
 struct op {
     uint32_t aux;
 };
-
-/* What lanes.h has by shuffles, for gcc: here each lane is by itself. */
-#define lanes_move_u64(a) (a)
-#define lanes_low_32(a)   __builtin_convertvector(a, u32x8)
-#define lanes_high_32(a)  __builtin_convertvector((a) >> 32, u32x8)
-#define WIDE(T, a)        __builtin_convertvector(a, T##x8)
-#undef lanes_mulh_s32
-#undef lanes_mulh_u32
-#define lanes_mulh_s32(a, b) __builtin_convertvector((WIDE(s64, a) * WIDE(s64, b)) >> 32, u32x8)
-#define lanes_mulh_u32(a, b) __builtin_convertvector((WIDE(u64, a) * WIDE(u64, b)) >> 32, u32x8)
 
 /* Of arguments below LANES_SIN_LIMIT: emit.c sees to it that there are no others. */
 #define lanes_sin(a) LANES_PICK(f32, LANES_IS(f32, eq, a, 0), a, lanes_sin_quadrant(a, 0))
