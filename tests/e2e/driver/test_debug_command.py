@@ -295,7 +295,7 @@ class Debug(Debugging):
         r = debug('tbreak nbody.cl:29', 'run', 'print nothing', 'print me +', 'print me / 0', 'print here.q', 'print tile[',
                   'print $r999', 'print 1 ? 2', 'print 0 ? nothing : 2', 'print 0 && (', 'print 0 && me.', 'x/4 8', 'set variable me', 'thread 99', 'lane 31')
         self.assertEqual(len(r.stderr.splitlines()), 14, r.stderr)
-        self.assertEqual(debug('run', app=['/no/such/program']).returncode, 1)
+        self.assertEqual(debug('run', app=['/no/such/program']).returncode, 127)
         self.assertEqual(subprocess.run([ZESCOPE, 'debug'], env=environment(), stderr=subprocess.PIPE,
                                         timeout=240).returncode, 2)
 
