@@ -95,11 +95,25 @@ static uint32_t unpack_float(uint32_t raw, uint32_t bits)
     return zs_small_to_float(raw, bits - 5);
 }
 
+static uint32_t unpack_srgb(uint32_t raw, uint32_t bits)
+{
+    double value = (double)raw / (double)ones(bits);
+    return float_bits(
+        (float)(value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)));
+}
+
 static unpack_fn *const unpackers[] = {
     [ZS_PORT_FORMAT_UINT] = unpack_uint,   [ZS_PORT_FORMAT_SINT] = unpack_sint,
     [ZS_PORT_FORMAT_UNORM] = unpack_unorm, [ZS_PORT_FORMAT_SNORM] = unpack_snorm,
-    [ZS_PORT_FORMAT_FLOAT] = unpack_float,
+    [ZS_PORT_FORMAT_FLOAT] = unpack_float, [ZS_PORT_FORMAT_SRGB] = unpack_srgb,
 };
+
+/* Alpha is never that of a curve. */
+static enum zs_port_format_type type_of(const struct zs_port_format *format, uint32_t channel)
+{
+    bool is_linear = format->type == ZS_PORT_FORMAT_SRGB && channel == 3;
+    return is_linear ? ZS_PORT_FORMAT_UNORM : format->type;
+}
 
 static bool is_integer(const struct zs_port_format *format)
 {
@@ -111,13 +125,13 @@ void zs_port_format_unpack(const struct zs_port_format *format, const uint8_t *t
 {
     uint32_t dw[4] = {0};
     memcpy(dw, texel, format->texel_B);
-    unpack_fn *unpack = unpackers[format->type];
     for (uint32_t c = 0; c < 4; c++) {
         uint32_t bit = format->channel[c].bit, bits = format->channel[c].bits;
         if (bits == 0)
             ret_rgba[c] = c < 3 ? 0 : is_integer(format) ? 1 : float_bits(1.0f);
         else
-            ret_rgba[c] = unpack(dw[bit / 32] >> bit % 32 & ones(bits), bits);
+            ret_rgba[c] =
+                unpackers[type_of(format, c)](dw[bit / 32] >> bit % 32 & ones(bits), bits);
     }
 }
 
@@ -168,21 +182,28 @@ static uint32_t pack_float(uint32_t value, uint32_t bits)
     return zs_small_from_float(magnitude, bits - 5);
 }
 
+static uint32_t pack_srgb(uint32_t value, uint32_t bits)
+{
+    double v = clamped(value, 0.0);
+    v = v <= 0.0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - 0.055;
+    return (uint32_t)llrint(v * (double)ones(bits));
+}
+
 static pack_fn *const packers[] = {
     [ZS_PORT_FORMAT_UINT] = pack_uint,   [ZS_PORT_FORMAT_SINT] = pack_sint,
     [ZS_PORT_FORMAT_UNORM] = pack_unorm, [ZS_PORT_FORMAT_SNORM] = pack_snorm,
-    [ZS_PORT_FORMAT_FLOAT] = pack_float,
+    [ZS_PORT_FORMAT_FLOAT] = pack_float, [ZS_PORT_FORMAT_SRGB] = pack_srgb,
 };
 
 void zs_port_format_pack(const struct zs_port_format *format, const uint32_t rgba[4],
                          uint8_t *texel)
 {
     uint32_t dw[4] = {0};
-    pack_fn *pack = packers[format->type];
     for (uint32_t c = 0; c < 4; c++) {
         uint32_t bit = format->channel[c].bit, bits = format->channel[c].bits;
-        if (bits)
-            dw[bit / 32] |= pack(rgba[c], bits) << bit % 32;
+        bool is_again = c && format->channel[0].bits && bit == format->channel[0].bit;
+        if (bits && !is_again)
+            dw[bit / 32] |= packers[type_of(format, c)](rgba[c], bits) << bit % 32;
     }
     memcpy(texel, dw, format->texel_B);
 }

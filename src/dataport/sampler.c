@@ -237,8 +237,8 @@ static struct tap axis_tap(const struct zs_port_sampler *sampler, uint32_t axis,
     }
     float shifted = u - 0.5f;
     int64_t low = floor_i64(shifted);
-    tap.weight = shifted - floorf(shifted);
-    if (!(tap.weight >= 0.0f && tap.weight < 1.0f))
+    tap.weight = shifted - floorf(shifted); /* may round to 1 */
+    if (!(tap.weight >= 0.0f && tap.weight <= 1.0f))
         tap.weight = 0.0f;
     tap.texel[0] = wrap_texel(low, size, sampler->wrap[axis]);
     tap.texel[1] = wrap_texel(low + 1, size, sampler->wrap[axis]);

@@ -63,6 +63,7 @@ enum zs_port_format_type {
     ZS_PORT_FORMAT_UNORM,
     ZS_PORT_FORMAT_SNORM,
     ZS_PORT_FORMAT_FLOAT,
+    ZS_PORT_FORMAT_SRGB, /* R, G, B; A is unorm */
 };
 
 struct zs_port_format {
@@ -79,11 +80,12 @@ const struct zs_port_format *zs_port_format_find(uint32_t code);
 size_t zs_port_format_count(void);
 const struct zs_port_format *zs_port_format_at(size_t index);
 
-/* Texel bytes to four 32-bit channels: float bits for unorm, snorm and float, integers else.
+/* Texel bytes to four 32-bit channels: integers as such, else float bits.
  * Absent R, G, B read 0, an absent A reads one. No swizzle. */
 void zs_port_format_unpack(const struct zs_port_format *format, const uint8_t *texel,
                            uint32_t ret_rgba[4]);
-/* The reverse: clamps to the format's range, rounds to nearest even. */
+/* The reverse: clamps to the format's range, rounds to nearest even. Of channels that share bits R
+ * is written. */
 void zs_port_format_pack(const struct zs_port_format *format, const uint32_t rgba[4],
                          uint8_t *texel);
 

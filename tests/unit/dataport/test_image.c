@@ -84,6 +84,8 @@ static double channel_value(enum zs_port_format_type type, uint32_t raw, uint32_
         return fmax((double)s / smax, -1);
     case ZS_PORT_FORMAT_SINT:
         return (double)s;
+    case ZS_PORT_FORMAT_SRGB: /* IEC 61966-2-1 */
+        return raw / max <= 0.04045 ? raw / max / 12.92 : pow((raw / max + 0.055) / 1.055, 2.4);
     default:
         return raw;
     }
@@ -109,7 +111,9 @@ static void formats_unpack_and_pack(void **state)
                 }
                 memcpy(&dw, texel + bit / 32 * 4, 4);
                 uint32_t raw = (uint32_t)((uint64_t)dw >> bit % 32 & ((1ull << bits) - 1));
-                double value = channel_value(format->type, raw, bits);
+                bool is_alpha = format->type == ZS_PORT_FORMAT_SRGB && c == 3;
+                double value =
+                    channel_value(is_alpha ? ZS_PORT_FORMAT_UNORM : format->type, raw, bits);
                 if (format->type == ZS_PORT_FORMAT_UINT)
                     assert_true(rgba[c] == raw);
                 else if (format->type == ZS_PORT_FORMAT_SINT)
@@ -138,7 +142,8 @@ static void packing_clamps_and_rounds(void **state)
         {0xC7, NAN, 0},           {0xC7, 1.5f / 255, 2}, {0xC9, -1.0f, 0x81},
         {0xC9, -9.0f, 0x81},      {0xC9, 0.5f, 64},      {0x10A, 1.0f, 0xffff},
         {0xF1, 1.0f, 0xffffffff}, {0x10E, 1.0f, 0x3c00}, {0x10E, 1e9f, 0x7c00},
-        {0xD3, -1.0f, 0},         {0xD3, 1.0f, 0x3c0},
+        {0xD3, -1.0f, 0},         {0xD3, 1.0f, 0x3c0},   {0xC8, 0.2158605f, 128},
+        {0xC8, 0.002f, 7},        {0x145, 0.5f, 128},    {0x116, 1.0f, 0x3c00},
     };
     static const struct {
         uint32_t code;
@@ -286,6 +291,9 @@ static void check_sample(struct fixture *f, uint32_t dimensions, bool is_array, 
         for (uint32_t i = 0; i < coordinates; i++) {
             float v = (float)((int32_t)(random_u32(seed) % 4000) - 1500) / 256.0f + 1.0f / 1024;
             at[lane][i] = sampler->normalized && i < dimensions ? v / 6 : v;
+            if (lane == 0 && !sampler->normalized && i < dimensions)
+                at[lane][i] =
+                    nextafterf(0.5f, 0.0f); /* just before the middle of the first texel */
             memcpy(f->src0 + grf_B + (i * lanes + lane) * 4, &at[lane][i], 4);
         }
     }
