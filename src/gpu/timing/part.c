@@ -21,8 +21,8 @@ enum {
     SUBSLICES_LEAST = 2, /* of a part, but of devices with as few as these, */
     SUBSLICES_FEW = 3,
     INSTRUCTIONS_MANY = 1000000, /* ... whose launches are replayed whole up to so many */
-    GROUPS_LEAST = 4,           /* for each part */
-    ALIKE = 16,                 /* parts' work differs by one in so many at most */
+    GROUPS_LEAST = 4,            /* for each part */
+    ALIKE = 16,                  /* parts' work differs by one in so many at most */
     LINES_FIRST = 1 << 12,
 };
 
