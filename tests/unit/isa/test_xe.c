@@ -451,7 +451,7 @@ static void inverse(void **state)
             if (opcode->form == ZS_FORM_NONE)
                 continue;
             assert_true(try_opcode(model, code, false, tries, &random) ||
-                        try_opcode(model, code, false, 12000, &random));
+                        try_opcode(model, code, false, 200000, &random)); /* few words are */
             if (has_compacted(opcode))
                 compacted += try_opcode(model, code, true, tries, &random);
         }
