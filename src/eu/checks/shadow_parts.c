@@ -10,9 +10,9 @@
  * operation that is not of the part leads back. Messages, branches and what finds registers by
  * addresses are of no part, and keep their shadows themselves.
  *
- * Under any mask a byte that a lane reads may be one that the same lane has written under that
- * mask: `owner` is the lane. What is written by a predicate alone stays partly what it was, so it
- * has to be defined before.
+ * A part has two forms: for all lanes on, and for any mask, where a byte that a lane reads may be
+ * one that the same lane has written under that mask: `owner` is the lane. What is written by a
+ * predicate alone stays partly what it was, so it has to be defined before.
  */
 #include "eu/checks/shadow_priv.h"
 #include "eu/lower/lower.h"
@@ -26,9 +26,9 @@ enum { NOBODY = 0, EVERYBODY = UINT8_MAX }; /* else 1 + lane */
 
 struct walk {
     struct zs_eu_program *p;
-    uint32_t ce; /* of the version; 0: any */
+    uint32_t ce; /* of the form; 0: any */
     uint8_t owner[ZS_EU_SHADOW_B], need[ZS_EU_SHADOW_B], define[ZS_EU_SHADOW_B];
-    bool has_parts, no_memory;
+    bool no_memory;
 };
 
 /* ---- running -----------------------------------------------------------------------------------
@@ -72,18 +72,19 @@ static const struct zs_eu_op *begin_part(struct zs_eu_thread *t, const struct zs
     const struct zs_eu_shadow_plan *plan = t->program->shadows;
     struct zs_eu_shadow *s = t->shadow;
     if (s) {
-        const struct zs_eu_shadow_part *part =
-            &plan->parts.items[plan->part_of[op - t->program->ops]];
-        if (ZS_UNLIKELY(!is_defined(s, plan, part->needs)) &&
-            !is_defined_by_lane(t, plan, part->needs_by_lane)) {
+        const struct zs_eu_shadow_form *form =
+            &plan->parts.items[plan->part_of[op - t->program->ops]]
+                 .form[t->ce == t->program->simd_mask];
+        if (ZS_UNLIKELY(!is_defined(s, plan, form->needs)) &&
+            !is_defined_by_lane(t, plan, form->needs_by_lane)) {
             const struct zs_eu_op *careful = op + plan->careful;
             return careful->fn(t, careful);
         }
-        const struct zs_eu_shadow_span *span = plan->spans.items + part->defines.first;
-        for (uint32_t i = 0; i < part->defines.count; i++)
+        const struct zs_eu_shadow_span *span = plan->spans.items + form->defines.first;
+        for (uint32_t i = 0; i < form->defines.count; i++)
             zs_eu_shadow_zero(s->bits + span[i].at_B, span[i].size_B);
-        if (part->masked.count && !is_defined(s, plan, part->masked))
-            define_by_lane(t, plan, part->masked_by_lane);
+        if (form->masked.count && !is_defined(s, plan, form->masked))
+            define_by_lane(t, plan, form->masked_by_lane);
     }
     return zs_eu_shadow_go_on(t, op);
 }
@@ -341,47 +342,57 @@ static struct zs_eu_shadow_range lanes_of(struct walk *w, const uint8_t *bytes, 
     return range;
 }
 
-static void make_part(struct walk *w, size_t first)
+static struct zs_eu_shadow_form make_form(struct walk *w)
 {
-    struct zs_eu_shadow_plan *plan = w->p->shadows;
-    struct zs_eu_shadow_part part = {.needs = spans_of(w, w->need, true, true),
+    struct zs_eu_shadow_form form = {.needs = spans_of(w, w->need, true, true),
                                      .defines = spans_of(w, w->define, true, false),
                                      .masked = spans_of(w, w->define, false, true)};
     if (!w->ce) {
-        part.needs_by_lane = lanes_of(w, w->need, true);
-        part.masked_by_lane = lanes_of(w, w->define, false);
+        form.needs_by_lane = lanes_of(w, w->need, true);
+        form.masked_by_lane = lanes_of(w, w->define, false);
+    }
+    memset(w->owner, NOBODY, sizeof(w->owner));
+    memset(w->need, NOBODY, sizeof(w->need));
+    memset(w->define, NOBODY, sizeof(w->define));
+    return form;
+}
+
+/* Operations [first, end). */
+static void make_part(struct walk *w, size_t first, size_t end, const bool *known)
+{
+    struct zs_eu_shadow_plan *plan = w->p->shadows;
+    struct zs_eu_shadow_part part;
+    for (unsigned all = 0; all < 2; all++) {
+        w->ce = all ? w->p->simd_mask : 0;
+        for (size_t i = first; i < end; i++)
+            add(w, &w->p->ops[i], known[i]);
+        part.form[all] = make_form(w);
     }
     plan->part_of[first] = (uint32_t)plan->parts.count;
     w->no_memory |= !ZS_VEC_PUSH(&plan->parts, part);
     w->p->ops[first].fn = begin_part;
-    memset(w->owner, NOBODY, sizeof(w->owner));
-    memset(w->need, NOBODY, sizeof(w->need));
-    memset(w->define, NOBODY, sizeof(w->define));
 }
 
-/* Operations [from, from + count), of a version. */
-static void make_parts(struct walk *w, size_t from, size_t count, zs_eu_op_fn *const *keeps,
+static void make_parts(struct walk *w, bool has_parts, size_t count, zs_eu_op_fn *const *keeps,
                        const bool *known)
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     size_t first = SIZE_MAX;
-    for (size_t i = from; i < from + count && !w->no_memory; i++) {
+    for (size_t i = 0; i < count && !w->no_memory; i++) {
         struct zs_eu_op *op = &w->p->ops[i], *careful = op + plan->careful;
-        if (w->has_parts && is_of_part(op)) {
+        if (has_parts && is_of_part(op)) {
             careful->fn = keeps[i] ? keeps[i] : plan->plain[i];
             first = first != SIZE_MAX ? first : keeps[i] ? i : SIZE_MAX;
-            if (first != SIZE_MAX)
-                add(w, op, known[i]);
             continue;
         }
         if (first != SIZE_MAX)
-            make_part(w, first);
+            make_part(w, first, i, known);
         first = SIZE_MAX;
         op->fn = keeps[i] ? keeps[i] : op->fn;
         careful->fn = end_careful;
     }
     if (first != SIZE_MAX)
-        make_part(w, first);
+        make_part(w, first, count, known);
 }
 
 bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
@@ -397,11 +408,7 @@ bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
             plan->plain[i] = p->ops[i].fn;
         plan->careful = count;
         w->p = p;
-        w->has_parts = has_parts;
-        for (size_t from = 0; from < count; from += p->op_count) {
-            w->ce = from ? p->full_ce : 0;
-            make_parts(w, from, p->op_count, keeps, known);
-        }
+        make_parts(w, has_parts, count, keeps, known);
         made = !w->no_memory;
     }
     free(w);

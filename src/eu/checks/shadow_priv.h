@@ -44,10 +44,13 @@ enum { ZS_EU_SHADOW_ALL = UINT8_MAX };
 struct zs_eu_shadow_range {
     uint32_t first, count;
 };
-struct zs_eu_shadow_part {
+struct zs_eu_shadow_form {
     struct zs_eu_shadow_range needs, needs_by_lane; /* the same, seen twice */
     struct zs_eu_shadow_range defines;              /* spans; for all lanes */
     struct zs_eu_shadow_range masked, masked_by_lane;
+};
+struct zs_eu_shadow_part {
+    struct zs_eu_shadow_form form[2]; /* [1]: all lanes of the program are on */
 };
 
 struct zs_eu_shadow_plan {
@@ -107,10 +110,10 @@ static inline void zs_eu_shadow_zero(uint8_t *at, uint32_t size_B)
 }
 
 /*
- * Operations (count, the versions behind each other, and as many careful ones behind them) get
- * handlers: keeps[i] does what operation i does to shadows, NULL where that is nothing; known[i]:
- * its result is the same whatever the sources are. Without parts threads may come from and go to
- * other programs in front of each instruction. false: no memory.
+ * Operations (count, and as many careful ones behind them) get handlers: keeps[i] does what
+ * operation i does to shadows, NULL where that is nothing; known[i]: its result is the same
+ * whatever the sources are. Without parts threads may come from and go to other programs in front
+ * of each instruction. false: no memory.
  */
 bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
                         zs_eu_op_fn *const *keeps, const bool *known);
