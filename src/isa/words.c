@@ -20,42 +20,18 @@ const struct zs_isa_word zs_isa_condition_words[ZS_ISA_CONDITION_WORDS] = {
     [ZS_COND_UN] = ZS_ISA_WORD("(un)"),
 };
 
-const struct zs_isa_word zs_isa_math_words[2][16] = {{
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(".inv"),
-                                                         ZS_ISA_WORD(".log"),
-                                                         ZS_ISA_WORD(".exp"),
-                                                         ZS_ISA_WORD(".sqt"),
-                                                         ZS_ISA_WORD(".rsqt"),
-                                                         ZS_ISA_WORD(".sin"),
-                                                         ZS_ISA_WORD(".cos"),
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(".fdiv"),
-                                                         ZS_ISA_WORD(".pow"),
-                                                         ZS_ISA_WORD(".idiv"),
-                                                         ZS_ISA_WORD(".iqot"),
-                                                         ZS_ISA_WORD(".irem"),
-                                                         ZS_ISA_WORD(".invm"),
-                                                         ZS_ISA_WORD(".rsqtm"),
-                                                     },
-                                                     {
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(".inv"),
-                                                         ZS_ISA_WORD(".log"),
-                                                         ZS_ISA_WORD(".exp"),
-                                                         ZS_ISA_WORD(".sqt"),
-                                                         ZS_ISA_WORD(".rsqt"),
-                                                         ZS_ISA_WORD(".sin"),
-                                                         ZS_ISA_WORD(".cos"),
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(".tanh"),
-                                                         ZS_ISA_WORD(".sigm"),
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(""),
-                                                         ZS_ISA_WORD(".invm"),
-                                                         ZS_ISA_WORD(".rsqtm"),
-                                                     }};
+#define W ZS_ISA_WORD
+#define MATH(f9, f10, f11, f12, f13)                                                               \
+    {                                                                                              \
+        W(""), W(".inv"), W(".log"), W(".exp"), W(".sqt"), W(".rsqt"), W(".sin"), W(".cos"),       \
+            W(""), W(f9), W(f10), W(f11), W(f12), W(f13), W(".invm"), W(".rsqtm")                  \
+    }
+const struct zs_isa_word zs_isa_math_words[2][16] = {
+    MATH(".fdiv", ".pow", ".idiv", ".iqot", ".irem"),
+    MATH(".tanh", ".sigm", "", "", ""),
+};
+#undef MATH
+#undef W
 
 const struct zs_isa_word zs_isa_sync_words[16] = {
     [0] = ZS_ISA_WORD(".nop"),    [2] = ZS_ISA_WORD(".allrd"),  [3] = ZS_ISA_WORD(".allwr"),
