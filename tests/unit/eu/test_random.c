@@ -737,10 +737,10 @@ static void change(struct random *r, struct ref_state *s, const struct undefined
 }
 
 static void run_shadowed(const struct code *code, const struct ref_state *s,
-                         const struct undefined *u, struct zs_eu_thread *t,
+                         const struct undefined *u, uint32_t flags, struct zs_eu_thread *t,
                          struct zs_eu_shadow *shadow)
 {
-    struct zs_eu_program *program = lower(code, ZS_EU_LOWER_DEFINED, ZS_EU_HOST_BEST);
+    struct zs_eu_program *program = lower(code, ZS_EU_LOWER_DEFINED | flags, ZS_EU_HOST_BEST);
     zs_eu_thread_init(t, program, UINT32_MAX);
     zs_eu_thread_set_control(t, s->cr0);
     memcpy(t->grf, s->grf, 128 * s->grf_B);
@@ -815,7 +815,7 @@ static void test_undefined(void **state)
         }
         end_thread(&code);
         random_undefined(&random, &before, &u);
-        run_shadowed(&code, &before, &u, a, shadow);
+        run_shadowed(&code, &before, &u, 0, a, shadow);
         for (unsigned k = 0; k < 4; k++) {
             changed = before;
             change(&random, &changed, &u);
@@ -828,6 +828,54 @@ static void test_undefined(void **state)
     free(b);
 }
 
+/* A few registers, which they write for each other. */
+static void random_insts(struct random *r, struct code *code)
+{
+    struct zs_isa_inst inst;
+    for (code->insts = 0; code->insts < INSTS_MAX; code->insts++) {
+        random_inst(r, RANDOM_MASKS | RANDOM_FLOAT | RANDOM_WIDE, &inst);
+        inst.dst.reg %= 8;
+        for (unsigned s = 0; s < inst.source_count; s++)
+            if (inst.src[s].kind == ZS_OPERAND_REG)
+                inst.src[s].reg %= 8;
+        encode(&inst, code->words + 2 * code->insts);
+    }
+    end_thread(code);
+}
+
+/* What is told of parts as a whole is what their operations do one by one. */
+static void test_parts(void **state)
+{
+    static struct zs_eu_shadow parts, each;
+    static struct ref_state before;
+    static struct undefined u;
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    const size_t grf = offsetof(struct zs_eu_thread, grf),
+                 flag = offsetof(struct zs_eu_thread, flag);
+
+    (void)state;
+    assert_non_null(t);
+    for (unsigned i = 0; i < SHADOW_ROUNDS; i++) {
+        struct random random = {50000000 + i};
+        struct code code = {.platform = ZS_ISA_GEN9};
+        random_insts(&random, &code);
+        random_state(&random, code.platform, &before);
+        random_undefined(&random, &before, &u);
+        memset(u.flag, 0, random_below(&random, 8) ? sizeof(u.flag) : 0);
+        for (unsigned reg = 0; reg < 128; reg++)
+            if (random_below(&random, 8))
+                memset(u.grf + reg * before.grf_B, 0, before.grf_B);
+        run_shadowed(&code, &before, &u, 0, t, &parts);
+        run_shadowed(&code, &before, &u, ZS_EU_LOWER_PLACES, t, &each);
+        if (memcmp(parts.bits + grf, each.bits + grf, sizeof(t->grf)) ||
+            memcmp(parts.bits + flag, each.bits + flag, sizeof(t->flag))) {
+            print_code(&code);
+            fail_msg("round %u, ce %x: by parts, other bits are not defined", i, before.ce);
+        }
+    }
+    free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -838,7 +886,7 @@ int main(void)
         cmocka_unit_test(test_xe_lp),      cmocka_unit_test(test_xe_hpg),
         cmocka_unit_test(test_xe_hpc),     cmocka_unit_test(test_xe2),
         cmocka_unit_test(test_xe3),        cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_starts),     cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
