@@ -24,10 +24,16 @@
 /* ---- bits of the shadow ------------------------------------------------------------------------
  */
 
+/* Of 1, 2, 4 or 8 bytes. */
 static inline uint64_t get(const uint8_t *at, uint32_t size_B)
 {
     uint64_t value = 0;
-    memcpy(&value, at, size_B);
+    if (size_B == 4)
+        memcpy(&value, at, 4);
+    else if (size_B == 8)
+        memcpy(&value, at, 8);
+    else
+        memcpy(&value, at, size_B == 2 ? 2 : 1);
     return value;
 }
 
@@ -124,6 +130,15 @@ static uint32_t written(const struct zs_eu_thread *t, const struct zs_eu_op *op)
     return zs_eu_active(t, op) & channels(op);
 }
 
+/* Whether some bit of the elements of these lanes is set. */
+static bool some_of(const uint8_t *at, uint32_t size_B, uint32_t lanes)
+{
+    uint64_t bits = 0;
+    for (; lanes; lanes &= lanes - 1)
+        bits |= get(at + (size_t)__builtin_ctz(lanes) * size_B, size_B);
+    return bits != 0;
+}
+
 /* All sources are defined, and the result is. false: not known. */
 static inline bool row_is_defined(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
@@ -131,11 +146,14 @@ static inline bool row_is_defined(struct zs_eu_thread *t, const struct zs_eu_op 
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     if (word_of(s, op->predicate))
         return false;
-    for (unsigned i = 0; i < 3 && row->src_B[i]; i++)
-        if (zs_eu_shadow_some(s->bits + op->src[i],
-                              (op->cls >> i & 1 ? 1u : op->count) * row->src_B[i]))
-            return false;
     uint32_t active = written(t, op);
+    for (unsigned i = 0; i < 3 && row->src_B[i]; i++) {
+        bool is_scalar = op->cls >> i & 1;
+        const uint8_t *at = s->bits + op->src[i];
+        if (zs_eu_shadow_some(at, (is_scalar ? 1u : op->count) * row->src_B[i]) &&
+            (is_scalar || some_of(at, row->src_B[i], active)))
+            return false;
+    }
     if (row->form == ZS_EU_FORM_CMP)
         define_flag(t, op, active, 0);
     if (row->form != ZS_EU_FORM_CMP || op->arg)
@@ -652,16 +670,20 @@ static zs_eu_op_fn *const kinds[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_SEND] = shadow_send,
 };
 
-/* Whether the result is the same whatever the sources are, which are one. */
+/* Whether the result is the same whatever the sources are, which are one; or nobody reads it, as
+ * where code waits for a message by moving what it brings to null. */
 static bool is_known(struct zs_eu_lowering *l, const struct zs_eu_op *op)
 {
+    bool is_row = op->kind < ZS_EU_ROW_COUNT, is_null = is_row && op->dst == ZS_EU_OFFSET(sink);
     bool is_xor = op->kind == ZS_EU_ROW_XOR_16 || op->kind == ZS_EU_ROW_XOR_32 ||
                   op->kind == ZS_EU_ROW_XOR_64;
-    bool compares = op->kind < ZS_EU_ROW_COUNT && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_CMP;
+    bool compares = is_row && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_CMP;
     struct zs_isa_inst inst;
-    if ((!is_xor && !compares) || op->inst >= l->program->inst_count ||
+    if ((!is_xor && !compares && !is_null) || op->inst >= l->program->inst_count ||
         !zs_eu_decode(l, l->program->insts[op->inst].offset_B, &inst))
         return false;
+    if (is_null && !compares)
+        return !inst.cond;
     return inst.op == (is_xor ? ZS_OP_XOR : ZS_OP_CMP) && inst.src[0].kind == ZS_OPERAND_REG &&
            !zs_eu_type_is_float(inst.src[0].type) &&
            !memcmp(&inst.src[0], &inst.src[1], sizeof(inst.src[0]));
