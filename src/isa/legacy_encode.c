@@ -92,6 +92,7 @@ static void encode_dst(struct zs_isa_encoder *e)
     if (in_align16(e) && dst->file == ZS_FILE_MME) {
         zs_enc_put(e, ZS_F_DST_REG, ZS_LEGACY_MME0);
         zs_enc_put(e, ZS_F_DST_CHAN_EN, dst->reg);
+        zs_enc_put(e, ZS_F_DST_SUBREG16, dst->subreg_B / 16);
         return;
     }
     zs_enc_put_register(e, ZS_F_DST_REG, dst);

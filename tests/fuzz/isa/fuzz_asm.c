@@ -33,6 +33,9 @@ static void print_and_assemble(const struct zs_isa_model *model, const uint8_t b
     struct zs_isa_asm_error error = {.size_B = sizeof(error)};
     if (!zs_isa_decode(model, bytes, &inst) || inst.op == ZS_OP_ILLEGAL)
         return;
+    /* the text of a second indirect descriptor without a first is that of a first */
+    if ((inst.flags & (ZS_INST_INDIRECT0 | ZS_INST_INDIRECT1)) == ZS_INST_INDIRECT1)
+        return;
     /* a jump is the thread's in assembly, with (W) or without, as for libiga64 */
     if (inst.op == ZS_OP_JMPI && !(inst.flags & ZS_INST_NOMASK))
         return;
