@@ -232,24 +232,12 @@ static uint32_t payload_at(const struct message *g, uint32_t at_B)
     return grf + g->send->d.src0_B + at_B;
 }
 
-static bool any_bits(const uint8_t *bits, uint32_t size_B)
-{
-    uint64_t all = 0, part;
-    for (; size_B >= sizeof(part); bits += sizeof(part), size_B -= (uint32_t)sizeof(part)) {
-        memcpy(&part, bits, sizeof(part));
-        all |= part;
-    }
-    for (uint32_t i = 0; i < size_B; i++)
-        all |= bits[i];
-    return all != 0;
-}
-
 /* These bytes of the payload decide where it goes. */
 static void check_bytes(const struct message *g, uint32_t at_B, uint32_t size_B, int lane)
 {
     uint32_t at = payload_at(g, at_B);
     struct zs_eu_shadow *s = g->t->shadow;
-    if (!any_bits(s->bits + at, size_B))
+    if (!zs_eu_shadow_some(s->bits + at, size_B))
         return;
     const struct zs_eu_undefined u = {
         .use = ZS_EU_USE_ADDRESS, .inst = g->send->d.inst, .lane = lane, .from = s->from[at / 4]};
@@ -290,9 +278,9 @@ static void check_addresses(const struct message *g)
     int offset = g->send->d.no_mask ? -1 : g->send->d.chan_offset;
     if (m->shape == ZS_PORT_SHAPE_LSC)
         first_B = 0;
-    bool looks =
-        size_B && (m->gather || g->send->d.gathers ||
-                   any_bits(g->t->shadow->bits + payload_at(g, first_B), size_B * m->lanes));
+    bool looks = size_B && (m->gather || g->send->d.gathers ||
+                            zs_eu_shadow_some(g->t->shadow->bits + payload_at(g, first_B),
+                                              size_B * m->lanes));
     for (uint32_t rest = looks ? g->mask : 0; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         check_bytes(g, first_B + lane * size_B, size_B, offset < 0 ? -1 : offset + (int)lane);
@@ -358,7 +346,7 @@ static void define_response(const struct message *g, const struct layout *l)
     if (!g->send->d.has_dst)
         return;
     if (!l->known || !l->by_lanes || (g->mask & all) == all) {
-        memset(s->bits + at, 0, m->rlen * (size_t)UNIT_B);
+        zs_eu_shadow_zero(s->bits + at, m->rlen * (uint32_t)UNIT_B);
         return;
     }
     for (uint32_t e = 0; (e + 1) * l->component_B <= m->rlen * (uint32_t)UNIT_B; e++)
@@ -492,7 +480,7 @@ static bool are_defined(const struct message *g, bool define)
             uint8_t *bits = shadow_of(g->d, host + at, &count);
             if (bits && define)
                 memset(bits, 0, count);
-            else if (bits && any_bits(bits, count))
+            else if (bits && zs_eu_shadow_some(bits, count))
                 return false;
         }
     }
@@ -516,11 +504,11 @@ static bool is_stored_undefined(const struct message *g)
         uint32_t grf_B = g->d->run->kernel->module->grf_B;
         bool any = false;
         for (uint32_t i = 0; i < g->send->d.mlen; i++)
-            any |= any_bits(s->bits + named_at(g, i * grf_B), grf_B);
+            any |= zs_eu_shadow_some(s->bits + named_at(g, i * grf_B), grf_B);
         return any;
     }
-    return (any_bits(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
-            any_bits(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B));
+    return (zs_eu_shadow_some(s->bits + grf + g->send->d.src0_B, g->m->mlen * (uint32_t)UNIT_B) ||
+            zs_eu_shadow_some(s->bits + grf + g->send->d.src1_B, g->m->xlen * (uint32_t)UNIT_B));
 }
 
 static void check_atomic(const struct message *g)
@@ -537,7 +525,7 @@ static void check_atomic(const struct message *g)
             uint32_t at = l->at + e * l->component_B + lane * l->slot_B + l->in_slot_B;
             if (l->is_named)
                 at = named_at(g, at);
-            if (!any_bits(s->bits + at, l->element_B))
+            if (!zs_eu_shadow_some(s->bits + at, l->element_B))
                 continue;
             const struct zs_eu_undefined u = {.use = ZS_EU_USE_ATOMIC,
                                               .inst = g->send->d.inst,

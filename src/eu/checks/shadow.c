@@ -78,7 +78,7 @@ static void define(struct zs_eu_shadow *s, uint32_t dst, uint32_t size_B, uint32
                    uint32_t all)
 {
     if ((active & all) == all) {
-        memset(s->bits + dst, 0, (size_t)size_B * (unsigned)__builtin_popcount(all));
+        zs_eu_shadow_zero(s->bits + dst, size_B * (unsigned)__builtin_popcount(all));
         return;
     }
     for (uint32_t m = active & all; m; m &= m - 1)

@@ -14,6 +14,9 @@
 
 #include "eu/eu.h"
 
+#include <emmintrin.h>
+#include <string.h>
+
 enum zs_eu_use {
     ZS_EU_USE_BRANCH,   /* lanes go where it says */
     ZS_EU_USE_MASK,     /* ... or take part in a message */
@@ -56,6 +59,37 @@ static inline void zs_eu_shadow_define(struct zs_eu_thread *t, const void *regis
 {
     if (t->shadow)
         memset(t->shadow->bits + ((const char *)registers - (const char *)t), 0, size_B);
+}
+
+/* Whether some bit of these bytes is set. */
+static inline bool zs_eu_shadow_some(const uint8_t *at, uint32_t size_B)
+{
+    uint64_t bits = 0;
+    __m128i wide = _mm_setzero_si128();
+    for (; size_B >= 16; at += 16, size_B -= 16) {
+        __m128i part;
+        memcpy(&part, at, sizeof(part));
+        wide = _mm_or_si128(wide, part);
+    }
+    for (; size_B >= 4; at += 4, size_B -= 4) {
+        uint32_t part;
+        memcpy(&part, at, sizeof(part));
+        bits |= part;
+    }
+    for (; size_B; at++, size_B--)
+        bits |= *at;
+    int zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(wide, _mm_setzero_si128()));
+    return bits || zeros != 0xffff;
+}
+
+static inline void zs_eu_shadow_zero(uint8_t *at, uint32_t size_B)
+{
+    for (; size_B >= 16; at += 16, size_B -= 16)
+        memset(at, 0, 16);
+    for (; size_B >= 4; at += 4, size_B -= 4)
+        memset(at, 0, 4);
+    for (; size_B; at++, size_B--)
+        *at = 0;
 }
 
 #endif

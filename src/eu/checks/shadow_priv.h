@@ -6,7 +6,6 @@
 #include "eu/checks/shadow.h"
 #include "eu/eu_priv.h"
 
-#include <emmintrin.h>
 #include <string.h>
 
 /* shadow_rule.c: one channel of a row: values, bits that are not defined. */
@@ -76,37 +75,6 @@ static inline const struct zs_eu_op *zs_eu_shadow_go_on(struct zs_eu_thread *t,
                                                         const struct zs_eu_op *op)
 {
     return t->program->shadows->plain[op - t->program->ops](t, op);
-}
-
-/* Whether some bit is set. */
-static inline bool zs_eu_shadow_some(const uint8_t *at, uint32_t size_B)
-{
-    uint64_t bits = 0;
-    __m128i wide = _mm_setzero_si128();
-    for (; size_B >= 16; at += 16, size_B -= 16) {
-        __m128i part;
-        memcpy(&part, at, sizeof(part));
-        wide = _mm_or_si128(wide, part);
-    }
-    for (; size_B >= 4; at += 4, size_B -= 4) {
-        uint32_t part;
-        memcpy(&part, at, sizeof(part));
-        bits |= part;
-    }
-    for (; size_B; at++, size_B--)
-        bits |= *at;
-    int zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(wide, _mm_setzero_si128()));
-    return bits || zeros != 0xffff;
-}
-
-static inline void zs_eu_shadow_zero(uint8_t *at, uint32_t size_B)
-{
-    for (; size_B >= 16; at += 16, size_B -= 16)
-        memset(at, 0, 16);
-    for (; size_B >= 4; at += 4, size_B -= 4)
-        memset(at, 0, 4);
-    for (; size_B; at++, size_B--)
-        *at = 0;
 }
 
 /*
