@@ -18,6 +18,7 @@ struct signals {
 
 /* For the handler, and for a thread that wants the application to end. */
 static atomic_int app_pid;
+static atomic_bool end_asked; /* perhaps before its number is known */
 
 static void pass_on(int signal_number)
 {
@@ -27,9 +28,16 @@ static void pass_on(int signal_number)
     errno = saved;
 }
 
+static void end_if_asked(void)
+{
+    if (app_pid > 0 && atomic_exchange(&end_asked, false))
+        pass_on(SIGTERM);
+}
+
 void zs_cli_end_app(void)
 {
-    pass_on(SIGTERM);
+    end_asked = true;
+    end_if_asked();
 }
 
 static void catch_signals(struct signals *s, sigset_t *ret_defaults)
@@ -82,6 +90,7 @@ int zs_cli_run_app(char **argv, char **environment, int one_more_signal, int *re
     int error = -posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     app_pid = error ? 0 : pid;
+    end_if_asked();
     sigprocmask(SIG_SETMASK, &mask, NULL);
     if (!error) {
         /* it keeps its number until nothing is passed on to it any more */
