@@ -323,9 +323,10 @@ void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_port *port = &w->port;
+    uint64_t *written = slm_written(run, group);
+    port->slm_filled_B = written == port->slm_written ? port->slm_filled_B : 0;
     port->slm = group->slm;
-    port->slm_written = slm_written(run, group);
-    port->slm_filled_B = 0;
+    port->slm_written = written;
     enter_own(run, port, thread_number(run, group, thread), thread);
     w->checked = group;
     port->named_barriers = &group->named;
@@ -716,8 +717,8 @@ static void give_place_back(struct zs_gpu_run *run, struct zs_gpu_worker *w, uin
 }
 
 /* It has its id, and none of its threads has run. */
-static void begin_group(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
-                        struct zs_gpu_group *group, uint64_t index)
+static void begin_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs_gpu_group *group,
+                        uint64_t index)
 {
     group->index = index;
     group->live = run->threads_per_group;
@@ -726,6 +727,7 @@ static void begin_group(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
     group->named.used = group->named.completed = 0;
     group->traced = run->trace && zs_timing_trace_samples(run->trace, index);
     memset(group->threads, 0, run->threads_per_group * sizeof(*group->threads));
+    w->port.slm_filled_B = 0;
     if (run->slm_B)
         memset(group->slm, 0, w->slm_stride_B);
     if (run->undefined)
