@@ -407,12 +407,29 @@ static uint64_t told_by(const struct zs_ze_device *device, struct zs_metrics *m)
     return told;
 }
 
+/* Puts it where it is counted, and unlocks that. Apart: what it needs of the stack launches that
+ * nobody counts do not. */
+static __attribute__((noinline)) void put_all(struct zs_ze_device *device,
+                                              const struct zs_ze_kernel *kernel,
+                                              const struct zs_gpu_result *result,
+                                              struct zs_metrics *const *all)
+{
+    struct zs_metric_stretch stretch = {0};
+    count(device, result, &stretch);
+    for (uint32_t i = 0; counting(device, i); i++) {
+        const struct share share = share_of(device, counting(device, i));
+        if (!all[i])
+            continue;
+        put_launch(all[i], kernel, result, &share, &stretch);
+        pthread_mutex_unlock(&all[i]->lock);
+    }
+}
+
 void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
                            const struct zs_ze_kernel *kernel, struct zs_gpu_result *result)
 {
     /* metrics may appear meanwhile: those that are there now */
     struct zs_metrics *all[1 + ZS_SUB_DEVICES_MAX] = {0};
-    struct zs_metric_stretch stretch = {0};
     uint64_t told = 0;
     for (uint32_t i = 0; counted && counting(device, i); i++) {
         all[i] = counting(device, i)->metrics;
@@ -423,16 +440,8 @@ void zs_metrics_launch_end(struct zs_ze_device *device, bool counted,
     }
     zs_engine_take(device, ZS_ORDINAL_COMPUTE, ZS_ENGINE_MODELLED, told, &result->start_ticks,
                    &result->end_ticks);
-    if (ZS_LIKELY(!counted))
-        return;
-    count(device, result, &stretch);
-    for (uint32_t i = 0; counting(device, i); i++) {
-        const struct share share = share_of(device, counting(device, i));
-        if (!all[i])
-            continue;
-        put_launch(all[i], kernel, result, &share, &stretch);
-        pthread_mutex_unlock(&all[i]->lock);
-    }
+    if (counted)
+        put_all(device, kernel, result, all);
 }
 
 void zs_metrics_mark(struct zs_metrics *m, uint32_t domain, uint64_t ticks, uint32_t value)
