@@ -206,7 +206,9 @@ void zs_eu_program_show(const struct zs_eu_program *p, enum zs_isa_platform plat
             shown = op->inst;
             zs_isa_decode_one(platform, zs_span_make(at->raw, at->size_B), &inst);
             size_t length = zs_isa_print_one(platform, &inst, 0, line);
-            zs_buf_printf(ret, "  %05x %.*s\n", at->offset_B, (int)length, line);
+            bool is_function = at->offset_B < p->kernel_B;
+            zs_buf_printf(ret, is_function ? "  f+%05x %.*s\n" : "  %05x %.*s\n",
+                          at->offset_B - (is_function ? 0 : p->kernel_B), (int)length, line);
         }
         put_op(p, op, ret);
     }
