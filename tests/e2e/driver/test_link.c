@@ -36,6 +36,13 @@ static void test_source(void **state)
             assert_int_equal(result, ZE_RESULT_ERROR_INVALID_ENUMERATION);
             continue;
         }
+        if (result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE) { /* later compilers: no front end */
+            char log[4096];
+            (void)try_module(e, desc.format, source, desc.inputSize, log, sizeof(log));
+            assert_non_null(strstr(log, "needs a libocloc that knows it: pass SPIR-V"));
+            OK(zeMemFree(e->context, p));
+            return;
+        }
         assert_int_equal(result, ZE_RESULT_SUCCESS);
         ze_kernel_handle_t kernel = kernel_of(module, "add");
         set(kernel, 0, sizeof(p), &p);
