@@ -5,12 +5,15 @@
  */
 #include "assembled.h"
 #include "compiler/host_code.h"
+#include "dataport/dataport.h"
 #include "encode.h"
 #include "eu/lower/show.h"
 #include "eu/tier/tier.h"
 #include "ref.h"
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { ROUNDS = 3, INSTS = 30 };
 
@@ -614,6 +617,192 @@ static void test_series(void **state)
     free(t);
 }
 
+/* ---- messages ---- */
+
+enum { ROW = 16, EDGE = 10 };
+
+/* A page of which a buffer has the first or the last EDGE dwords; nobody may touch what is around
+ * it. */
+struct edge {
+    uint8_t *pages;
+    size_t page_B;
+    uint32_t *words;
+    struct zs_port_surface surface;
+    struct zs_port port;
+};
+
+static void open_edge(struct edge *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->page_B = (size_t)sysconf(_SC_PAGESIZE);
+    ret->pages = mmap(NULL, 3 * ret->page_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(ret->pages != MAP_FAILED);
+    assert_int_equal(mprotect(ret->pages + ret->page_B, ret->page_B, PROT_READ | PROT_WRITE), 0);
+    ret->surface.kind = ZS_PORT_SURFACE_BUFFER;
+    ret->port.surfaces = &ret->surface;
+    ret->port.surface_count = 1;
+}
+
+static void close_edge(struct edge *edge)
+{
+    munmap(edge->pages, 3 * edge->page_B);
+}
+
+static void place_buffer(struct edge *edge, uint32_t count, bool at_end)
+{
+    uint8_t *page = edge->pages + edge->page_B;
+
+    edge->surface.size_B = count * UINT64_C(4);
+    edge->surface.base = page + (at_end ? edge->page_B - edge->surface.size_B : 0);
+    edge->words = (uint32_t *)(void *)edge->surface.base;
+    for (uint32_t i = 0; i < count; i++)
+        edge->words[i] = 1000 * i;
+}
+
+/* Lanes that are on add their index to the dword that it names; r6 and r7, where addresses are
+ * made, hold anything in the others. */
+static const char add_index[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                                "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"
+                                "(f0.0) if (16|M0) L1 L1\n"
+                                "shl (16|M0) r6.0<1>:d r1.0<8;8,1>:d 2:w\n"
+                                "send (16|M0) r12:w r6 0xC 0x04205E00\n"
+                                "add (16|M0) r12.0<1>:d r12.0<8;8,1>:d r1.0<8;8,1>:d\n"
+                                "sends (16|M0) null:w r6 r12 0x8C 0x04025E00\n"
+                                "L1:\n"
+                                "endif (16|M0) L2\n"
+                                "L2:\n";
+
+static void test_masked_neighbours(void **state)
+{
+    static const struct {
+        uint32_t on;
+        int32_t first; /* index of lane 0 */
+        bool at_end;
+        uint32_t strays; /* lanes whose index is something else */
+    } cases[] = {
+        {0x03ff, 0, true, 0},      {0x03f8, 0, true, 0},      {0x0001, 9, true, 0},
+        {0x0155, 0, true, 0},      {0xffc0, -6, false, 0},    {0x8000, -6, true, 0},
+        {0x03fe, 0, true, 0xfc01}, {0x0200, 0, true, 0xfdff}, {0xfc00, -10, false, 0x03ff},
+        {0x07ff, 0, true, 0},      {0xffff, -3, false, 0},    {0x03ff, 0, true, 0x8010},
+    };
+    static const struct zs_eu_tier_options plain = {0};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 8 * 32};
+    struct zs_eu_program *programs[2] = {NULL};
+    struct zs_diag diag = {0};
+    struct random random = {5};
+    struct edge edge;
+
+    (void)state;
+    assert_non_null(t);
+    params.code = code_of(add_index, "");
+    assert_int_equal(zs_eu_lower(&params, &programs[0], &diag), 0);
+    programs[1] = compiled_as(&params, &plain);
+    assert_non_null(programs[1]);
+    open_edge(&edge);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
+        uint32_t lanes[4][ROW]; /* r1, r3, none, r6 */
+        uint32_t want[EDGE];
+        for (uint32_t k = 0; k < EDGE; k++)
+            want[k] = 1000 * k;
+        for (uint32_t lane = 0; lane < ROW; lane++) {
+            uint32_t wild = (uint32_t)random_next(&random);
+            lanes[1][lane] = cases[i].on >> lane & 1;
+            lanes[0][lane] = cases[i].strays >> lane & 1 ? (lanes[1][lane] ? lane / 2 : wild)
+                                                         : (uint32_t)cases[i].first + lane;
+            lanes[3][lane] = lane % 2 ? wild : wild % 64 * 4;
+            if (lanes[1][lane] && lanes[0][lane] < EDGE)
+                want[lanes[0][lane]] = lanes[0][lane] * 1001;
+        }
+        for (unsigned how = 0; how < 2; how++) {
+            place_buffer(&edge, EDGE, cases[i].at_end);
+            memset(t, 0, sizeof(*t));
+            zs_eu_thread_init(t, programs[how], UINT16_MAX);
+            memcpy(t->grf + 1 * 32, lanes[0], sizeof(lanes[0]));
+            memcpy(t->grf + 3 * 32, lanes[1], sizeof(lanes[1]));
+            memcpy(t->grf + 6 * 32, lanes[3], sizeof(lanes[3]));
+            t->env = &edge.port;
+            assert_int_equal(zs_eu_run(t, programs[how], 1000), ZS_EU_EOT);
+            assert_memory_equal(edge.words, want, sizeof(want));
+        }
+    }
+    close_edge(&edge);
+    zs_eu_program_destroy(programs[0]);
+    zs_eu_program_destroy(programs[1]);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(t);
+}
+
+/* Each thread of a series stores its r0, which it has changed, where r1 says: of the second group,
+ * whose r0.1 is one more. */
+static void test_series_r0(void **state)
+{
+    const char *text = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                       "(W) add (1|M0) r0.3<1>:d r0.3<0;1,0>:d 1:w\n"
+                       "mov (8|M0) r12.0<1>:d r0.0<8;8,1>:d\n"
+                       "(W) mov (8|M0) r0.0<1>:d 99:w\n"
+                       "sends (8|M0) null:w r1 r12 0x4C 0x02026E00\n";
+    static const struct zs_eu_series_row rows[FOLLOWING] = {
+        {2, 10, 0, 0}, {4, 11, 0, 0}, {6, 12, 0, 0}, {8, 13, 0, 0}, {16, 17, 0, 0}};
+    static const struct zs_eu_tier_options options = {.own_B = 32, .own = 1 << 5 | 1 << 2};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 2 * 32};
+    uint32_t csr = zs_eu_host_csr(), saved = csr, own[FOLLOWING][8], r0[8];
+    struct zs_eu_program *programs[2] = {NULL};
+    struct zs_diag diag = {0};
+    struct edge edge;
+
+    (void)state;
+    assert_non_null(t);
+    params.code = code_of(text, "");
+    assert_int_equal(zs_eu_lower(&params, &programs[0], &diag), 0);
+    programs[1] = compiled_as(&params, &options);
+    assert_non_null(programs[1]);
+    for (uint32_t i = 0; i < FOLLOWING * 8; i++)
+        own[i / 8][i % 8] = 4 * i;
+    open_edge(&edge);
+    for (unsigned how = 0; how < 2; how++) {
+        place_buffer(&edge, FOLLOWING * 8, true);
+        memset(t, 0, sizeof(*t));
+        zs_eu_thread_init(t, programs[how], UINT16_MAX);
+        for (uint32_t thread = 0; thread < (how ? 2 : FOLLOWING); thread++) {
+            for (uint32_t i = 0; i < 8; i++)
+                r0[i] = 100 + i;
+            r0[1] += !how; /* of the second group */
+            r0[2] = rows[thread].r0_2;
+            r0[5] = rows[thread].r0_5;
+            if (thread < 1 + !how * FOLLOWING)
+                zs_eu_thread_restart(t, programs[how], UINT16_MAX);
+            else
+                assert_true(zs_eu_thread_repeat(t, programs[how], UINT16_MAX));
+            memcpy(t->grf, r0, sizeof(r0));
+            memcpy(t->grf + 32, own[thread], sizeof(own[0]));
+            t->env = &edge.port;
+            if (how && thread)
+                t->series = (struct zs_eu_series){.at = 1,
+                                                  .end = FOLLOWING,
+                                                  .groups = 1,
+                                                  .own = (const uint8_t *)own,
+                                                  .rows = rows};
+            assert_int_equal(zs_eu_run_among(t, programs[how], 1000, &csr), ZS_EU_EOT);
+        }
+        assert_int_equal(t->series.groups, 0);
+        for (uint32_t i = 0; i < FOLLOWING * 8; i++) {
+            const struct zs_eu_series_row *row = &rows[i / 8];
+            uint32_t k = i % 8, want = k == 2 ? row->r0_2 : k == 5 ? row->r0_5 : 100 + k;
+            assert_int_equal(edge.words[i], want + (k == 1) + (k == 3));
+        }
+    }
+    close_edge(&edge);
+    zs_eu_program_destroy(programs[0]);
+    zs_eu_program_destroy(programs[1]);
+    zs_eu_host_csr_restore(saved);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(t);
+}
+
 /* ---- what is printed and verified ---- */
 
 static void test_show(void **state)
@@ -643,7 +832,9 @@ int main(void)
         cmocka_unit_test(test_loop),          cmocka_unit_test(test_divergent_loop),
         cmocka_unit_test(test_overlap),       cmocka_unit_test(test_fault),
         cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_show),
-        cmocka_unit_test(test_repeated),      cmocka_unit_test(test_series),
+        cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_barrier),
+        cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
+        cmocka_unit_test(test_series_r0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
