@@ -673,6 +673,14 @@ void zs_eu_thread_set_control(struct zs_eu_thread *t, uint32_t cr0)
     zs_eu_control_register_changed(t);
 }
 
+/* It stands at a barrier, behind which it goes on in compiled code, with what another thread begins
+ * with as it was. */
+static bool stays_compiled(const struct zs_eu_program *p, const struct zs_eu_op *op)
+{
+    return op->kind == ZS_EU_KIND_WAIT && p->tier && !p->tier->overwrites &&
+           op[1].fn != p->tier->originals[op + 1 - p->ops];
+}
+
 /* Run for about `budget` instructions; returns how many were executed. */
 static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
 {
@@ -684,7 +692,11 @@ static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
     t->status = ZS_EU_OK;
     t->budget = (int64_t)budget;
     t->budget_start = budget;
-    op = op->fn(t, op);
+    if (!begins && stays_compiled(t->program, op)) {
+        begins = true;
+        op = op->fn(t, op);
+    }
+    op = op ? op->fn(t, op) : NULL;
     if (op || !begins)
         zs_eu_strayed(t);
     while (op)
@@ -694,20 +706,6 @@ static uint64_t run(struct zs_eu_thread *t, uint64_t budget)
     t->spent += executed;
     t->budget_start = (uint64_t)t->budget;
     return executed;
-}
-
-/* The same in pieces, between which the counters are settled. */
-static void run_counting(struct zs_eu_thread *t, uint64_t budget)
-{
-    for (;;) {
-        uint64_t executed = run(t, ZS_MIN(budget, (uint64_t)ZS_EU_SETTLE_RUN));
-        t->counters[0] += executed + 1;
-        if (t->counters[0] > ZS_EU_SETTLE_AFTER)
-            zs_eu_program_counters_settle(t->program, t->counters);
-        if (t->status != ZS_EU_BUDGET || executed >= budget)
-            return;
-        budget -= executed;
-    }
 }
 
 uint32_t zs_eu_host_csr(void)
@@ -729,10 +727,14 @@ enum zs_eu_status zs_eu_run_among(struct zs_eu_thread *t, const struct zs_eu_pro
     budget = ZS_MIN(budget, (uint64_t)1 << 62);
     if (t->host_csr != *host_csr)
         _mm_setcsr(t->host_csr);
-    if (t->counters)
-        run_counting(t, budget);
-    else
-        run(t, budget);
+    for (bool more = true; more;) { /* in pieces, between which the counters are settled */
+        uint64_t executed =
+            run(t, t->counters ? ZS_MIN(budget, (uint64_t)ZS_EU_SETTLE_RUN) : budget);
+        if (t->counters && (t->counters[0] += executed + 1) > ZS_EU_SETTLE_AFTER)
+            zs_eu_program_counters_settle(t->program, t->counters);
+        more = t->status == ZS_EU_BUDGET && executed < budget;
+        budget -= executed;
+    }
     *host_csr = t->host_csr;
     return (enum zs_eu_status)t->status;
 }
@@ -744,18 +746,18 @@ bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *pro
         dispatch_mask != program->full_ce || t->dispatched != dispatch_mask ||
         t->status != ZS_EU_EOT || t->follows & (uint32_t)ZS_EU_STRAYED)
         return false;
+    bool parted = t->ce != dispatch_mask;              /* where it ended */
+    clear(t, ZS_EU_OFFSET(passed_barriers) / 32 * 32); /* barriers leave flags there, and cr0 */
     t->sr0[0] = SR0_START;
-    t->msg0 = 0;
-    t->passed_barriers = 0;
+    t->sr0[2] = t->sr0[3] = t->ce = dispatch_mask;
+    t->passed_barriers = t->awaited_barrier = t->predicate = 0;
     t->executed = 0;
     t->resume = NULL;
     t->waiting = 0;
     t->merge_block = NO_BLOCK;
     t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;
-    if (t->ce != dispatch_mask) { /* it ended where lanes had parted */
-        t->ce = dispatch_mask;
+    if (parted)
         count_lanes(t);
-    }
     return true;
 }
 

@@ -261,9 +261,11 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     const struct zs_eu_program *program = traced     ? run->kernel->timed_program
                                           : compiled ? compiled
                                                      : w->program;
+    bool plain = program == compiled && !run->checks && !run->undefined;
+    bool repeats = !fresh && plain && zs_eu_thread_repeat(t, program, mask);
     if (fresh || t->program != program)
         zs_eu_thread_init(t, program, mask);
-    else
+    else if (!repeats)
         zs_eu_thread_restart(t, program, mask);
     if (traced)
         t->hooks = zs_timing_trace_thread(run->trace, w->index, group->index, thread);
@@ -273,13 +275,12 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     t->counters = w->counters;
     if (debug && w->debug)
         zs_gpu_debug_started(w, t);
-    uint32_t number = thread_number(run, group, thread);
     t->shadow = NULL;
     if (run->undefined)
-        zs_gpu_undefined_thread(run, w, t, state->slot, number);
-    number_thread(run->device->model, number, &t->sr0[0], &t->msg0);
-    fill_own(run, group, thread, number, t->grf);
-    fill_shared(run, t->grf);
+        zs_gpu_undefined_thread(run, w, t, state->slot, thread_number(run, group, thread));
+    fill_own(run, group, thread, own_row(run, w, group, thread, t), t->grf);
+    if (!repeats)
+        fill_shared(run, t->grf);
 }
 
 void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
@@ -501,12 +502,8 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
     struct zs_eu_thread *t = &w->threads[slot];
     const struct series series = {run, group};
     while (thread < count && zs_eu_thread_repeat(t, program, run->mask)) {
-        if (w->rows_of != group->place)
-            make_rows(run, w, group, t->sr0[0]);
         zs_gpu_enter_thread(run, w, group, thread);
-        t->sr0[0] = w->rows[thread].sr0_0;
-        t->msg0 = w->rows[thread].msg0;
-        fill_own(run, group, thread, thread_number(run, group, thread), t->grf);
+        fill_own(run, group, thread, own_row(run, w, group, thread, t), t->grf);
         uint32_t groups = groups_behind(run, w, group);
         t->series = (struct zs_eu_series){thread,  count,         groups, run->local_ids,
                                           w->rows, settle_series, &series};

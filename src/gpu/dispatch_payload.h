@@ -48,13 +48,12 @@ static inline uint32_t place_code(const struct zs_gpu_run *run, uint32_t thread)
 
 /* What is a thread's own of its payload: r0, per-thread data (facts: docs/gpu.md, "Payload"). */
 static inline void fill_own(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
-                            uint32_t thread, uint32_t number, uint8_t *grf)
+                            uint32_t thread, const struct zs_eu_series_row *row, uint8_t *grf)
 {
     typedef uint32_t quad __attribute__((vector_size(16)));
     /* as vectors: kernels copy r0 at once, and such a load waits for single stores */
-    const quad r0[2] = {
-        {0, group->id[0], place_code(run, thread), run->scratch_code},
-        {0, scratch_base(run, number) | fftid(run, number), group->id[1], group->id[2]}};
+    const quad r0[2] = {{0, group->id[0], row->r0_2, run->scratch_code},
+                        {0, row->r0_5, group->id[1], group->id[2]}};
     uint32_t per_thread_B = run->kernel->per_thread_B;
     memcpy(grf, &r0[0], sizeof(quad));
     memcpy(grf + sizeof(quad), &r0[1], sizeof(quad));
@@ -67,7 +66,8 @@ static inline void fill_shared(const struct zs_gpu_run *run, uint8_t *grf)
 {
     enum { R0_B = 32 };
     uint32_t grf_B = run->kernel->module->grf_B;
-    memset(grf + R0_B, 0, grf_B - R0_B);
+    if (grf_B > R0_B) /* no call for nothing */
+        memset(grf + R0_B, 0, grf_B - R0_B);
     copy_registers(grf + grf_B + run->kernel->per_thread_B, run->payload, run->kernel->inline_B);
 }
 
@@ -101,17 +101,23 @@ static inline void number_thread(const struct zs_gpu_model *model, uint32_t numb
     }
 }
 
-/* What compiled code changes from thread to thread of a group by itself. */
-static inline void make_rows(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                             const struct zs_gpu_group *group, uint32_t sr0_0)
+/* What differs between threads of a group by their numbers, as t begins with it; compiled code
+ * takes it from here by itself. */
+static inline const struct zs_eu_series_row *own_row(const struct zs_gpu_run *run,
+                                                     struct zs_gpu_worker *w,
+                                                     const struct zs_gpu_group *group,
+                                                     uint32_t thread, struct zs_eu_thread *t)
 {
-    w->rows_of = group->place;
-    for (uint32_t i = 0; i < run->threads_per_group; i++) {
+    for (uint32_t i = 0; w->rows_of != group->place && i < run->threads_per_group; i++) {
         uint32_t number = thread_number(run, group, i);
         w->rows[i] = (struct zs_eu_series_row){
-            place_code(run, i), scratch_base(run, number) | fftid(run, number), sr0_0, 0};
+            place_code(run, i), scratch_base(run, number) | fftid(run, number), t->sr0[0], 0};
         number_thread(run->device->model, number, &w->rows[i].sr0_0, &w->rows[i].msg0);
     }
+    w->rows_of = group->place;
+    t->sr0[0] = w->rows[thread].sr0_0;
+    t->msg0 = w->rows[thread].msg0;
+    return &w->rows[thread];
 }
 
 #endif

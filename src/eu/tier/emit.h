@@ -94,6 +94,7 @@ struct zs_eu_emit {
     bool uses_lane_arrays;  /* somebody goes lane by lane */
     bool area_used[ZS_EU_EMIT_AREAS];
     bool waits;         /* threads leave it at barriers */
+    bool overwrites;    /* ... and store over what another would begin with */
     bool follows;       /* threads of a series follow in it */
     bool following;     /* where one does is being written */
     uint8_t r0_changes; /* dwords of r0 that it writes */
@@ -238,6 +239,8 @@ void zs_eu_emit_follow(struct zs_eu_emit *e);
 /* Of a function in which threads follow: units that are a thread's own. */
 void zs_eu_emit_own(struct zs_eu_emit *e, void (*what)(struct zs_eu_emit *, uint32_t));
 void zs_eu_emit_next(struct zs_eu_emit *e);
+/* A unit is stored at a barrier: whether the next thread there still finds what it begins with. */
+void zs_eu_emit_overwrites(struct zs_eu_emit *e, uint32_t unit);
 
 /* ---- emit_live.c ---- */
 /* Segments of the program, and what is live at their starts. 0, -ENOMEM. */

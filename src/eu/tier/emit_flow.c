@@ -10,6 +10,7 @@
 #include "dataport/dataport.h"
 #include "eu/control.h"
 #include "eu/tier/emit.h"
+#include "eu/tier/tier_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -479,6 +480,9 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     bool is_last = next == e->segment_count || e->segments[next].first != index + 1;
     const struct zs_eu_emit_set *live = is_last ? NULL : &e->segments[next].live;
 
+    if (!e->dry && e->full)
+        zs_eu_emit_each_unit(e, live, zs_eu_emit_overwrites);
+
     if (op->kind == ZS_EU_KIND_WAIT) {
         unsigned waits = zs_eu_emit_label(e), passes = zs_eu_emit_label(e);
         uint32_t n0 = ZS_EU_OFFSET(n0) + 4 * (op->arg & ~(uint32_t)ZS_EU_WAIT_LEAVES);
@@ -487,6 +491,10 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_put_label(e, waits);
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
+        if (!e->full) /* what it stores may be over what another thread would begin with */
+            store_field(e, ZS_EU_OFFSET(follows),
+                        VALUE("or i32 %%v%u, %d", load_field(e, ZS_EU_OFFSET(follows)),
+                              (int)ZS_EU_STRAYED));
         give_up(e, live);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);

@@ -132,6 +132,20 @@ void zs_eu_emit_own(struct zs_eu_emit *e, void (*what)(struct zs_eu_emit *, uint
     }
 }
 
+void zs_eu_emit_overwrites(struct zs_eu_emit *e, uint32_t unit)
+{
+    const struct zs_eu_emit_set *live = &e->segments[start_of(e) + e->segment_count / 2].live;
+    uint32_t end = unit + (e->kind[unit] == ZS_EU_EMIT_LOW ? 2 : 1);
+
+    for (uint32_t at = unit; at < end; at++) {
+        bool stored = e->dirty[unit];
+        for (uint32_t i = 0; i < 8 && e->kind[unit] == ZS_EU_EMIT_WORDS; i++)
+            stored |= e->word_dirty[unit * 8 + i];
+        e->overwrites |=
+            stored && !zs_eu_emit_in_head(at * 32) && zs_eu_emit_has(live, at) && !is_own(e, at);
+    }
+}
+
 static void store_u32(struct zs_eu_emit *e, uint32_t at, unsigned value)
 {
     LINE("store i32 %%v%u, i32* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i32"));

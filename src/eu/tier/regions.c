@@ -244,6 +244,7 @@ static void put_read(struct plan *plan)
             if (live || !plan->taken[start])
                 plan->module->read[all][i / 64] |= UINT64_C(1) << i % 64;
         }
+        plan->module->read[all][ZS_EU_TIER_READ_ACC] |= e->overwrites ? ZS_EU_TIER_OVERWRITES : 0;
     }
 }
 

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhd1";
+static const char magic[8] = "zsEUhd3";
 
 /* ---- helpers ---- */
 
@@ -240,7 +240,8 @@ void zs_eu_tier_destroy(struct zs_eu_tier *tier)
 }
 
 /* Of what a new thread must find zero what compiled code reads. */
-static int clear_less(struct zs_eu_program *p, const struct blob *blob, unsigned all)
+static int clear_less(struct zs_eu_program *p, struct zs_eu_tier *tier, const struct blob *blob,
+                      unsigned all)
 {
     struct zs_eu_clear *fewer = calloc(ZS_EU_GRF_FILE_MAX_B / 32, sizeof(*fewer));
     uint64_t read[2][ZS_EU_TIER_READ_WORDS];
@@ -261,7 +262,8 @@ static int clear_less(struct zs_eu_program *p, const struct blob *blob, unsigned
     free(p->clear[all]);
     p->clear[all] = fewer;
     p->clear_count[all] = count;
-    if (!(read[0][ZS_EU_TIER_READ_ACC] | read[1][ZS_EU_TIER_READ_ACC]))
+    tier->overwrites = read[all][ZS_EU_TIER_READ_ACC] & ZS_EU_TIER_OVERWRITES;
+    if (!((read[0][ZS_EU_TIER_READ_ACC] | read[1][ZS_EU_TIER_READ_ACC]) & 1))
         p->read_acc_slots = 0;
     return 0;
 }
@@ -312,7 +314,7 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
         zs_eu_lanes_join;
     error = map_code(tier, blob.code);
     for (unsigned all = 0; all < 2 && !error; all++)
-        error = clear_less(p, &blob, all);
+        error = clear_less(p, tier, &blob, all);
     if (error) {
         zs_eu_tier_destroy(tier);
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory for compiled code");

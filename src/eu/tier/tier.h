@@ -21,6 +21,7 @@ enum {
     ZS_EU_TIER_CODE_MAX_B = 64 << 20,
     ZS_EU_TIER_READ_ACC = (ZS_EU_GRF_FILE_MAX_B / 32 + 63) / 64,
     ZS_EU_TIER_READ_WORDS = ZS_EU_TIER_READ_ACC + 1,
+    ZS_EU_TIER_OVERWRITES = 2,
 };
 
 /* A flag, behind ZS_EU_LOWER_*, of a program that is to be compiled: blocks have two versions. */
@@ -45,7 +46,8 @@ struct zs_eu_tier_entry {
 struct zs_eu_tier_module {
     struct zs_buf text;
     /* 32 bytes each of the register file that a thread's start has to find zero: with any lanes,
-     * with all; all, where the code is not compiled. In the last word: 1, or no accumulator */
+     * with all; all, where the code is not compiled. In the last word: 1, or no accumulator; and
+     * whether barriers store over any of it, or of what the environment gave the thread */
     uint64_t read[2][ZS_EU_TIER_READ_WORDS];
     uint32_t entry_count, function_count;
     struct zs_eu_tier_entry entries[ZS_EU_TIER_ENTRIES_MAX];
@@ -78,7 +80,9 @@ int zs_eu_tier_install(struct zs_eu_program *program, struct zs_span blob, struc
 
 /*
  * zs_eu_thread_restart() of a thread in whose registers all is still there that it began with, what
- * the environment gave it, too: compiled code ran from its start to its end. false: it is not so.
+ * the environment gave it, too: compiled code ran from its start to its end, and at barriers stored
+ * over nothing of it but the first register and what is a thread's own, which the environment gives
+ * anew. false: it is not so.
  */
 bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *program,
                          uint32_t dispatch_mask);

@@ -33,6 +33,7 @@ struct zs_eu_tier {
     const struct zs_eu_op *start;      /* where threads with all lanes start; NULL: not compiled */
     void *code;                        /* mapped */
     size_t code_B;
+    bool overwrites; /* what threads begin with, at barriers */
 };
 
 /* Of everything that compiled code knows of this build: structures, rows, kinds. */

@@ -496,6 +496,80 @@ static void test_repeated(void **state)
     free(t);
 }
 
+/* A thread that waits once, and is let go on: how many instructions it takes. */
+static uint64_t released(struct zs_eu_thread *t, const struct zs_eu_program *p, uint32_t *csr)
+{
+    assert_int_equal(zs_eu_run_among(t, p, 1000, csr), ZS_EU_BARRIER);
+    t->n0[0]++;
+    assert_int_equal(zs_eu_run_among(t, p, 1000, csr), ZS_EU_EOT);
+    return t->executed;
+}
+
+#define WAIT "(W) wait (1|M0) n0.0<0;1,0>:ud\n"
+#define COUNT_TO(r)                                                                                \
+    "L1:\n"                                                                                        \
+    "(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 1:w\n"                                               \
+    "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d " r ".0<0;1,0>:d\n"                          \
+    "(W&f0.0) jmpi L1\n"
+
+/* r30 counts to r31 or r2, behind a barrier that leaves what another thread begins with, or stores
+ * over it. */
+static void test_repeated_barrier(void **state)
+{
+    static const struct {
+        const char *text;
+        bool leaves;
+    } cases[] = {
+        {"(W) add (8|M0) r31.0<1>:d r2.0<0;1,0>:d 2:w\n" WAIT
+         "(W) mov (8|M0) r30.0<1>:d 0:w\n" COUNT_TO("r31"),
+         true},
+        {"(W) add (1|M0) r2.0<1>:d r2.0<0;1,0>:d 2:w\n" WAIT COUNT_TO("r2"), false},
+        {"(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 2:w\n" WAIT COUNT_TO("r2"), false},
+        {"cmp (16|M0) (lt)f0.0 null<1>:d r3.0<8;8,1>:d 3:w\n"
+         "(f0.0) if (16|M0) L2 L2\n"
+         "(W) add (1|M0) r2.0<1>:d r2.0<0;1,0>:d 2:w\n" WAIT "L2:\n"
+         "endif (16|M0) L3\n"
+         "L3:\n" COUNT_TO("r2"),
+         false},
+    };
+    static const struct zs_eu_tier_options options = {.own_B = 32};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    uint32_t csr = zs_eu_host_csr(), saved = csr;
+    char whole[1024];
+
+    (void)state;
+    assert_non_null(t);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
+        struct zs_eu_lower_params params = {
+            .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 5 * 32};
+        snprintf(whole, sizeof(whole), "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n%s",
+                 cases[i].text);
+        params.code = code_of(whole, "");
+        struct zs_eu_program *p = compiled_as(&params, &options);
+        assert_non_null(p);
+        memset(t, 0, sizeof(*t));
+        zs_eu_thread_init(t, p, UINT16_MAX);
+        for (uint32_t lane = 0; lane < 16; lane++)
+            memcpy(t->grf + 3 * 32 + lane * 4, &lane, sizeof(lane));
+        set_limit(t, 5);
+        uint64_t five = released(t, p, &csr);
+        for (unsigned turn = 0; turn < 3; turn++) {
+            assert_int_equal(zs_eu_thread_repeat(t, p, UINT16_MAX), cases[i].leaves);
+            if (!cases[i].leaves) {
+                zs_eu_thread_restart(t, p, UINT16_MAX);
+                set_limit(t, 5);
+            }
+            assert_int_equal(t->cr0[0], 0);
+            assert_int_equal(t->flag[0], 0);
+            assert_int_equal(released(t, p, &csr), five);
+        }
+        zs_eu_program_destroy(p);
+        zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    }
+    zs_eu_host_csr_restore(saved);
+    free(t);
+}
+
 /* ---- threads that follow in one run ---- */
 
 enum { FOLLOWING = 5, ILLEGAL_LIMIT = 77 };
