@@ -693,7 +693,7 @@ static void test_series(void **state)
 
 /* ---- messages ---- */
 
-enum { ROW = 16, EDGE = 10 };
+enum { ROW = 16, EDGE = 26 };
 
 /* A page of which a buffer has the first or the last EDGE dwords; nobody may touch what is around
  * it. */
@@ -754,10 +754,22 @@ static void test_masked_neighbours(void **state)
         bool at_end;
         uint32_t strays; /* lanes whose index is something else */
     } cases[] = {
-        {0x03ff, 0, true, 0},      {0x03f8, 0, true, 0},      {0x0001, 9, true, 0},
-        {0x0155, 0, true, 0},      {0xffc0, -6, false, 0},    {0x8000, -6, true, 0},
-        {0x03fe, 0, true, 0xfc01}, {0x0200, 0, true, 0xfdff}, {0xfc00, -10, false, 0x03ff},
-        {0x07ff, 0, true, 0},      {0xffff, -3, false, 0},    {0x03ff, 0, true, 0x8010},
+        /* all in the buffer, to its edge; lanes behind or in front of it are off, or are not */
+        {0x0155, 10, true, 0},
+        {0x03f8, 0, false, 0},
+        {0x7ffe, 10, true, 0},
+        {0x03ff, 16, true, 0},
+        {0x0001, 25, true, 0},
+        {0xffc0, -6, false, 0},
+        {0x8000, -15, false, 0},
+        {0x07ff, 16, true, 0},
+        {0xffff, -3, false, 0},
+        /* with others among them */
+        {0x03fe, 10, true, 0xfc01},
+        {0x7ffe, 10, true, 0x8001},
+        {0x0200, 16, true, 0xfdff},
+        {0xfc00, -10, false, 0x03ff},
+        {0x03ff, 0, true, 0x8010},
     };
     static const struct zs_eu_tier_options plain = {0};
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
