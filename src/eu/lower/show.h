@@ -13,8 +13,8 @@ const char *zs_eu_kind_name(unsigned kind);
 /*
  * The program as text: blocks, each instruction as it was decoded, and under it its operations:
  * what they are, the elements that they read and write (registers, accumulators, flags,
- * temporaries, constants), their mask. Offsets are the kernel's; those of functions before it, which
- * it may call, stand behind "f+". platform: of the code.
+ * temporaries, constants), their mask. Offsets are the kernel's; those of functions before it,
+ * which it may call, stand behind "f+". platform: of the code.
  */
 void zs_eu_program_show(const struct zs_eu_program *program, enum zs_isa_platform platform,
                         struct zs_buf *ret);
