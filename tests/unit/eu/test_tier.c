@@ -746,6 +746,18 @@ static const char add_index[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0
                                 "endif (16|M0) L2\n"
                                 "L2:\n";
 
+/* Interpreted and compiled. */
+static void make_both(const char *text, struct zs_eu_lower_params *params,
+                      const struct zs_eu_tier_options *options, struct zs_eu_program *ret[2])
+{
+    struct zs_diag diag = {0};
+
+    params->code = code_of(text, "");
+    assert_int_equal(zs_eu_lower(params, &ret[0], &diag), 0);
+    ret[1] = compiled_as(params, options);
+    assert_non_null(ret[1]);
+}
+
 static void test_masked_neighbours(void **state)
 {
     static const struct {
@@ -776,16 +788,12 @@ static void test_masked_neighbours(void **state)
     struct zs_eu_lower_params params = {
         .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 8 * 32};
     struct zs_eu_program *programs[2] = {NULL};
-    struct zs_diag diag = {0};
     struct random random = {5};
     struct edge edge;
 
     (void)state;
     assert_non_null(t);
-    params.code = code_of(add_index, "");
-    assert_int_equal(zs_eu_lower(&params, &programs[0], &diag), 0);
-    programs[1] = compiled_as(&params, &plain);
-    assert_non_null(programs[1]);
+    make_both(add_index, &params, &plain, programs);
     open_edge(&edge);
     for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
         uint32_t lanes[4][ROW]; /* r1, r3, none, r6 */
@@ -837,15 +845,11 @@ static void test_series_r0(void **state)
         .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 2 * 32};
     uint32_t csr = zs_eu_host_csr(), saved = csr, own[FOLLOWING][8], r0[8];
     struct zs_eu_program *programs[2] = {NULL};
-    struct zs_diag diag = {0};
     struct edge edge;
 
     (void)state;
     assert_non_null(t);
-    params.code = code_of(text, "");
-    assert_int_equal(zs_eu_lower(&params, &programs[0], &diag), 0);
-    programs[1] = compiled_as(&params, &options);
-    assert_non_null(programs[1]);
+    make_both(text, &params, &options, programs);
     for (uint32_t i = 0; i < FOLLOWING * 8; i++)
         own[i / 8][i % 8] = 4 * i;
     open_edge(&edge);
