@@ -148,6 +148,7 @@ static const struct later {
     {0x64a0, 2, 4, 8, 8, 1024, 16, true, true, true, false},   /* lnl */
     {0xb080, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* ptl */
     {0xb090, 1, 4, 8, 10, 1024, 16, true, true, true, false},  /* ptl-u */
+    {0xfd80, 1, 2, 8, 10, 1024, 16, true, true, true, false},  /* wcl */
     {0xd740, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-s */
     {0xd741, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-u */
 };
@@ -161,7 +162,7 @@ static bool is_hpg(uint32_t id)
 static bool is_hpc(uint32_t id)
 {
     return id >> 8 == 0x0b || id >> 8 == 0xe2 || id >> 8 == 0x64 || id >> 8 == 0xb0 ||
-           id >> 8 == 0xd7;
+           id >> 8 == 0xfd || id >> 8 == 0xd7;
 }
 
 /* Dot products came with Tiger Lake, those of matrices with DG2. */
