@@ -64,9 +64,9 @@ static int copy_row(struct zs_cs *cs, const struct side *to, const struct side *
     for (uint64_t at = 0; at < size_B;) {
         uint64_t part_B = run_B(to, to_x_B + at, run_B(from, from_x_B + at, size_B - at));
         const uint8_t *source =
-            zs_cs_memory(cs, place(from, from_x_B + at, row), part_B, false, diag);
+            zs_cs_touch(cs, place(from, from_x_B + at, row), part_B, false, diag);
         uint8_t *target =
-            source ? zs_cs_memory(cs, place(to, to_x_B + at, row), part_B, true, diag) : NULL;
+            source ? zs_cs_touch(cs, place(to, to_x_B + at, row), part_B, true, diag) : NULL;
         if (!target)
             return -EFAULT;
         memmove(target, source, part_B);
@@ -106,7 +106,7 @@ int zs_cs_color_fill(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struc
     int error = side_of(cs, &dw[1], dw[2], &dw[4], NULL, element_B, &to, diag);
     for (uint32_t row = 0; row < height && width && !error; row++) {
         uint64_t at = to.gpu_va + ((uint64_t)to.y + row) * to.pitch_B + (uint64_t)to.x * element_B;
-        uint8_t *target = zs_cs_memory(cs, at, (uint64_t)width * element_B, true, diag);
+        uint8_t *target = zs_cs_touch(cs, at, (uint64_t)width * element_B, true, diag);
         if (!target)
             return -EFAULT;
         for (uint32_t i = 0; i < width; i++)
@@ -127,9 +127,9 @@ int zs_cs_memory_copy(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
     int error = 0;
     for (uint32_t row = 0; row < height && !error; row++) {
         const uint8_t *source =
-            zs_cs_memory(cs, zs_cs_qword(dw + 5) + row * from_pitch_B, width_B, false, diag);
+            zs_cs_touch(cs, zs_cs_qword(dw + 5) + row * from_pitch_B, width_B, false, diag);
         uint8_t *target =
-            source ? zs_cs_memory(cs, zs_cs_qword(dw + 7) + row * to_pitch_B, width_B, true, diag)
+            source ? zs_cs_touch(cs, zs_cs_qword(dw + 7) + row * to_pitch_B, width_B, true, diag)
                    : NULL;
         if (!target)
             return -EFAULT;
@@ -149,8 +149,7 @@ int zs_cs_memory_set(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struc
         return zs_cs_refuse(cs, dw, count, diag);
     int error = 0;
     for (uint32_t row = 0; row < (type == MATRIX ? height : 1) && !error; row++) {
-        uint8_t *target =
-            zs_cs_memory(cs, zs_cs_qword(dw + 4) + row * pitch_B, width_B, true, diag);
+        uint8_t *target = zs_cs_touch(cs, zs_cs_qword(dw + 4) + row * pitch_B, width_B, true, diag);
         if (!target)
             return -EFAULT;
         memset(target, (int)(dw[6] >> 24), width_B);

@@ -108,6 +108,13 @@ struct zs_cs_ops {
                 struct zs_diag *diag);
     /* Nothing to do for a while: what memory() gave is let go. false: stop. turn: from 0 on. */
     bool (*pause)(void *ctx, uint32_t turn);
+    /* What orders engines, and what is ordered; all NULL: nobody asks. The value of a dword is
+     * stored when all before is done, or was read; a copy or a fill touches memory(), then the
+     * command is done. */
+    void (*synced)(void *ctx, const uint8_t *host, uint32_t value, bool is_store);
+    void (*touched)(void *ctx, const char *command, const uint8_t *host, uint64_t size_B,
+                    bool is_write);
+    void (*copied)(void *ctx);
 };
 struct zs_cs_params {
     bool is_xe_hpg; /* and later: COMPUTE_WALKER's threads load their payload; tiles of order 4 */

@@ -34,6 +34,7 @@ struct zs_cs {
     struct zs_cs_params params;
     /* where it is */
     uint64_t at_va, next_va;
+    const char *command; /* its name */
     uint64_t returns[DEPTH_MAX];
     uint32_t depth;
     uint64_t phase; /* batches, and what waits in them for all that is before */
@@ -70,6 +71,9 @@ uint8_t *zs_cs_memory(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool i
 int zs_cs_load32(struct zs_cs *cs, uint64_t gpu_va, uint32_t *ret, struct zs_diag *diag);
 int zs_cs_store32(struct zs_cs *cs, uint64_t gpu_va, uint32_t value, struct zs_diag *diag);
 int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_diag *diag);
+/* ... for a copy or a fill. */
+uint8_t *zs_cs_touch(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool is_write,
+                     struct zs_diag *diag);
 /* So much was copied: now and then others are let in, and what memory() gave is let go. */
 int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag);
 /* Which part of a walk is this tile's (WPARID), and how far from its address it writes when a bit

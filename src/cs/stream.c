@@ -49,12 +49,19 @@ uint8_t *zs_cs_memory(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool i
     return host;
 }
 
+static void will_store(const struct zs_cs *cs, const uint8_t *to, uint32_t value)
+{
+    if (cs->ops->synced)
+        cs->ops->synced(cs->ctx, to, value, true);
+}
+
 /* Hosts poll what is stored: it is stored at once, behind everything before it. */
 int zs_cs_store32(struct zs_cs *cs, uint64_t gpu_va, uint32_t value, struct zs_diag *diag)
 {
     uint8_t *to = zs_cs_memory(cs, gpu_va & ~3ull, 4, true, diag);
     if (!to)
         return -EFAULT;
+    will_store(cs, to, value);
     __atomic_store_n((uint32_t *)(void *)to, value, __ATOMIC_RELEASE);
     return 0;
 }
@@ -64,6 +71,8 @@ int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_d
     uint8_t *to = zs_cs_memory(cs, gpu_va & ~3ull, 8, true, diag);
     if (!to)
         return -EFAULT;
+    will_store(cs, to, (uint32_t)value);
+    will_store(cs, to + 4, (uint32_t)(value >> 32));
     if ((uintptr_t)to % 8 == 0) {
         __atomic_store_n((uint64_t *)(void *)to, value, __ATOMIC_RELEASE);
         return 0;
@@ -71,6 +80,15 @@ int zs_cs_store64(struct zs_cs *cs, uint64_t gpu_va, uint64_t value, struct zs_d
     __atomic_store_n((uint32_t *)(void *)to, (uint32_t)value, __ATOMIC_RELEASE);
     __atomic_store_n((uint32_t *)(void *)(to + 4), (uint32_t)(value >> 32), __ATOMIC_RELEASE);
     return 0;
+}
+
+uint8_t *zs_cs_touch(struct zs_cs *cs, uint64_t gpu_va, uint64_t size_B, bool is_write,
+                     struct zs_diag *diag)
+{
+    uint8_t *host = zs_cs_memory(cs, gpu_va, size_B, is_write, diag);
+    if (host && cs->ops->touched)
+        cs->ops->touched(cs->ctx, cs->command, host, size_B, is_write);
+    return host;
 }
 
 int zs_cs_moved(struct zs_cs *cs, uint64_t size_B, struct zs_diag *diag)
@@ -92,6 +110,8 @@ int zs_cs_load32(struct zs_cs *cs, uint64_t gpu_va, uint32_t *ret, struct zs_dia
     if (!from)
         return -EFAULT;
     *ret = __atomic_load_n((const uint32_t *)(const void *)from, __ATOMIC_ACQUIRE);
+    if (cs->ops->synced)
+        cs->ops->synced(cs->ctx, from, *ret, false);
     return 0;
 }
 
@@ -463,9 +483,10 @@ static bool is_always_run(const struct zs_cs_command *c)
 static int step(struct zs_cs *cs, struct zs_diag *diag)
 {
     uint32_t dw[LENGTH_MAX + 2];
-    int error = zs_cs_load32(cs, cs->at_va, &dw[0], diag);
-    if (error)
-        return error;
+    const uint8_t *at = zs_cs_memory(cs, cs->at_va, 4, false, diag);
+    if (!at)
+        return -EFAULT;
+    dw[0] = __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
     const struct zs_cs_command *c = zs_cs_find(dw[0]);
     if (!c)
         return zs_cs_fail(cs, diag, -ENOTSUP, "0x%08" PRIx32 " is no command that is known", dw[0]);
@@ -483,8 +504,11 @@ static int step(struct zs_cs *cs, struct zs_diag *diag)
     if (cs->is_off && !is_always_run(c))
         return 0;
     cs->has_moved = false;
-    error = c->run(cs, dw, count, diag);
+    cs->command = c->name;
+    int error = c->run(cs, dw, count, diag);
     /* what is copied takes the time that it takes here, and never none */
+    if (cs->has_moved && cs->ops->copied)
+        cs->ops->copied(cs->ctx);
     if (cs->has_moved)
         cs->ticks = ZS_MAX(cs->ticks + 1, cs->ops->ticks(cs->ctx));
     return error;

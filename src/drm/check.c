@@ -8,7 +8,9 @@
 
 #include "base/checks.h"
 #include "base/duration.h"
+#include "base/id_map.h"
 #include "base/reader.h"
+#include "cs/cs.h"
 #include "dwarf/place.h"
 #include "gpu/report.h"
 #include "gpu/walk.h"
@@ -199,9 +201,25 @@ static void on_found(void *context, const struct zs_gpu_finding *finding)
         tell(&f, sources);
 }
 
-/* ---- races between launches --------------------------------------------------------------------
- * Of one engine: what the host, other engines and the driver's own kernels do is not compared.
+/* ---- races between commands --------------------------------------------------------------------
+ * Launches of an engine that no phase parts (cs/cs.h); launches, copies and fills of different ones
+ * that met. Before a batch is what was over when it was submitted. Before what comes behind a look
+ * at memory is what the engine that has stored the value there had run; where that may have been
+ * the host, all that is over. What the host and the driver's own kernels touch is not compared.
  */
+
+enum { STORES_MAX = 1 << 16 };
+struct stored {
+    uint32_t value;
+    struct zs_past *past;
+};
+
+static struct {
+    pthread_mutex_t lock;       /* of all pasts, too */
+    struct zs_between *between; /* NULL: none yet */
+    struct zs_past *over;
+    struct zs_id_map stores; /* by host address */
+} order_all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void on_found_between(void *context, const struct zs_gpu_finding *f)
 {
@@ -220,38 +238,144 @@ static bool find_line(void *context, int64_t *offset_B, char *ret_text, size_t s
     return found;
 }
 
-void zs_drm_order_begin(struct zs_drm_order *order, uint64_t phase, struct zs_gpu_walk *walk,
-                        struct zs_between_command *command)
+static void begin_command(struct zs_drm_order *order, bool is_next,
+                          struct zs_between_command *command)
 {
-    *command = (struct zs_between_command){.between = NULL};
-    if (!(walk->flags & ZS_GPU_LAUNCH_CHECK_RACES))
-        return;
-    if (!order->between)
-        order->between = zs_between_create();
-    if (!order->between)
-        return;
-    if (order->phase != phase)
-        zs_past_add_all(order->between, &order->before);
-    order->phase = phase;
-    *command = (struct zs_between_command){.between = order->between,
-                                           .number = zs_between_number(order->between),
-                                           .past = zs_past_ref(order->before),
-                                           .memory = walk->memory,
-                                           .found = on_found_between};
-    zs_past_add(order->between, &command->past, command->number);
-    walk->command = command;
-    walk->find_line = find_line;
+    struct zs_between *b = order_all.between;
+    if (is_next)
+        zs_past_join(b, &order->before, order->mine);
+    command->between = b;
+    command->number = zs_between_number(b);
+    command->found = on_found_between;
+    command->past = zs_past_ref(order->before);
+    zs_past_add(b, &command->past, command->number);
 }
 
-void zs_drm_order_end(struct zs_between_command *command)
+/* With the lock held. false: there is no memory, or nobody asks. */
+static bool compares(void)
 {
+    if (!order_all.between && zs_drm_checks() & ZS_CHECK_RACE)
+        order_all.between = zs_between_create();
+    return order_all.between != NULL;
+}
+
+void zs_drm_order_begin(struct zs_drm_order *order, const struct zs_cs_walk *asked,
+                        struct zs_gpu_walk *walk, struct zs_between_command *command)
+{
+    *command = (struct zs_between_command){.memory = walk->memory};
+    if (!(walk->flags & ZS_GPU_LAUNCH_CHECK_RACES))
+        return;
+    pthread_mutex_lock(&order_all.lock);
+    if (compares()) {
+        begin_command(order, order->phase != asked->phase, command);
+        order->phase = asked->phase;
+        walk->command = command;
+        walk->find_line = find_line;
+    }
+    pthread_mutex_unlock(&order_all.lock);
+}
+
+bool zs_drm_order_copy(struct zs_drm_order *order, const char *name, struct zs_gpu_memory *memory,
+                       struct zs_between_command *command)
+{
+    pthread_mutex_lock(&order_all.lock);
+    *command = (struct zs_between_command){.name = name, .memory = memory};
+    if (compares())
+        begin_command(order, true, command);
+    pthread_mutex_unlock(&order_all.lock);
+    return command->between != NULL;
+}
+
+void zs_drm_order_end(struct zs_drm_order *order, struct zs_between_command *command)
+{
+    if (!command->between)
+        return;
+    pthread_mutex_lock(&order_all.lock);
+    zs_past_add(command->between, &order->mine, command->number);
+    zs_past_add(command->between, &order_all.over, command->number);
     zs_past_unref(command->past);
+    command->between = NULL;
+    pthread_mutex_unlock(&order_all.lock);
+}
+
+static void forget_stores(void)
+{
+    for (size_t i = 0; i < order_all.stores.capacity; i++) {
+        struct stored *stored = order_all.stores.slots[i].value;
+        zs_past_unref(stored ? stored->past : NULL);
+        free(stored);
+    }
+    zs_id_map_fini(&order_all.stores);
+    order_all.stores = (struct zs_id_map){0};
+}
+
+static void put_store(struct zs_drm_order *order, const uint8_t *host, uint32_t value)
+{
+    struct stored *stored = zs_id_map_get(&order_all.stores, (uintptr_t)host, 0);
+    if (!stored && order_all.stores.count >= STORES_MAX)
+        forget_stores();
+    struct stored *fresh = stored ? NULL : calloc(1, sizeof(*fresh));
+    if (!stored && (!fresh || zs_id_map_put(&order_all.stores, (uintptr_t)host, 0, fresh))) {
+        free(fresh);
+        return;
+    }
+    stored = stored ? stored : fresh;
+    zs_past_unref(stored->past);
+    stored->value = value;
+    stored->past = zs_past_ref(order->before);
+    zs_past_join(order_all.between, &stored->past, order->mine);
+}
+
+void zs_drm_order_sync(struct zs_drm_order *order, const uint8_t *host, uint32_t value,
+                       bool is_store)
+{
+    pthread_mutex_lock(&order_all.lock);
+    const struct stored *stored =
+        is_store ? NULL : zs_id_map_get(&order_all.stores, (uintptr_t)host, 0);
+    if (is_store)
+        put_store(order, host, value);
+    else if (stored && stored->value == value && value) /* 0: hosts signal events with it */
+        zs_past_join(order_all.between, &order->before, stored->past);
+    else
+        zs_past_join(order_all.between, &order->before, order_all.over);
+    pthread_mutex_unlock(&order_all.lock);
+}
+
+struct zs_past *zs_drm_order_now(void)
+{
+    pthread_mutex_lock(&order_all.lock);
+    struct zs_past *past = zs_past_ref(order_all.over);
+    pthread_mutex_unlock(&order_all.lock);
+    return past;
+}
+
+void zs_drm_order_after(struct zs_drm_order *order, const struct zs_past *past)
+{
+    pthread_mutex_lock(&order_all.lock);
+    zs_past_join(order_all.between, &order->before, past);
+    pthread_mutex_unlock(&order_all.lock);
+}
+
+void zs_drm_order_waited(struct zs_drm_order *order)
+{
+    pthread_mutex_lock(&order_all.lock);
+    zs_past_join(order_all.between, &order->before, order_all.over);
+    pthread_mutex_unlock(&order_all.lock);
 }
 
 void zs_drm_order_fini(struct zs_drm_order *order)
 {
+    zs_past_unref(order->mine);
     zs_past_unref(order->before);
-    zs_between_destroy(order->between);
+}
+
+/* What its parent has compared is left: somebody may have been at it. */
+void zs_drm_order_begin_child(void)
+{
+    pthread_mutex_init(&order_all.lock, NULL);
+    order_all.between = NULL;
+    order_all.over = NULL;
+    order_all.stores = (struct zs_id_map){0};
 }
 
 /* Where hardware threads have memory of their own. */

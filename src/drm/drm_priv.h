@@ -75,17 +75,29 @@ struct zs_drm_checked {
     const struct zs_gpu_walk *walk;
 };
 void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *checked);
-/* What an engine has run that nothing orders: for races between launches. */
+/* What an engine of a context runs, for races between commands of all engines. */
 struct zs_drm_order {
-    struct zs_between *between; /* NULL: none yet, or nobody asks */
-    struct zs_past *before;     /* this phase of the engine (cs/cs.h) */
-    uint64_t phase;
+    struct zs_past *mine;   /* what it has run */
+    struct zs_past *before; /* what is over before what it runs now */
+    uint64_t phase;         /* cs/cs.h */
 };
+/* All that is over now; the caller's reference. NULL: nobody asks. */
+struct zs_past *zs_drm_order_now(void);
+/* What is in `past` is over before all that comes; and all that is over now. */
+void zs_drm_order_after(struct zs_drm_order *order, const struct zs_past *past);
+void zs_drm_order_waited(struct zs_drm_order *order);
 /* Behind check_launch(), for as long as it runs. */
-void zs_drm_order_begin(struct zs_drm_order *order, uint64_t phase, struct zs_gpu_walk *walk,
-                        struct zs_between_command *command);
-void zs_drm_order_end(struct zs_between_command *command);
+void zs_drm_order_begin(struct zs_drm_order *order, const struct zs_cs_walk *asked,
+                        struct zs_gpu_walk *walk, struct zs_between_command *command);
+/* A copy or a fill: all before it in its engine is over. false: nobody asks. */
+bool zs_drm_order_copy(struct zs_drm_order *order, const char *name, struct zs_gpu_memory *memory,
+                       struct zs_between_command *command);
+/* The engine stores a value behind all that it has run, or has read one. */
+void zs_drm_order_sync(struct zs_drm_order *order, const uint8_t *host, uint32_t value,
+                       bool is_store);
+void zs_drm_order_end(struct zs_drm_order *order, struct zs_between_command *command);
 void zs_drm_order_fini(struct zs_drm_order *order);
+void zs_drm_order_begin_child(void);
 void zs_drm_tell_fault(const struct zs_drm_checked *checked, const struct zs_gpu_fault *fault);
 /* What an application may use of an object; the label of it. */
 void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_allocation *a);

@@ -2,6 +2,7 @@
 /* Contexts, and a thread for each of their engines that is used. */
 #include "drm/drm_priv.h"
 
+#include "base/checks.h"
 #include "cs/cs.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 struct job {
     struct job *next;
     struct zs_drm_batch batch;
+    struct zs_past *before; /* what was over when it was submitted */
 };
 
 struct zs_drm_queue {
@@ -24,6 +26,7 @@ struct zs_drm_queue {
     struct zs_cs *cs;
     struct zs_gpu_pin pin; /* of the VM's memory, while a batch runs */
     struct zs_drm_order order;
+    struct zs_between_command copy; /* that is under way */
     struct job *first, **last;
     _Atomic(bool) closing, cancel;
     uint32_t looks;    /* since it is closing */
@@ -71,7 +74,29 @@ static bool pause_batch(void *ctx, uint32_t turn)
     return !atomic_load_explicit(&q->cancel, memory_order_relaxed);
 }
 
-static const struct zs_cs_ops streamer_ops = {find_memory, read_ticks, run_walk, pause_batch};
+static void synced(void *ctx, const uint8_t *host, uint32_t value, bool is_store)
+{
+    struct zs_drm_queue *q = ctx;
+    if (zs_drm_checks() & ZS_CHECK_RACE)
+        zs_drm_order_sync(&q->order, host, value, is_store);
+}
+
+static void touched(void *ctx, const char *command, const uint8_t *host, uint64_t size_B,
+                    bool is_write)
+{
+    struct zs_drm_queue *q = ctx;
+    if (q->copy.between || zs_drm_order_copy(&q->order, command, q->context->vm->memory, &q->copy))
+        zs_between_touch(&q->copy, host, size_B, is_write);
+}
+
+static void copied(void *ctx)
+{
+    struct zs_drm_queue *q = ctx;
+    zs_drm_order_end(&q->order, &q->copy);
+}
+
+static const struct zs_cs_ops streamer_ops = {find_memory, read_ticks, run_walk, pause_batch,
+                                              synced,      touched,    copied};
 
 /* ---- a queue's thread --------------------------------------------------------------------------
  * With file->lock held but while a batch runs.
@@ -87,6 +112,7 @@ static void end_job(struct zs_drm_file *file, struct job *job)
     zs_drm_points_end(batch->points, batch->point_count, true);
     file->jobs--;
     pthread_cond_broadcast(&file->idle);
+    zs_past_unref(job->before);
     free(batch->objects);
     free(batch->fences);
     free(job);
@@ -148,21 +174,28 @@ static int signal_fences(struct zs_drm_queue *q, const struct zs_drm_batch *batc
     return 0;
 }
 
-/* Until what it waits for is there, or it is killed. What was submitted comes in any case. */
-static void wait_for_points(const struct zs_drm_context *context, const struct zs_drm_batch *batch)
+/* Until what it waits for is there, or it is killed; true: it waits for something. What was
+ * submitted comes in any case. */
+static bool wait_for_points(const struct zs_drm_context *context, const struct zs_drm_batch *batch)
 {
+    bool has_waited = false;
     for (uint32_t i = 0; i < batch->point_count; i++) {
         const struct zs_drm_point *p = &batch->points[i];
+        has_waited |= !p->is_signal;
         while (!p->is_signal && !zs_drm_is_reached(p) && !context->banned)
             pthread_cond_wait(&context->file->idle, &context->file->lock);
     }
+    return has_waited;
 }
 
 static void run_job(struct zs_drm_queue *q, struct job *job)
 {
     struct zs_drm_context *context = q->context;
     struct zs_diag diag = {0};
-    wait_for_points(context, &job->batch);
+    bool has_waited = wait_for_points(context, &job->batch);
+    zs_drm_order_after(&q->order, job->before);
+    if (has_waited)
+        zs_drm_order_waited(&q->order);
     int error = context->banned ? -EIO : 0;
     if (!error) {
         uint32_t number = context->file->batches++;
@@ -172,6 +205,7 @@ static void run_job(struct zs_drm_queue *q, struct job *job)
         if (job->batch.va) {
             dump_batch(q, job->batch.va, number);
             error = zs_cs_run(q->cs, job->batch.va, &diag);
+            copied(q); /* one that has failed */
         }
         if (!error)
             error = signal_fences(q, &job->batch, &diag);
@@ -352,6 +386,7 @@ int zs_drm_submit(struct zs_drm_context *context, uint32_t engine, const struct 
     }
     struct zs_drm_queue *q = context->queues[engine];
     job->batch = *batch;
+    job->before = zs_drm_order_now();
     for (uint32_t i = 0; i < batch->object_count; i++) {
         batch->objects[i]->references++;
         batch->objects[i]->busy++;

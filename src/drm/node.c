@@ -181,6 +181,7 @@ static void begin_child(void)
         zs_drm_contexts_inherit(file);
     }
     zs_drm_names_begin_child();
+    zs_drm_order_begin_child();
     for (uint32_t i = 0; i < all.count; i++) {
         pthread_mutex_init(&all.nodes[i].lock, NULL);
         all.nodes[i].device = NULL;

@@ -408,10 +408,10 @@ static int run(struct zs_drm_node *node, struct work *work, const struct zs_cs_w
     struct zs_gpu_result result;
     struct zs_drm_checked checked = {.kernel = work->kept->named, .skip_B = work->kept->skip_B};
     zs_drm_check_launch(walk, &checked);
-    zs_drm_order_begin(order, asked->phase, walk, &command);
+    zs_drm_order_begin(order, asked, walk, &command);
     walk->counters = zs_drm_count_begin(walk->kernel);
     int error = zs_gpu_walk_run(node->device, walk, &result);
-    zs_drm_order_end(&command);
+    zs_drm_order_end(order, &command);
     zs_drm_count_end(walk->kernel, walk->counters, error == 0);
     if (result.timing.stall_count)
         zs_drm_stalls_put(node, asked->kernel_va, &result.timing);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planted KERNEL [fork|frees]: one launch of an OpenCL kernel with a defect, on the first GPU.
- * fork: then a child goes on with what it has inherited, which may fail, and its parent launches
- * again. frees: memory was made and freed before, much of it.
+ * planted KERNEL [fork|frees], between HOW, engines SECOND HOW: one launch of an OpenCL kernel with
+ * a defect, on the first GPU. fork: then a child goes on with what it has inherited, which may
+ * fail, and its parent launches again. frees: memory was made and freed before, much of it.
  */
 #define CL_TARGET_OPENCL_VERSION 210
 #include <CL/cl.h>
@@ -63,6 +63,12 @@ static const char source[] = "#define L ((int)get_local_id(0))\n"
                              "}\n"
                              "kernel void reads(global int *in, global int *out) {\n"
                              "    out[G] = in[G ^ 1];\n" /* line 47 */
+                             "}\n"
+                             "kernel void late(global int *in, global int *out) {\n"
+                             "    int n = out[G];\n"
+                             "    for (int i = 0; i < 4000000; i++)\n"
+                             "        n = n * 5 + i;\n"
+                             "    in[G] = n;\n" /* line 53 */
                              "}\n";
 
 static void ok(cl_int error, const char *what)
@@ -123,6 +129,56 @@ static int between(cl_context context, cl_device_id device, cl_program program, 
     return clFinish(queue) ? 7 : 0;
 }
 
+static cl_command_queue queue_of(cl_context context, cl_device_id device,
+                                 cl_queue_properties family)
+{
+    enum { CL_QUEUE_FAMILY_INTEL = 0x418c, CL_QUEUE_INDEX_INTEL = 0x418d };
+    const cl_queue_properties of[] = {CL_QUEUE_FAMILY_INTEL, family, CL_QUEUE_INDEX_INTEL, 0, 0};
+    cl_int error;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, of, &error);
+    ok(error, "clCreateCommandQueue");
+    return queue;
+}
+
+/* What one engine writes late another one reads, by a kernel or a copy. */
+static int engines(cl_context context, cl_device_id device, cl_program program, const char *second,
+                   const char *how)
+{
+    bool copies = !strcmp(second, "copy");
+    cl_command_queue queues[2] = {queue_of(context, device, 0),
+                                  queue_of(context, device, copies ? 2 : 1)};
+    size_t items = ITEMS, group = ITEMS;
+    cl_int error;
+    cl_event event;
+    cl_mem memory[3];
+    for (int i = 0; i < 3; i++) {
+        int zero = 0;
+        memory[i] = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &error);
+        ok(error, "clCreateBuffer");
+        ok(clEnqueueFillBuffer(queues[0], memory[i], &zero, 4, 0, BYTES, 0, NULL, NULL), "clFill");
+    }
+    ok(clFinish(queues[0]), "clFinish");
+    for (int k = 0; k < (copies ? 1 : 2); k++) {
+        cl_kernel kernel = clCreateKernel(program, k ? "reads" : "late", &error);
+        ok(error, "clCreateKernel");
+        ok(clSetKernelArg(kernel, 0, sizeof(cl_mem), &memory[0]), "clSetKernelArg");
+        ok(clSetKernelArg(kernel, 1, sizeof(cl_mem), &memory[1 + k]), "clSetKernelArg");
+        bool waits = k && !strcmp(how, "event");
+        ok(clEnqueueNDRangeKernel(queues[k], kernel, 1, NULL, &items, &group, waits,
+                                  waits ? &event : NULL, k ? NULL : &event),
+           "clEnqueueNDRangeKernel");
+        ok(clFlush(queues[k]), "clFlush");
+        if (!k && !strcmp(how, "finish"))
+            ok(clFinish(queues[0]), "clFinish");
+    }
+    bool waits = !strcmp(how, "event");
+    if (copies)
+        ok(clEnqueueCopyBuffer(queues[1], memory[0], memory[2], 0, 0, BYTES, waits,
+                               waits ? &event : NULL, NULL),
+           "clEnqueueCopyBuffer");
+    return clFinish(queues[1]) || clFinish(queues[0]) ? 7 : 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *text = source;
@@ -145,6 +201,8 @@ int main(int argc, char **argv)
     ok(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
     if (!strcmp(argv[1], "between"))
         return between(context, device, program, argv[2]);
+    if (!strcmp(argv[1], "engines"))
+        return engines(context, device, program, argv[2], argv[3]);
     cl_kernel kernel = clCreateKernel(program, argv[1], &error);
     ok(error, "clCreateKernel");
     for (cl_uint i = 0; i < 2; i++) {

@@ -52,6 +52,14 @@ assert [(s['access'], line_of(s)) for s in found[0]['sites']] == [('read', 47), 
 for how in 'in-order', 'event', 'barrier', 'finish':
     status, found, err = run('race', PLANTED, 'between', how)
     assert (status, found) == (0, []), f'{how}: {status} {found} {err}'
+# and by two engines, of devices that have them
+if DEVICE == 'acm-g10':
+    for second, sites, how in (('reads', [('read', 47), ('write', 53)], 'event'), ('copy', [('read', None), ('write', 53)], 'finish')):
+        status, found, err = run('race', PLANTED, 'engines', second, 'nothing')
+        assert (status, len(found)) == (99, 1), f'{status} {found} {err}'
+        assert sorted((s['access'], s['source'] and line_of(s)) for s in found[0]['sites']) == sites, found
+        status, found, err = run('race', PLANTED, 'engines', second, how)
+        assert (status, found) == (0, []), f'{second} {how}: {status} {found} {err}'
 
 with open(SOURCE) as f:
     source = f.read().splitlines()

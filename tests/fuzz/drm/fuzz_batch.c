@@ -102,7 +102,8 @@ static int add(struct machine *m, uint64_t gpu_va, uint8_t *host, size_t size_B)
 
 static void run(struct machine *m)
 {
-    static const struct zs_cs_ops ops = {find_memory, read_ticks, run_walk, pause_batch};
+    static const struct zs_cs_ops ops = {
+        .memory = find_memory, .ticks = read_ticks, .walk = run_walk, .pause = pause_batch};
     const struct zs_gpu_model *model = m->node->model;
     const struct zs_cs_params params = {.is_xe_hpg = model->loads_payload,
                                         .is_xe2 = model->platform >= ZS_ISA_XE2,

@@ -53,7 +53,8 @@ static bool pause_batch(void *ctx, uint32_t turn)
     return m->pauses < m->pauses_max;
 }
 
-static const struct zs_cs_ops ops = {memory, ticks, walk, pause_batch};
+static const struct zs_cs_ops ops = {
+    .memory = memory, .ticks = ticks, .walk = walk, .pause = pause_batch};
 
 static struct machine *machine_create(bool is_xe_hpg)
 {
