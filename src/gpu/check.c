@@ -142,20 +142,27 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
     size_t first = (size_t)(group->threads - w->states);
     if (c->sync && !named)
         check_places(c, group, c->threads + first);
-    if (!named)
-        c->groups[first / run->threads_per_group].releases++;
-    if (c->races && (c->logs || named))
-        zs_check_order_barrier(&c->order, group->index);
+    if (!named) {
+        uint32_t number = ++c->groups[first / run->threads_per_group].releases;
+        if (c->logs)
+            zs_check_order_barrier(&c->order, group->index, number);
+        return;
+    }
+    for (uint32_t done = group->named.completed; c->races && done; done &= done - 1) {
+        uint32_t barrier = (uint32_t)__builtin_ctz(done);
+        zs_check_order_named(&c->order, group->index, barrier, group->named.at[barrier].consumers);
+    }
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-static bool is_named(const struct zs_port_message *m, const uint8_t *payload)
+/* What says which barrier it is, and who signals it (dataport/message.c); 0: the group's. */
+static uint32_t named(const struct zs_port_message *m, const uint8_t *payload)
 {
     uint32_t word;
     memcpy(&word, payload + 8, sizeof(word));
-    return m->op && (word & 0xff);
+    return m->op && (word & 0xff) ? word : 0;
 }
 
 /* Atomics before it acquire, those behind it release. */
@@ -178,14 +185,17 @@ static void on_fence(struct zs_check_where *at, bool of_local, bool of_others)
 static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
                        const struct zs_eu_send *send, const struct zs_port_message *m)
 {
-    bool named = is_named(m, t->grf + send->d.src0_B);
-    if (at->c->sync && !named)
+    enum { CONSUMER = 2 };
+    uint32_t of = named(m, t->grf + send->d.src0_B);
+    if (at->c->sync && !of)
         check_lanes(at, t, send->d.inst);
     if (at->c->stops) /* it is tried again */
         return;
     on_fence(at, !at->c->has_local_fences, false);
     at->thread->at = send->d.inst;
-    at->thread->signals += !named;
+    at->thread->signals += !of;
+    if (at->c->races && of && (of >> 14 & 3) != CONSUMER)
+        zs_check_order_signal(&at->c->order, at->group->index, at->number, of & 0xff);
 }
 
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)

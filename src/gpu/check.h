@@ -106,7 +106,7 @@ struct zs_check_record {
 struct zs_check_order {
     struct {
         struct {
-            uint32_t who, object; /* object 0: all threads of group `who` */
+            uint32_t who, object; /* and what the entry does, order.c */
         } * items;
         size_t count, capacity;
     } log;
@@ -129,10 +129,17 @@ void zs_check_order_init(struct zs_check_order *o, uint64_t groups, uint32_t thr
 void zs_check_order_fini(struct zs_check_order *o);
 void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t thread,
                            uint64_t where, uint64_t space);
-void zs_check_order_barrier(struct zs_check_order *o, uint64_t group);
-/* Whether what a thread did before log entry `from` is before what the other one does now. */
+/* The group's barriers, from 1 on. */
+void zs_check_order_barrier(struct zs_check_order *o, uint64_t group, uint32_t number);
+/* A thread signals a named one; its producers have, it lets threads go on, and begins anew. */
+void zs_check_order_signal(struct zs_check_order *o, uint64_t group, uint32_t thread,
+                           uint32_t barrier);
+void zs_check_order_named(struct zs_check_order *o, uint64_t group, uint32_t barrier,
+                          uint64_t consumers);
+/* Whether what a thread did before log entry `from` is before what the other one does now, which
+ * has waited for `passed` of its group's barriers. */
 bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *from, uint64_t group,
-                      uint32_t thread);
+                      uint32_t thread, uint32_t passed);
 
 struct zs_gpu_checks {
     struct zs_gpu_run *run;

@@ -3,11 +3,14 @@
  * What orders threads of a launch beside the barriers of their group: atomics on one place by
  * threads that use fences, and through them all that these threads did before.
  *
- * Such atomics, and in kernels that have them barriers too, are written to a log. Whether one
- * access is before another is asked only of pairs that nothing else orders, and answered by a walk
- * through the log from the first one on: a thread that was reached reaches what it is atomic on,
- * who is atomic on that is reached from then on, and a barrier reaches the group. Vector clocks
- * would answer sooner and would have to be kept for every thread of the launch.
+ * Such atomics, named barriers, and in kernels that have them the group's barriers too, are written
+ * to a log. Whether one access is before another is asked only of pairs that nothing else orders,
+ * and answered by a walk through the log from the first one on: a thread that was reached reaches
+ * what it is atomic on, who is atomic on that is reached from then on, and a barrier reaches the
+ * group. Producers of a named barrier reach it as they signal, and it reaches consumers alone. Of
+ * the two threads it counts which barriers they had signalled and waited for: they may do something
+ * between the two. Vector clocks would answer sooner and would have to be kept for every thread of
+ * the launch.
  */
 #include "gpu/check.h"
 
@@ -16,6 +19,9 @@
 #include <stdlib.h>
 
 enum { LOG_MAX = 1 << 24, OBJECTS_MAX = 1 << 22 };
+/* What an entry does to its object; BARRIER: which one of the group's, in place of an object. */
+enum { BOTH, REACHES, IS_REACHED, ENDS, BARRIER, KIND_SHIFT = 29 };
+#define NUMBER_MASK ((1u << KIND_SHIFT) - 1)
 static const uint64_t STEPS_MAX = UINT64_C(1) << 30, THREADS_MAX = UINT64_C(1) << 24;
 
 void zs_check_order_init(struct zs_check_order *o, uint64_t groups, uint32_t threads_per_group)
@@ -53,14 +59,14 @@ static bool make_room(struct zs_check_order *o)
     return false;
 }
 
-static void add(struct zs_check_order *o, uint64_t who, uint32_t object)
+static void add(struct zs_check_order *o, uint64_t who, uint32_t kind, uint32_t object)
 {
     if (o->full || o->log.count >= LOG_MAX || !make_room(o) || !ZS_VEC_RESERVE(&o->log, 1)) {
         o->full = true;
         return;
     }
     o->log.items[o->log.count].who = (uint32_t)who;
-    o->log.items[o->log.count++].object = object;
+    o->log.items[o->log.count++].object = kind << KIND_SHIFT | object;
 }
 
 static uint32_t find_object(struct zs_check_order *o, uint64_t where, uint64_t space)
@@ -93,12 +99,37 @@ void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t th
 {
     uint32_t object = object_of(o, where, space);
     if (!o->full)
-        add(o, group * o->threads_per_group + thread, object);
+        add(o, group * o->threads_per_group + thread, BOTH, object);
 }
 
-void zs_check_order_barrier(struct zs_check_order *o, uint64_t group)
+void zs_check_order_barrier(struct zs_check_order *o, uint64_t group, uint32_t number)
 {
-    add(o, group, 0);
+    add(o, group, BARRIER, number & NUMBER_MASK);
+}
+
+/* No address is that high. */
+static uint32_t named_object(struct zs_check_order *o, uint64_t group, uint32_t barrier)
+{
+    return object_of(o, barrier * 4, UINT64_MAX - group);
+}
+
+void zs_check_order_signal(struct zs_check_order *o, uint64_t group, uint32_t thread,
+                           uint32_t barrier)
+{
+    uint32_t object = named_object(o, group, barrier);
+    if (!o->full)
+        add(o, group * o->threads_per_group + thread, REACHES, object);
+}
+
+void zs_check_order_named(struct zs_check_order *o, uint64_t group, uint32_t barrier,
+                          uint64_t consumers)
+{
+    uint32_t object = named_object(o, group, barrier);
+    for (; consumers && !o->full; consumers &= consumers - 1)
+        add(o, group * o->threads_per_group + (uint32_t)__builtin_ctzll(consumers), IS_REACHED,
+            object);
+    if (!o->full)
+        add(o, group, ENDS, object);
 }
 
 static bool is_reached(const struct zs_check_order *o, uint64_t thread)
@@ -113,22 +144,45 @@ static void reach(struct zs_check_order *o, uint64_t thread)
     o->group_any[thread / o->threads_per_group] = o->search;
 }
 
-static void step(struct zs_check_order *o, uint32_t who, uint32_t object)
+/* The two threads that are asked for. */
+struct question {
+    const struct zs_check_record *from;
+    uint64_t group;
+    uint32_t passed;
+    bool is_behind; /* a barrier that the second one has waited for */
+};
+
+static void step_barrier(struct zs_check_order *o, uint32_t group, uint32_t number,
+                         struct question *q)
 {
-    if (!object) {
-        if (o->group_any[who] == o->search)
-            o->group_all[who] = o->search;
+    bool is_sources = group == q->from->group && number > q->from->signals;
+    if (o->group_any[group] != o->search && !is_sources)
+        return;
+    o->group_all[group] = o->search;
+    q->is_behind |= group == q->group && number <= q->passed;
+}
+
+static void step(struct zs_check_order *o, uint32_t who, uint32_t entry, struct question *q)
+{
+    uint32_t kind = entry >> KIND_SHIFT, object = entry & NUMBER_MASK;
+    if (kind == BARRIER) {
+        step_barrier(o, who, object, q);
         return;
     }
     uint32_t *seen = &o->object_seen.items[object - 1];
-    if (is_reached(o, who))
-        *seen = o->search;
-    else if (*seen == o->search)
+    if (kind == ENDS) {
+        *seen = 0;
+        return;
+    }
+    bool was_reached = is_reached(o, who), was_seen = *seen == o->search;
+    if (was_seen && kind != REACHES && o->thread_seen[who] != o->search)
         reach(o, who);
+    if (was_reached && kind != IS_REACHED)
+        *seen = o->search;
 }
 
 bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *from, uint64_t group,
-                      uint32_t thread)
+                      uint32_t thread, uint32_t passed)
 {
     if (o->full || o->steps > STEPS_MAX) {
         o->full = true;
@@ -136,10 +190,12 @@ bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *fr
     }
     if (!o->log.count || from->log_at >= o->log.count)
         return false;
+    struct question q = {.from = from, .group = group, .passed = passed};
+    uint64_t asked = group * o->threads_per_group + thread;
     o->search++;
-    reach(o, (uint64_t)from->group * o->threads_per_group + from->thread);
+    o->thread_seen[(uint64_t)from->group * o->threads_per_group + from->thread] = o->search;
     for (size_t i = from->log_at; i < o->log.count; i++)
-        step(o, o->log.items[i].who, o->log.items[i].object);
+        step(o, o->log.items[i].who, o->log.items[i].object, &q);
     o->steps += o->log.count - from->log_at;
-    return is_reached(o, group * o->threads_per_group + thread);
+    return o->thread_seen[asked] == o->search || q.is_behind;
 }

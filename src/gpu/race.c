@@ -414,7 +414,7 @@ static void report(const struct access *a, uint32_t half)
     enum zs_gpu_finding_note note = note_of(a, half);
     if (!zs_check_is_new(c, low, high, note != 0))
         return;
-    if (zs_check_ordered(&c->order, r, a->record->group, a->record->thread)) {
+    if (zs_check_ordered(&c->order, r, a->record->group, a->record->thread, a->passed)) {
         zs_check_is_new(c, low, high, 2u + (note != 0)); /* the pair is asked again */
         return;
     }
