@@ -7,6 +7,7 @@
 #include <zescope/driver_ext.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     pthread_rwlock_t lock; /* read: a callback is running */
@@ -42,6 +43,11 @@ static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters
     zescope_instruction_count_t *told = calloc(count + 1, sizeof(*told));
     if (rows && told) {
         count = zs_gpu_counters_read(counters, rows, count);
+        size_t own = 0; /* functions beside the kernel are of any module */
+        while (own < count && rows[own].offset_B < 0)
+            own++;
+        memmove(rows, rows + own, (count - own) * sizeof(*rows));
+        count -= own;
         for (size_t i = 0; i < count; i++)
             told[i] = (zescope_instruction_count_t){rows[i].offset_B, rows[i].executions,
                                                     rows[i].active_lanes, rows[i].bytes_read,

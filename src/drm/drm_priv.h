@@ -11,6 +11,7 @@
  *     vm.c        addresses of GPUs, and what is bound there
  *     syncobj.c   what batches wait for and signal
  *     engine.c    contexts, and a thread for each engine that is used: batches in their order
+ *     heap.c      code beside a kernel's, which it may call by addresses
  *     walk.c      what the command streamer hands over, for src/gpu
  *     names.c     modules and allocations of the application: what faults and findings name
  *     check.c     what --check finds
@@ -149,8 +150,9 @@ struct zs_drm_node {
 bool zs_drm_xe_stream_ioctl(int fd, unsigned long request, int *ret);
 /* Somebody samples stalls: launches are to be timed, and what was found of them goes there. */
 bool zs_drm_stalls_wanted(struct zs_drm_node *node);
+struct zs_gpu_kernel;
 void zs_drm_stalls_put(struct zs_drm_node *node, uint64_t kernel_va,
-                       const struct zs_gpu_timing *timing);
+                       const struct zs_gpu_kernel *kernel, const struct zs_gpu_timing *timing);
 uint32_t zs_drm_node_count(void);
 struct zs_drm_node *zs_drm_node(uint32_t index);
 struct zs_drm_engine {
@@ -378,6 +380,29 @@ static inline bool zs_drm_is_reached(const struct zs_drm_point *point)
 {
     return point->sync->reached >= point->value;
 }
+
+/* ---- heap.c ------------------------------------------------------------------------------------
+ */
+
+struct zs_gpu_device;
+struct zs_gpu_walk_code;
+struct zs_gpu_walk_functions;
+struct zs_drm_heap_part {
+    uint64_t gpu_va, size_B;
+    uint64_t hash; /* 0: no code is in it */
+};
+struct zs_drm_heap {
+    struct zs_drm_heap_part *items;
+    size_t count, capacity;
+};
+/* What stands in the 4 GB where a kernel is, and the functions of it. Both are to be let go also
+ * after an error. */
+int zs_drm_heap_read(const struct zs_drm_vm *vm, const struct zs_gpu_device *device,
+                     const struct zs_gpu_walk_code *kernel, struct zs_drm_heap *ret_heap,
+                     struct zs_gpu_walk_functions *ret_functions);
+/* Whether that is still so. */
+bool zs_drm_heap_is(const struct zs_drm_vm *vm, uint64_t kernel_va, const struct zs_drm_heap *heap);
+void zs_drm_heap_fini(struct zs_drm_heap *heap);
 
 /* ---- walk.c ------------------------------------------------------------------------------------
  */

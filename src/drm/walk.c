@@ -24,6 +24,7 @@ struct kept {
     uint32_t asked;                /* ZS_GPU_KERNEL_*: what it was made for */
     uint32_t users;
     uint64_t used;
+    struct zs_drm_heap heap; /* of one that calls functions by their addresses */
 };
 struct zs_drm_kernels {
     pthread_mutex_t lock;
@@ -56,52 +57,94 @@ static struct kept *oldest(struct zs_drm_kernels *all)
     return found;
 }
 
-static bool is_kept(const struct kept *k, const struct zs_gpu_walk_code *code)
+static bool is_kept(const struct kept *k, const struct zs_drm_vm *vm,
+                    const struct zs_gpu_walk_code *code)
 {
     struct zs_gpu_walk_code asked = *code;
     if (!k->kernel || k->asked != code->flags)
         return false;
     asked.flags = zs_gpu_walk_kernel_code(k->kernel)->flags;
-    return zs_gpu_walk_kernel_is(k->kernel, &asked);
+    return zs_gpu_walk_kernel_is(k->kernel, &asked) &&
+           (!k->heap.count || zs_drm_heap_is(vm, code->gpu_va, &k->heap));
+}
+
+/* Anew, with the functions that it may call by their addresses, where all of them are modelled. */
+static int add_functions(struct zs_gpu_device *device, const struct zs_drm_vm *vm,
+                         const struct zs_gpu_walk_code *code, struct kept *fresh)
+{
+    struct zs_gpu_walk_functions functions = {.segments = {.count = 0}};
+    struct zs_gpu_walk_code all = *code;
+    struct zs_gpu_walk_kernel *kernel;
+    struct zs_diag diag = {0};
+    all.functions = &functions;
+    int error = zs_drm_heap_read(vm, device, zs_gpu_walk_kernel_code(fresh->kernel), &fresh->heap,
+                                 &functions);
+    if (!error && functions.segments.count) {
+        if (zs_gpu_walk_kernel_create(device, &all, &kernel, &diag)) {
+            zs_drm_log(ZS_DRM_WARN, "functions beside the kernel at 0x%" PRIx64 ": %s",
+                       code->gpu_va, diag.text);
+        } else {
+            zs_gpu_walk_kernel_destroy(fresh->kernel);
+            fresh->kernel = kernel;
+        }
+    }
+    zs_gpu_walk_functions_fini(&functions);
+    return error;
+}
+
+static int create_kernel(struct zs_gpu_device *device, const struct zs_drm_vm *vm,
+                         const struct zs_gpu_walk_code *code, struct kept *fresh,
+                         struct zs_diag *diag)
+{
+    zs_drm_heap_fini(&fresh->heap);
+    zs_gpu_walk_kernel_destroy(fresh->kernel);
+    fresh->kernel = NULL;
+    int error = zs_gpu_walk_kernel_create(device, code, &fresh->kernel, diag);
+    if (!error && zs_gpu_kernel_computes_jumps(zs_gpu_walk_kernel_of(fresh->kernel)) &&
+        add_functions(device, vm, code, fresh))
+        error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
+    return error;
 }
 
 /* Checks are for kernels that the application has. */
-static int make_kernel(struct zs_gpu_device *device, const struct zs_gpu_walk_code *code,
-                       struct kept *k, struct zs_diag *diag)
+static int make_kernel(struct zs_gpu_device *device, const struct zs_drm_vm *vm,
+                       const struct zs_gpu_walk_code *code, struct kept *k, struct zs_diag *diag)
 {
     struct zs_gpu_walk_code plain = *code;
     struct kept fresh = {.asked = code->flags};
-    int error = zs_gpu_walk_kernel_create(device, code, &fresh.kernel, diag);
-    if (error)
-        return error;
-    fresh.named = zs_drm_name(zs_gpu_walk_kernel_code(fresh.kernel)->code, &fresh.skip_B);
+    int error = create_kernel(device, vm, code, &fresh, diag);
+    if (!error)
+        fresh.named = zs_drm_name(zs_gpu_walk_kernel_code(fresh.kernel)->code, &fresh.skip_B);
     plain.flags &= ~zs_drm_check_kernel();
-    if (!fresh.named && plain.flags != code->flags && zs_drm_has_names()) {
+    if (!error && !fresh.named && plain.flags != code->flags && zs_drm_has_names())
+        error = create_kernel(device, vm, &plain, &fresh, diag);
+    if (error) {
+        zs_drm_heap_fini(&fresh.heap);
         zs_gpu_walk_kernel_destroy(fresh.kernel);
-        error = zs_gpu_walk_kernel_create(device, &plain, &fresh.kernel, diag);
-        if (error)
-            return error;
+        return error;
     }
     if (fresh.named)
         zs_gpu_walk_kernel_name(fresh.kernel, fresh.named->name);
+    zs_drm_heap_fini(&k->heap);
     zs_gpu_walk_kernel_destroy(k->kernel);
     *k = fresh;
     return 0;
 }
 
 static int take_kernel(struct zs_drm_kernels *all, struct zs_gpu_device *device,
-                       const struct zs_gpu_walk_code *code, struct kept **ret, struct zs_diag *diag)
+                       const struct zs_drm_vm *vm, const struct zs_gpu_walk_code *code,
+                       struct kept **ret, struct zs_diag *diag)
 {
     struct kept *found = NULL;
     int error = 0;
     pthread_mutex_lock(&all->lock);
     for (uint32_t i = 0; i < KERNELS_MAX && !found; i++) {
-        if (is_kept(&all->kept[i], code))
+        if (is_kept(&all->kept[i], vm, code))
             found = &all->kept[i];
     }
     if (!found) {
         found = oldest(all);
-        error = found ? make_kernel(device, code, found, diag) : -ENOMEM;
+        error = found ? make_kernel(device, vm, code, found, diag) : -ENOMEM;
     }
     if (!error) {
         found->users++;
@@ -365,7 +408,7 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
         .flags = (zs_drm_stalls_wanted(node) ? ZS_GPU_KERNEL_TIMED : 0u) | zs_drm_check_kernel(),
     };
     struct zs_drm_kernels *kernels = kernels_of(node);
-    int error = kernels ? take_kernel(kernels, device, &code, &work->kept, diag) : -ENOMEM;
+    int error = kernels ? take_kernel(kernels, device, vm, &code, &work->kept, diag) : -ENOMEM;
     if (error)
         return error;
     work->walk.kernel = work->kept->kernel;
@@ -414,7 +457,8 @@ static int run(struct zs_drm_node *node, struct work *work, const struct zs_cs_w
     zs_drm_order_end(order, &command);
     zs_drm_count_end(walk->kernel, walk->counters, error == 0);
     if (result.timing.stall_count)
-        zs_drm_stalls_put(node, asked->kernel_va, &result.timing);
+        zs_drm_stalls_put(node, asked->kernel_va, zs_gpu_walk_kernel_of(walk->kernel),
+                          &result.timing);
     ret->start_ticks = result.start_ticks;
     ret->end_ticks = result.end_ticks;
     if (error == -EFAULT) {

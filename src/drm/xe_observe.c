@@ -209,16 +209,24 @@ static bool send_instruction(struct zs_drm_stalls *s, uint64_t ip, const uint64_
     return true;
 }
 
+/* Functions stand elsewhere in the same 4 GB. */
+static uint64_t address_of(uint64_t kernel_va, const struct zs_gpu_kernel *kernel, int64_t offset_B)
+{
+    uint32_t distance_B = zs_gpu_kernel_ip(kernel, offset_B) - zs_gpu_kernel_ip(kernel, 0);
+    return (kernel_va & ~(uint64_t)UINT32_MAX) | ((uint32_t)kernel_va + distance_B);
+}
+
 void zs_drm_stalls_put(struct zs_drm_node *node, uint64_t kernel_va,
-                       const struct zs_gpu_timing *timing)
+                       const struct zs_gpu_kernel *kernel, const struct zs_gpu_timing *timing)
 {
     pthread_mutex_lock(&node->lock);
     for (struct zs_drm_stalls **at = &node->stalls; *at;) {
         uint64_t left[ZS_TIMING_REASONS] = {0};
         bool goes_on = true;
         for (uint32_t i = 0; i < timing->stall_count && goes_on && (*at)->is_enabled; i++)
-            goes_on = send_instruction(*at, kernel_va + (uint64_t)timing->stalls[i].offset_B,
-                                       timing->stalls[i].cycles, left);
+            goes_on =
+                send_instruction(*at, address_of(kernel_va, kernel, timing->stalls[i].offset_B),
+                                 timing->stalls[i].cycles, left);
         if (goes_on)
             at = &(*at)->next;
         else

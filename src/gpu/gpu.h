@@ -194,6 +194,9 @@ void zs_gpu_memory_freed_by(struct zs_gpu_memory *memory, uint64_t gpu_va, uint6
 /* The live allocation that holds [gpu_va, gpu_va + 1). */
 bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
                         struct zs_gpu_allocation *ret_allocation);
+/* ... or the first one behind. */
+bool zs_gpu_memory_next(struct zs_gpu_memory *memory, uint64_t gpu_va,
+                        struct zs_gpu_allocation *ret_allocation);
 /* Where the host has bytes, which may lie in several joined allocations; NULL: not all are there,
  * or they are to be written and may not. */
 uint8_t *zs_gpu_memory_host(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t size_B,

@@ -401,6 +401,19 @@ bool zs_gpu_memory_find(struct zs_gpu_memory *memory, uint64_t gpu_va,
     return entry != NULL;
 }
 
+bool zs_gpu_memory_next(struct zs_gpu_memory *memory, uint64_t gpu_va,
+                        struct zs_gpu_allocation *ret_allocation)
+{
+    pthread_mutex_lock(&memory->lock);
+    const struct entry *entry = find(memory, gpu_va);
+    if (!entry)
+        entry = entry_of(zs_port_map_above(&memory->live, gpu_va));
+    if (entry)
+        *ret_allocation = entry->allocation;
+    pthread_mutex_unlock(&memory->lock);
+    return entry != NULL;
+}
+
 void zs_gpu_memory_freed_by(struct zs_gpu_memory *memory, uint64_t gpu_va, uint64_t origin)
 {
     pthread_mutex_lock(&memory->lock);

@@ -23,7 +23,8 @@ struct zs_gpu_walk_kernel {
     struct zs_kernel module;
     struct zs_gpu_kernel *kernel;
     struct zs_gpu_walk_code code; /* its span is `bytes` */
-    uint8_t *bytes;
+    uint8_t *bytes;               /* functions, then the kernel */
+    uint32_t entry_B;
     char name[128];
     uint32_t table_count, handle_count, sampler_handle_count;
 };
@@ -137,13 +138,37 @@ static void count_surfaces(struct zs_gpu_walk_kernel *k)
     k->kernel->sampler_count = SAMPLERS + k->sampler_handle_count;
 }
 
+/* To be freed when the kernel is there. NULL: no memory. */
+static struct zs_gpu_segment *add_functions(const struct zs_gpu_walk_kernel *k,
+                                            const struct zs_gpu_walk_functions *functions,
+                                            struct zs_gpu_kernel_desc *desc)
+{
+    size_t count = functions->segments.count;
+    struct zs_gpu_segment *segments = calloc(count + 1, sizeof(*segments));
+    if (!segments)
+        return NULL;
+    memcpy(segments, functions->segments.items, count * sizeof(*segments));
+    segments[count] = (struct zs_gpu_segment){k->entry_B, (uint32_t)k->code.code.size_B,
+                                              (uint32_t)k->code.gpu_va};
+    desc->segments = segments;
+    desc->segment_count = count + 1;
+    desc->function_offsets_B = functions->starts_B.items;
+    desc->function_count = functions->starts_B.count;
+    return segments;
+}
+
 static int create_kernel(struct zs_gpu_walk_kernel *k, struct zs_gpu_device *device,
-                         struct zs_diag *diag)
+                         const struct zs_gpu_walk_functions *functions, struct zs_diag *diag)
 {
     struct zs_gpu_kernel_desc desc = {.module_kernel = &k->module,
-                                      .code = k->code.code,
+                                      .code = {k->bytes, k->entry_B + k->code.code.size_B},
+                                      .entry_B = k->entry_B,
                                       .flags = k->code.flags | ZS_GPU_KERNEL_WALKED};
+    struct zs_gpu_segment *segments = functions ? add_functions(k, functions, &desc) : NULL;
+    if (functions && !segments)
+        return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
     int error = zs_gpu_kernel_create(device, &desc, &k->kernel, diag);
+    free(segments);
     if (error)
         return error;
     free(k->kernel->samplers);
@@ -167,15 +192,21 @@ int zs_gpu_walk_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_
     struct zs_gpu_walk_kernel *k = calloc(1, sizeof(*k));
     if (!k)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
+    const struct zs_gpu_walk_functions *functions =
+        code->functions && code->functions->segments.count ? code->functions : NULL;
     k->code = *code;
-    k->bytes = malloc(size_B);
+    k->code.functions = NULL;
+    k->entry_B = functions ? (uint32_t)functions->code.size_B : 0;
+    k->bytes = malloc((size_t)k->entry_B + size_B);
     snprintf(k->name, sizeof(k->name), "at 0x%" PRIx64, code->gpu_va);
     int error = k->bytes ? 0 : zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");
     if (!error) {
-        memcpy(k->bytes, code->code.data, size_B);
-        k->code.code = (struct zs_span){k->bytes, size_B};
+        if (functions)
+            memcpy(k->bytes, functions->code.data, k->entry_B);
+        memcpy(k->bytes + k->entry_B, code->code.data, size_B);
+        k->code.code = (struct zs_span){k->bytes + k->entry_B, size_B};
         describe(k, device->model);
-        error = create_kernel(k, device, diag);
+        error = create_kernel(k, device, functions, diag);
     }
     if (error) {
         zs_gpu_walk_kernel_destroy(k);

@@ -12,9 +12,34 @@
 #ifndef ZS_GPU_WALK_H
 #define ZS_GPU_WALK_H
 
+#include "base/buf.h"
 #include "gpu/gpu.h"
 
 struct zs_gpu_walk_kernel;
+
+/* ---- functions that kernels may call by addresses ----------------------------------------------
+ */
+
+struct zs_gpu_walk_starts {
+    uint32_t *items;
+    size_t count, capacity;
+};
+struct zs_gpu_walk_functions {
+    struct zs_buf code;
+    struct {
+        struct zs_gpu_segment *items;
+        size_t count, capacity;
+    } segments; /* of `code`; addresses as the ip register has them: the low 32 bits */
+    struct zs_gpu_walk_starts starts_B; /* in `code` */
+};
+/* What memory at gpu_va, a multiple of 64, has of them. *ret_is_code is set when it has any code;
+ * else it is left as it is. -ENOMEM. */
+int zs_gpu_walk_functions_add(struct zs_gpu_walk_functions *f, const struct zs_gpu_device *device,
+                              uint64_t gpu_va, struct zs_span memory, bool *ret_is_code);
+void zs_gpu_walk_functions_fini(struct zs_gpu_walk_functions *f);
+
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
 
 struct zs_gpu_walk_code {
     uint64_t gpu_va;     /* names it */
@@ -28,7 +53,8 @@ struct zs_gpu_walk_code {
     uint8_t emit; /* local ids to make: bit 0 x, 1 y, 2 z */
     uint8_t order[3];
     uint32_t row_B, inline_B, cross_B;
-    uint32_t flags; /* ZS_GPU_KERNEL_* */
+    uint32_t flags;                                /* ZS_GPU_KERNEL_* */
+    const struct zs_gpu_walk_functions *functions; /* that it may call, copied; NULL: none */
 };
 
 /* -ENOTSUP, -EINVAL with a sentence: it has no end, or something is not modelled. */

@@ -145,7 +145,9 @@ static const struct suite_case cases[] = {
     {"pointers_objects", case_objects, NULL, NULL},
     {"pointers_load", case_load, NULL, NULL},
     {"pointers_load", case_host, NULL, NULL},
-    {"pointers_load", case_other, NULL, NULL},
+    /* 22.43 gives i915 no objects of another module with a batch */
+    {"pointers_load", case_other, NULL,
+     "intel22:skl:default intel22:icllp:default intel22:tgllp:default intel22:acm-g10:default"},
 };
 
 const struct suite_group suite_pointers = {"pointers", cases, SUITE_COUNT(cases)};
