@@ -240,6 +240,29 @@ static char *copy(const char *text)
     return text && *text ? strdup(text) : NULL;
 }
 
+/* Data of a thread, lane and frame: "access thread/lane/frame/expression". */
+static int add_watch(struct zs_dap *dap, const struct breakpoint *wanted, uint32_t *ret_id,
+                     struct zs_diag *diag)
+{
+    struct zs_debug_watch_options options = {.size_B = sizeof(options),
+                                             .condition = wanted->condition};
+    uint32_t thread, lane, frame, before[3];
+    int at = 0;
+    if (sscanf(wanted->location, "%u %u/%u/%u/%n", &options.access, &thread, &lane, &frame, &at) !=
+            4 ||
+        !at)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no such data");
+    options.expression = wanted->location + at;
+    zs_debug_focus(dap->debug, &before[0], &before[1], &before[2]);
+    int error = zs_debug_set_focus(dap->debug, thread, lane, frame, diag);
+    if (!error)
+        error = zs_debug_watch_add(dap->debug, &options, ret_id, diag);
+    if (!error && wanted->ignore_count)
+        error = zs_debug_break_ignore(dap->debug, *ret_id, wanted->ignore_count, diag);
+    (void)zs_debug_set_focus(dap->debug, before[0], before[1], before[2], NULL);
+    return error;
+}
+
 static int add_new(struct zs_dap *dap, struct breakpoint *wanted, struct zs_diag *diag)
 {
     struct zs_debug_breakpoint_options options = {.size_B = sizeof(options),
@@ -250,7 +273,7 @@ static int add_new(struct zs_dap *dap, struct breakpoint *wanted, struct zs_diag
     int error =
         dap->no_debug
             ? zs_diag_set(diag, -ENOTSUP, ZS_DIAG_NO_OFFSET, "this session runs without debugging")
-        : wanted->kind == BREAK_DATA ? dap_watch_add(dap, wanted, &wanted->id, diag)
+        : wanted->kind == BREAK_DATA ? add_watch(dap, wanted, &wanted->id, diag)
                                      : zs_debug_break_add(dap->debug, &options, &wanted->id, diag);
     if (!error && !ZS_VEC_PUSH(&dap->breakpoints, *wanted)) {
         struct zs_diag ignored = {0};
@@ -286,36 +309,6 @@ static void put_wanted(struct zs_dap *dap, struct zs_json *json, enum breakpoint
         put_breakpoint(dap, json, &dap->breakpoints.items[dap->breakpoints.count - 1]);
     }
     zs_json_end(json);
-}
-
-int64_t dap_line_in(const struct zs_dap *dap, const json_t *object, const char *key)
-{
-    int64_t line = dap_int(object, key, -1);
-    line += dap->lines_at_0 && line >= 0 ? 1 : 0;
-    return line > 0 && line <= UINT32_MAX ? line : 0;
-}
-
-char *dap_print(struct zs_diag *diag, const char *format, ...)
-{
-    struct zs_buf text = {0};
-    va_list args;
-    va_start(args, format);
-    zs_buf_vprintf(&text, format, args);
-    va_end(args);
-    char *location = text.error ? NULL : strdup(zs_buf_cstr(&text));
-    zs_buf_fini(&text);
-    if (!location)
-        zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
-    return location;
-}
-
-const char *dap_source_path(const struct zs_dap *dap, const json_t *source)
-{
-    int64_t reference = dap_int(source, "sourceReference", 0);
-    if (reference > 0 && (uint64_t)reference <= dap->sources.count)
-        return dap->sources.items[reference - 1];
-    const char *path = dap_text(source, "path");
-    return path ? path : dap_text(source, "name");
 }
 
 int handle_setBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,

@@ -108,7 +108,7 @@ struct zs_dap {
     } partial[2]; /* of an output's last character */
 };
 
-/* ---- session.c: requests, answers, events ---- */
+/* ---- session.c ---- */
 
 typedef int dap_handler(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                         struct zs_diag *diag);
@@ -116,11 +116,16 @@ typedef int dap_handler(struct zs_dap *dap, const json_t *arguments, struct zs_j
 #include "dap/requests.def"
 #undef REQUEST
 
+/* ---- message.c: messages, and what is in them ---- */
+
 /* An event: what is put between begin and end is its body. */
 struct zs_json dap_event_begin(struct zs_dap *dap, struct zs_buf *buf, const char *name);
 void dap_event_end(struct zs_dap *dap, struct zs_json *json);
 /* The client's console: "console", "important". */
 void dap_say(struct zs_dap *dap, const char *category, const char *format, ...) ZS_PRINTF(3, 4);
+/* body: of what succeeded, or NULL */
+void dap_answer(struct zs_dap *dap, const json_t *request, const char *error_word,
+                const struct zs_diag *diag, const struct zs_buf *body);
 /* The answer of a request that was kept (DAP_LATER). */
 void dap_answer_later(struct zs_dap *dap, json_t *request, const struct zs_diag *diag);
 /* Looks whether the request that is being answered has been cancelled meanwhile. */
@@ -130,28 +135,47 @@ bool dap_cancelled(struct zs_dap *dap);
 const char *dap_text(const json_t *object, const char *key);
 int64_t dap_int(const json_t *object, const char *key, int64_t otherwise);
 bool dap_flag(const json_t *object, const char *key, bool otherwise);
+/* "0x1234" or decimal. */
+bool dap_parse_address(const char *text, uint64_t *ret_va);
+void dap_put_address(struct zs_json *json, const char *key, uint64_t gpu_va);
+/* A text that is printed, with a sentence where there is no memory for it. */
+char *dap_print(struct zs_diag *diag, const char *format, ...) ZS_PRINTF(2, 3);
 
-/* ---- lifecycle.c ---- */
+/* ---- stop.c ---- */
 
-/* Everything that was asked of the stop is gone. */
-void dap_forget_stop(struct zs_dap *dap);
-void dap_tell_end(struct zs_dap *dap);
-
-/* ---- events.c ---- */
-
-void dap_wait(struct zs_dap *dap, uint32_t timeout_ms);
-/* The client did not ask for it, and what it shows of the stop is gone. */
-void dap_tell_continued(struct zs_dap *dap);
-const char *dap_stop_reason(const struct zs_dap *dap);
+/* A new variablesReference, or 0: out of memory. */
+uint64_t dap_ref(struct zs_dap *dap, struct ref ref);
+/* The one that arguments name. */
+int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *ret_ref,
+                 struct zs_diag *diag);
+/* The address of a targetId of this stop. */
+int dap_target(const struct zs_dap *dap, int64_t id, uint64_t *ret_va, struct zs_diag *diag);
+/* The thread and frame of a frameId; 0 (no frame): the focus. */
+int dap_frame(struct zs_dap *dap, int64_t id, struct frame_ref *ret_frame, struct zs_diag *diag);
+/* The lane of a thread that is looked at: in focus, or the first one that runs. */
+uint32_t dap_lane_of(struct zs_dap *dap, uint32_t thread);
 /* The thread that a request of execution names, with its lane in focus. `what` ends the sentence of
  * an error. */
 int dap_focus_thread(struct zs_dap *dap, const json_t *arguments, const char *what,
                      struct zs_diag *diag);
 
-/* ---- targets.c ---- */
+int64_t dap_line_out(const struct zs_dap *dap, uint32_t line);
+/* ... and a client's line; 0: none. */
+int64_t dap_line_in(const struct zs_dap *dap, const json_t *object, const char *key);
+/* `source` of a frame, breakpoint, instruction. */
+void dap_put_source(struct zs_dap *dap, struct zs_json *json, const char *path, const char *key);
+/* The path of a `source`: a client's, or one that we gave a reference. */
+const char *dap_source_path(const struct zs_dap *dap, const json_t *source);
 
-/* The address of a targetId of this stop. */
-int dap_target(const struct zs_dap *dap, int64_t id, uint64_t *ret_va, struct zs_diag *diag);
+/* What clients show of memory that has changed is old. */
+void dap_invalidated(struct zs_dap *dap, bool focus_too);
+/* Views of memory are. */
+void dap_memory_changed(struct zs_dap *dap, uint64_t gpu_va, uint64_t size_B);
+/* The client did not ask for it, and what it shows of the stop is gone. */
+void dap_tell_continued(struct zs_dap *dap);
+/* Everything that was asked of the stop is gone. */
+void dap_forget_stop(struct zs_dap *dap);
+void dap_tell_end(struct zs_dap *dap);
 
 /* ---- breakpoints.c ---- */
 
@@ -170,51 +194,19 @@ typedef char *(*dap_locate_fn)(const json_t *given, struct zs_diag *why);
 int dap_set_all(struct zs_dap *dap, enum breakpoint_kind kind, const json_t *arguments,
                 struct zs_json *body, dap_locate_fn locate);
 
-/* ---- data.c ---- */
-
-int dap_watch_add(struct zs_dap *dap, const struct breakpoint *wanted, uint32_t *ret_id,
-                  struct zs_diag *diag);
-
-/* ---- stack.c ---- */
-
-/* The thread and frame of a frameId; 0 (no frame): the focus. */
-int dap_frame(struct zs_dap *dap, int64_t id, struct frame_ref *ret_frame, struct zs_diag *diag);
-/* The lane of a thread that is looked at: in focus, or the first one that runs. */
-uint32_t dap_lane_of(struct zs_dap *dap, uint32_t thread);
-/* `source` of a frame, breakpoint, instruction. */
-void dap_put_source(struct zs_dap *dap, struct zs_json *json, const char *path, const char *key);
-int64_t dap_line_out(const struct zs_dap *dap, uint32_t line);
-/* ... and a client's line; 0: none. */
-int64_t dap_line_in(const struct zs_dap *dap, const json_t *object, const char *key);
-/* The path of a `source`: a client's, or one that we gave a reference. */
-const char *dap_source_path(const struct zs_dap *dap, const json_t *source);
-/* A text that is printed, with a sentence where there is no memory for it. */
-char *dap_print(struct zs_diag *diag, const char *format, ...) ZS_PRINTF(2, 3);
-
-/* ---- variables.c ---- */
-
-/* A new variablesReference, or 0: out of memory. */
-uint64_t dap_ref(struct zs_dap *dap, struct ref ref);
-/* The one that arguments name. */
-int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *ret_ref,
-                 struct zs_diag *diag);
-/* What evaluates to a child; NULL: nothing known does, or out of memory. */
-const char *dap_child_expression(struct zs_dap *dap, const char *parent, const char *name);
-/* What clients show of memory that has changed is old. */
-void dap_invalidated(struct zs_dap *dap, bool focus_too);
-/* Views of memory are. */
-void dap_memory_changed(struct zs_dap *dap, uint64_t gpu_va, uint64_t size_B);
-
 /* ---- console.c ---- */
 
 /* A line that is typed. -ENOENT: it is an expression. */
 int dap_console(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                 struct zs_diag *diag);
 
-/* ---- memory.c ---- */
+/* ---- variables.c ---- */
 
-/* "0x1234" or decimal. */
-bool dap_parse_address(const char *text, uint64_t *ret_va);
-void dap_put_address(struct zs_json *json, const char *key, uint64_t gpu_va);
+/* What evaluates to a child; NULL: nothing known does, or out of memory. */
+const char *dap_child_expression(struct zs_dap *dap, const char *parent, const char *name);
+
+/* ---- events.c ---- */
+
+void dap_wait(struct zs_dap *dap, uint32_t timeout_ms);
 
 #endif

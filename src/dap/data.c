@@ -139,28 +139,6 @@ static char *locate_data(const json_t *given, struct zs_diag *why)
     return NULL;
 }
 
-int dap_watch_add(struct zs_dap *dap, const struct breakpoint *wanted, uint32_t *ret_id,
-                  struct zs_diag *diag)
-{
-    struct zs_debug_watch_options options = {.size_B = sizeof(options),
-                                             .condition = wanted->condition};
-    uint32_t thread, lane, frame, before[3];
-    int at = 0;
-    if (sscanf(wanted->location, "%u %u/%u/%u/%n", &options.access, &thread, &lane, &frame, &at) !=
-            4 ||
-        !at)
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no such data");
-    options.expression = wanted->location + at;
-    zs_debug_focus(dap->debug, &before[0], &before[1], &before[2]);
-    int error = zs_debug_set_focus(dap->debug, thread, lane, frame, diag);
-    if (!error)
-        error = zs_debug_watch_add(dap->debug, &options, ret_id, diag);
-    if (!error && wanted->ignore_count)
-        error = zs_debug_break_ignore(dap->debug, *ret_id, wanted->ignore_count, diag);
-    (void)zs_debug_set_focus(dap->debug, before[0], before[1], before[2], NULL);
-    return error;
-}
-
 int handle_setDataBreakpoints(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                               struct zs_diag *diag)
 {

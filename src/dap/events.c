@@ -61,7 +61,7 @@ static void tell_exit(struct zs_dap *dap, const struct zs_debug_event *event)
 
 /* ---- stops ---- */
 
-const char *dap_stop_reason(const struct zs_dap *dap)
+static const char *stop_reason(const struct zs_dap *dap)
 {
     static const char *const words[] = {
         [ZS_DEBUG_REASON_NONE] = "pause",      [ZS_DEBUG_REASON_BREAKPOINT] = "breakpoint",
@@ -85,7 +85,7 @@ static void tell_stop(struct zs_dap *dap)
     const struct zs_debug_event *stop = &dap->stop;
     struct zs_buf buf;
     struct zs_json json = dap_event_begin(dap, &buf, "stopped");
-    zs_json_string(&json, "reason", dap_stop_reason(dap));
+    zs_json_string(&json, "reason", stop_reason(dap));
     if (stop->reason == ZS_DEBUG_REASON_FAULT)
         zs_json_string(&json, "description", "Paused on a fault of a kernel");
     if (stop->reason == ZS_DEBUG_REASON_ENDED)
@@ -270,16 +270,6 @@ void dap_wait(struct zs_dap *dap, uint32_t timeout_ms)
 
 /* ---- run control ---- */
 
-void dap_tell_continued(struct zs_dap *dap)
-{
-    struct zs_buf buf;
-    uint32_t thread = dap->stop.thread;
-    struct zs_json json = dap_event_begin(dap, &buf, "continued");
-    zs_json_u64(&json, "threadId", thread ? thread : ZS_DAP_DEVICE);
-    zs_json_bool(&json, "allThreadsContinued", true);
-    dap_event_end(dap, &json);
-}
-
 int handle_continue(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                     struct zs_diag *diag)
 {
@@ -298,16 +288,6 @@ int handle_pause(struct zs_dap *dap, const json_t *arguments, struct zs_json *bo
         return zs_diag_set(diag, -EALREADY, ZS_DIAG_NO_OFFSET, "it is stopped");
     zs_debug_interrupt(dap->debug);
     return 0;
-}
-
-int dap_focus_thread(struct zs_dap *dap, const json_t *arguments, const char *what,
-                     struct zs_diag *diag)
-{
-    int64_t thread = dap_int(arguments, "threadId", 0);
-    if (thread < 0 || thread > UINT32_MAX || !zs_debug_thread(dap->debug, (uint32_t)thread))
-        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET, "there is no such thread to %s", what);
-    return zs_debug_set_focus(dap->debug, (uint32_t)thread, dap_lane_of(dap, (uint32_t)thread), 0,
-                              diag);
 }
 
 static int step(struct zs_dap *dap, const json_t *arguments, enum zs_debug_step kind,

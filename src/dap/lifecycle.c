@@ -292,28 +292,6 @@ int handle_restart(struct zs_dap *dap, const json_t *arguments, struct zs_json *
 
 /* ---- the end ---- */
 
-void dap_forget_stop(struct zs_dap *dap)
-{
-    dap->stopped = dap->entry_stop = false;
-    dap->stop = (struct zs_debug_event){0};
-    dap->refs.count = dap->frames.count = dap->targets.count = 0;
-    zs_arena_fini(&dap->expressions);
-    zs_arena_init(&dap->expressions, 0);
-}
-
-void dap_tell_end(struct zs_dap *dap)
-{
-    struct zs_buf buf;
-    dap->live = false;
-    dap->exited = true;
-    dap_forget_stop(dap);
-    if (dap->terminated_told)
-        return;
-    dap->terminated_told = true;
-    struct zs_json json = dap_event_begin(dap, &buf, "terminated");
-    dap_event_end(dap, &json);
-}
-
 int handle_terminate(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                      struct zs_diag *diag)
 {

@@ -12,24 +12,6 @@ enum {
     PAGE_B = 4096,
 };
 
-bool dap_parse_address(const char *text, uint64_t *ret_va)
-{
-    *ret_va = 0;
-    if (!text || text[0] < '0' || text[0] > '9')
-        return false;
-    char *end;
-    errno = 0;
-    *ret_va = strtoull(text, &end, text[1] == 'x' ? 16 : 10);
-    return !*end && !errno;
-}
-
-void dap_put_address(struct zs_json *json, const char *key, uint64_t gpu_va)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "0x%" PRIx64, gpu_va);
-    zs_json_string(json, key, text);
-}
-
 /* `memoryReference` and the offset in bytes of a request. */
 static int parse_place(const json_t *arguments, uint64_t *ret_va, struct zs_diag *diag)
 {

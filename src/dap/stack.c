@@ -48,70 +48,7 @@ int handle_threads(struct zs_dap *dap, const json_t *arguments, struct zs_json *
     return 0;
 }
 
-uint32_t dap_lane_of(struct zs_dap *dap, uint32_t thread)
-{
-    uint32_t focus_thread = 0, focus_lane = 0;
-    zs_debug_focus(dap->debug, &focus_thread, &focus_lane, NULL);
-    if (focus_thread == thread)
-        return focus_lane;
-    const struct zs_debug_thread *t = zs_debug_thread(dap->debug, thread);
-    uint32_t lanes = !t ? 0 : t->running ? t->running : t->lanes;
-    return lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
-}
-
 /* ---- frames ---- */
-
-int dap_frame(struct zs_dap *dap, int64_t id, struct frame_ref *ret_frame, struct zs_diag *diag)
-{
-    if (id < 0 || (uint64_t)id > dap->frames.count)
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "there is no such frame, or something has run since");
-    if (id) {
-        *ret_frame = dap->frames.items[id - 1];
-        return 0;
-    }
-    zs_debug_focus(dap->debug, &ret_frame->thread, NULL, &ret_frame->frame);
-    if (!ret_frame->thread)
-        return zs_diag_set(diag, -ESRCH, ZS_DIAG_NO_OFFSET, "no thread is stopped");
-    return 0;
-}
-
-int64_t dap_line_out(const struct zs_dap *dap, uint32_t line)
-{
-    return (int64_t)line - (dap->lines_at_0 && line ? 1 : 0);
-}
-
-/* The number of a source that is known here alone; 0: out of memory. */
-static uint64_t source_reference(struct zs_dap *dap, const char *path)
-{
-    for (size_t i = 0; i < dap->sources.count; i++) {
-        if (!strcmp(dap->sources.items[i], path))
-            return i + 1;
-    }
-    const char *kept = zs_arena_strndup(&dap->strings, path, strlen(path));
-    return kept && ZS_VEC_PUSH(&dap->sources, kept) ? dap->sources.count : 0;
-}
-
-void dap_put_source(struct zs_dap *dap, struct zs_json *json, const char *path, const char *key)
-{
-    const struct zs_source *source = zs_debug_source(dap->debug, path);
-    const char *slash = strrchr(path, '/');
-    char found[PATH_MAX];
-    zs_json_object(json, key);
-    zs_json_string(json, "name", slash && slash[1] ? slash + 1 : path);
-    if (source && source->found && realpath(source->found, found)) {
-        zs_json_string(json, "path", found);
-    } else {
-        zs_json_string(json, "path", path);
-        if (source && source->text.size_B)
-            zs_json_u64(json, "sourceReference", source_reference(dap, path));
-        else
-            zs_json_string(json, "presentationHint", "deemphasize");
-    }
-    if (source && source->note)
-        zs_json_string(json, "origin", source->note);
-    zs_json_end(json);
-}
 
 int handle_source(struct zs_dap *dap, const json_t *arguments, struct zs_json *body,
                   struct zs_diag *diag)

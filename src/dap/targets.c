@@ -8,15 +8,6 @@
 
 enum { TARGETS_MAX = 64 };
 
-int dap_target(const struct zs_dap *dap, int64_t id, uint64_t *ret_va, struct zs_diag *diag)
-{
-    if (id <= 0 || (uint64_t)id > dap->targets.count)
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "there is no such target, or something has run since");
-    *ret_va = dap->targets.items[id - 1];
-    return 0;
-}
-
 /* What all targets have; false: no memory. */
 static bool begin_target(struct zs_dap *dap, struct zs_json *json, const char *label,
                          uint64_t gpu_va)

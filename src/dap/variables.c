@@ -10,26 +10,9 @@
 #include <stdlib.h>
 
 enum {
-    REFS_MAX = 1 << 20,
     PAGED_FROM = 100, /* children: a client asks for them in parts */
     CHUNK = 256,
 };
-
-uint64_t dap_ref(struct zs_dap *dap, struct ref ref)
-{
-    return dap->refs.count < REFS_MAX && ZS_VEC_PUSH(&dap->refs, ref) ? dap->refs.count : 0;
-}
-
-int dap_find_ref(const struct zs_dap *dap, const json_t *arguments, struct ref *ret_ref,
-                 struct zs_diag *diag)
-{
-    int64_t id = dap_int(arguments, "variablesReference", 0);
-    if (id <= 0 || (uint64_t)id > dap->refs.count)
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "there are no such variables, or something has run since");
-    *ret_ref = dap->refs.items[id - 1];
-    return 0;
-}
 
 /* ---- values ---- */
 
@@ -272,32 +255,6 @@ int handle_variables(struct zs_dap *dap, const json_t *arguments, struct zs_json
 }
 
 /* ---- changes ---- */
-
-void dap_invalidated(struct zs_dap *dap, bool focus_too)
-{
-    struct zs_buf buf;
-    if (!dap->invalidates)
-        return;
-    struct zs_json json = dap_event_begin(dap, &buf, "invalidated");
-    zs_json_array(&json, "areas");
-    if (focus_too)
-        zs_json_string(&json, NULL, "stacks");
-    zs_json_string(&json, NULL, "variables");
-    zs_json_end(&json);
-    dap_event_end(dap, &json);
-}
-
-void dap_memory_changed(struct zs_dap *dap, uint64_t gpu_va, uint64_t size_B)
-{
-    struct zs_buf buf;
-    if (!dap->tells_memory)
-        return;
-    struct zs_json json = dap_event_begin(dap, &buf, "memory");
-    dap_put_address(&json, "memoryReference", gpu_va);
-    zs_json_u64(&json, "offset", 0);
-    zs_json_u64(&json, "count", size_B);
-    dap_event_end(dap, &json);
-}
 
 static int find_in_lane(struct zs_dap *dap, const struct ref *at, const char *name,
                         struct zs_debug_value **ret_value, struct zs_diag *diag)
