@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: GPU kernels stopped, looked at and stepped. */
 #include "cli/debug/shell.h"
+#include "cli/debug/signals.h"
 #include "cli/paths.h"
 
 #include "base/checks.h"
@@ -195,7 +196,7 @@ static int run_debug(void *options, int operand_count, char **operands)
     shell.app = operand_count ? operands : NULL;
     shell.color = zs_cli_color(&o->common, STDOUT_FILENO);
     shell.in = o->batch ? stdin : take_stdin();
-    zs_shell_interrupts(shell.debug);
+    zs_signals_interrupts(shell.debug);
     if (!shell.in)
         status = zs_cli_fail("stdin cannot be read: %s", strerror(errno));
     else if (o->pid != NO_PID && zs_debug_attach(shell.debug, (uint32_t)o->pid, &diag))
@@ -206,7 +207,7 @@ static int run_debug(void *options, int operand_count, char **operands)
         zs_shell_execute(&shell, o->commands.items[i]);
     if (status == ZS_EXIT_OK && !o->batch && !shell.quit)
         zs_shell_interact(&shell);
-    zs_shell_interrupts(NULL);
+    zs_signals_interrupts(NULL);
     zs_debug_close(shell.debug);
     if (status == ZS_EXIT_OK && shell.exit_status >= 0)
         status = shell.exit_status;

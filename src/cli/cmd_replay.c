@@ -7,6 +7,7 @@
 #include "cli/demangle.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
+#include "cli/scratch.h"
 #include "cli/replay_ze.h"
 #include "cli/source.h"
 #include "record/builds.h"

@@ -2,6 +2,7 @@
 /* zescope trace: the API calls of an application as lines while it runs. */
 #include "cli/options.h"
 #include "cli/record_into.h"
+#include "cli/scratch.h"
 
 #include <zescope/record.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/input.h"
 #include "cli/demangle.h"
-#include "cli/record_into.h"
+#include "cli/scratch.h"
 #include "cli/source.h"
 
 #include "base/diag.h"

@@ -16,6 +16,9 @@ struct metrics_options {
 
 extern const struct zs_command zs_command_metrics;
 
+/* list. An exit status. */
+int zs_cli_list_metrics(const struct metrics_options *options);
+
 /* query, stream, show: whatever is no `list`. An exit status. */
 int zs_cli_metrics(const struct metrics_options *options, int operand_count, char **operands);
 

@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
+#include "cli/scratch.h"
 #include "cli/record_metrics.h"
 #include "record/metrics_numbers.h"
 #include "report/metrics.h"

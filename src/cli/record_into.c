@@ -2,7 +2,6 @@
 #include "cli/record_into.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,25 +39,4 @@ int zs_cli_run_with(const struct zs_command *command, const char *const *words, 
 int zs_cli_record_with(const char *const *words, size_t count, int app_count, char **app)
 {
     return zs_cli_run_with(&zs_command_record, words, count, app_count, app);
-}
-
-bool zs_cli_scratch_make(char ret_folder[PATH_MAX])
-{
-    const char *temp = getenv("TMPDIR");
-    snprintf(ret_folder, PATH_MAX, "%.3000s/zescope-XXXXXX",
-             temp && temp[0] == '/' ? temp : "/tmp");
-    if (mkdtemp(ret_folder))
-        return true;
-    zs_cli_fail("%s: %s", ret_folder, strerror(errno));
-    return false;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    return remove(path) && errno != ENOENT ? -1 : 0;
-}
-
-void zs_cli_scratch_remove(const char *folder)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -5,8 +5,6 @@
 
 #include "cli/options.h"
 
-#include <limits.h>
-
 /* Another command with these words, before the application if there is one. Its exit status. */
 int zs_cli_run_with(const struct zs_command *command, const char *const *words, size_t count,
                     int app_count, char **app);
@@ -20,9 +18,5 @@ struct zs_cli_lines {
 };
 int zs_cli_record_lines(const struct zs_common_options *common, const struct zs_cli_lines *what,
                         int count, char **argv);
-
-/* A folder that is thrown away. False after a message. */
-bool zs_cli_scratch_make(char ret_folder[PATH_MAX]);
-void zs_cli_scratch_remove(const char *folder);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/default_device.h"
 #include "cli/ask.h"
-#include "cli/record_into.h"
+#include "cli/scratch.h"
 
 #include <zescope/isa.h>
 

@@ -4,7 +4,7 @@
 #include "cli/lowered.h"
 #include "cli/options.h"
 #include "cli/paths.h"
-#include "cli/record_into.h"
+#include "cli/scratch.h"
 #include "cli/source.h"
 #include "cli/words.h"
 #include "report/failed_builds.h"

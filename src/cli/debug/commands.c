@@ -18,7 +18,7 @@ struct zs_shell_list {
     } lines;
 };
 
-static struct zs_shell_list *find(struct zs_shell *s, uint32_t breakpoint)
+static struct zs_shell_list *find(const struct zs_shell *s, uint32_t breakpoint)
 {
     for (size_t i = 0; breakpoint && i < s->lists.count; i++)
         if (s->lists.items[i]->breakpoint == breakpoint)
@@ -33,7 +33,7 @@ static void clear(struct zs_shell_list *list)
     list->lines.count = 0;
 }
 
-static bool is_word(const char *line, const char *word)
+bool zs_shell_is_word(const char *line, const char *word)
 {
     size_t length = strlen(word);
     line += strspn(line, " \t");
@@ -77,7 +77,7 @@ bool zs_shell_collect(struct zs_shell *s, const char *line)
     struct zs_shell_list *list = s->collecting;
     if (!list)
         return false;
-    char *own = is_word(line, "end") ? NULL : strdup(line);
+    char *own = zs_shell_is_word(line, "end") ? NULL : strdup(line);
     if (!own)
         s->collecting = NULL;
     else if (!ZS_VEC_PUSH(&list->lines, own))
@@ -88,7 +88,7 @@ bool zs_shell_collect(struct zs_shell *s, const char *line)
 bool zs_shell_is_silent(struct zs_shell *s, uint32_t breakpoint)
 {
     const struct zs_shell_list *list = find(s, breakpoint);
-    return list && list->lines.count && is_word(list->lines.items[0], "silent");
+    return list && list->lines.count && zs_shell_is_word(list->lines.items[0], "silent");
 }
 
 uint32_t zs_shell_list_lines(struct zs_shell *s, uint32_t breakpoint)
@@ -102,25 +102,10 @@ uint32_t zs_shell_list_lines(struct zs_shell *s, uint32_t breakpoint)
     return list ? (uint32_t)list->lines.count : 0;
 }
 
-/* What the last command has led to may have commands again: those follow when these are through. A
- * command that makes it run ends its list, and so does one that fails. */
-void zs_shell_run_lists(struct zs_shell *s)
+const char *zs_shell_list_line(const struct zs_shell *s, uint32_t breakpoint, size_t i)
 {
-    while (s->stopped_by && !s->quit) {
-        const struct zs_shell_list *list = find(s, s->stopped_by);
-        uint32_t errors = s->errors;
-        s->stopped_by = 0;
-        for (size_t i = 0; list && i < list->lines.count && !s->stopped_by && s->errors == errors;
-             i++) {
-            char *line = strdup(list->lines.items[i]); /* `commands` may change the list */
-            uint32_t waits = s->waits_begun;
-            if (line && (i || !is_word(line, "silent")))
-                zs_shell_execute_one(s, line);
-            free(line);
-            if (s->waits_begun != waits || s->collecting)
-                break;
-        }
-    }
+    const struct zs_shell_list *list = find(s, breakpoint);
+    return list && i < list->lines.count ? list->lines.items[i] : NULL;
 }
 
 void zs_shell_free_lists(struct zs_shell *s)

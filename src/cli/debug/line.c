@@ -4,7 +4,8 @@
  * they come. At the prompt Ctrl-C gives up the line; handlers of signals wake the reading of a key
  * through a pipe.
  */
-#include "cli/debug/pager.h"
+#include "cli/debug/screen.h"
+#include "cli/debug/signals.h"
 #include "cli/debug/tui.h"
 
 #include "base/vec.h"
@@ -19,107 +20,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const char prompt_text[] = "(zescope) ", more_text[] = ">";
+static const char more_text[] = ">";
 
-static struct zs_debugger *interrupted; /* what Ctrl-C stops, while something runs */
-static volatile sig_atomic_t at_prompt, got_interrupt, got_resize, got_continue, got_suspend;
-static bool is_edited; /* lines are: at the prompt the terminal has modes of its own */
-static int wake_fds[2] = {-1, -1};
 static int keys_fd; /* the terminal; reading it does not wait */
-
-static void wake(void)
-{
-    int saved = errno;
-    (void)!write(wake_fds[1], "", 1);
-    errno = saved;
-}
-
-static void handle_interrupt(int signal_number)
-{
-    (void)signal_number;
-    if (at_prompt) {
-        got_interrupt = 1;
-        wake();
-    } else if (interrupted) {
-        zs_debug_interrupt(interrupted);
-    }
-}
-
-void zs_shell_interrupts(struct zs_debugger *debug)
-{
-    const struct sigaction action = {.sa_handler = handle_interrupt, .sa_flags = SA_RESTART};
-    interrupted = debug;
-    if (debug)
-        sigaction(SIGINT, &action, NULL);
-}
-
-/* ---- Ctrl-Z ------------------------------------------------------------------------------------
- * Where a line is edited the reading of a key does it; else the handler, at once.
- */
-
-static void note_suspend(int signal_number);
-
-static void handle_suspend_by(void (*handler)(int signal_number))
-{
-    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NODEFER};
-    sigaction(SIGTSTP, &action, NULL);
-}
-
-/* May be called by handlers. Returns when it is continued. */
-static void suspend(void)
-{
-    zs_tui_suspend();
-    handle_suspend_by(SIG_DFL);
-    got_continue = 1; /* where nobody would continue it, it is not stopped */
-    raise(SIGTSTP);
-    handle_suspend_by(note_suspend);
-}
-
-static void note_suspend(int signal_number)
-{
-    int saved = errno;
-    (void)signal_number;
-    if (at_prompt && is_edited) {
-        got_suspend = 1;
-        wake();
-    } else {
-        suspend();
-        if (at_prompt)
-            (void)!write(STDOUT_FILENO, prompt_text, sizeof(prompt_text) - 1);
-    }
-    errno = saved;
-}
-
-static void note_resize(int signal_number)
-{
-    (void)signal_number;
-    got_resize = 1;
-    wake();
-}
-
-static void note_continue(int signal_number)
-{
-    (void)signal_number;
-    got_continue = 1;
-    wake();
-}
-
-static void watch_terminal(void)
-{
-    const struct sigaction resize = {.sa_handler = note_resize, .sa_flags = SA_RESTART};
-    const struct sigaction go_on = {.sa_handler = note_continue, .sa_flags = SA_RESTART};
-    sigaction(SIGWINCH, &resize, NULL);
-    sigaction(SIGCONT, &go_on, NULL);
-    handle_suspend_by(note_suspend);
-}
-
-void zs_shell_idle(struct zs_shell *shell)
-{
-    if (!got_resize && !got_continue)
-        return;
-    got_resize = got_continue = 0;
-    zs_tui_draw(shell, true);
-}
 
 #ifdef ZS_HAVE_LIBEDIT
 #include "cli/debug/typed.h"
@@ -142,7 +45,7 @@ static struct zs_shell *shell_of(EditLine *editor)
 static char *prompt(EditLine *editor)
 {
     const struct zs_shell *shell = shell_of(editor);
-    return (char *)(uintptr_t)(shell && shell->collecting ? more_text : prompt_text);
+    return (char *)(uintptr_t)(shell && shell->collecting ? more_text : zs_prompt_text);
 }
 
 /* ---- completion ---- */
@@ -238,7 +141,7 @@ static unsigned char cancel(EditLine *editor, int key)
     el_cursor(editor, (int)(line->lastchar - line->cursor));
     line = el_line(editor);
     el_deletestr(editor, (int)(line->lastchar - line->buffer));
-    got_interrupt = 2;
+    zs_signals.interrupted = 2;
     fputs("^C\n", stdout);
     fflush(stdout);
     return CC_NEWLINE;
@@ -247,7 +150,7 @@ static unsigned char cancel(EditLine *editor, int key)
 static void drain_wakes(void)
 {
     char bytes[64];
-    while (read(wake_fds[0], bytes, sizeof(bytes)) > 0)
+    while (read(zs_signals.wake_fds[0], bytes, sizeof(bytes)) > 0)
         continue;
 }
 
@@ -255,29 +158,29 @@ static void drain_wakes(void)
 static bool take_signals(EditLine *editor, struct zs_shell *shell)
 {
     drain_wakes();
-    if (got_suspend) {
-        got_suspend = 0;
+    if (zs_signals.suspended) {
+        zs_signals.suspended = 0;
         el_set(editor, EL_PREP_TERM, 0);
         fputs("\n", stdout);
         fflush(stdout);
-        suspend();
+        zs_signals_suspend();
     }
-    if (got_continue) { /* from the shell, which has its own modes */
-        got_continue = 0;
+    if (zs_signals.continued) { /* from the shell, which has its own modes */
+        zs_signals.continued = 0;
         el_set(editor, EL_PREP_TERM, 1);
         zs_tui_draw(shell, true);
         el_set(editor, EL_REFRESH);
     }
-    if (got_resize) {
-        got_resize = 0;
+    if (zs_signals.resized) {
+        zs_signals.resized = 0;
         el_resize(editor);
         zs_tui_draw(shell, true);
-        if (zs_tui_is_on())
+        if (zs_screen_is_split())
             el_set(editor, EL_REFRESH);
     }
-    if (!got_interrupt)
+    if (!zs_signals.interrupted)
         return false;
-    got_interrupt = 0;
+    zs_signals.interrupted = 0;
     return true;
 }
 
@@ -299,7 +202,7 @@ static int get_key(EditLine *editor, wchar_t *ret)
     el_get(editor, EL_CLIENTDATA, &shell);
     for (;;) {
         struct pollfd fds[] = {{.fd = keys_fd, .events = POLLIN},
-                               {.fd = wake_fds[0], .events = POLLIN}};
+                               {.fd = zs_signals.wake_fds[0], .events = POLLIN}};
         char byte;
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return -1;
@@ -348,7 +251,7 @@ static unsigned char page_down(EditLine *editor, int key)
 static unsigned char redraw(EditLine *editor, int key)
 {
     (void)key;
-    if (zs_tui_is_on())
+    if (zs_screen_is_split())
         zs_tui_draw(shell_of(editor), true);
     else
         (void)!write(STDOUT_FILENO, "\n", 1);
@@ -407,28 +310,28 @@ static void edit_lines(struct zs_shell *shell)
 {
     struct zs_typed typed;
     setlocale(LC_CTYPE, "");
-    zs_tui_init(fileno(shell->in));
+    zs_screen_init(fileno(shell->in));
     EditLine *editor = el_init("zescope", shell->in, stdout, stderr);
     History *lines = open_history(shell, &typed);
-    is_edited = true;
+    zs_signals.is_edited = true;
     keys_fd = open_keys(fileno(shell->in));
-    watch_terminal();
+    zs_signals_watch();
     if (editor)
         set_up(editor, lines, shell);
     while (editor && !shell->quit) {
         int count = 0;
-        if (got_resize)
+        if (zs_signals.resized)
             el_resize(editor);
-        zs_shell_idle(shell);
+        zs_tui_idle(shell);
         zs_tui_draw(shell, false);
-        at_prompt = 1;
+        zs_signals.at_prompt = 1;
         el_set(editor, EL_PREP_TERM, 1); /* el_gets does it behind the prompt: too late for keys */
         if (ioctl(keys_fd, FIONREAD, &typed_ahead))
             typed_ahead = 0;
         const char *line = el_gets(editor, &count);
-        at_prompt = 0;
-        bool given_up = got_interrupt; /* before or right after the line has ended */
-        got_interrupt = 0;
+        zs_signals.at_prompt = 0;
+        bool given_up = zs_signals.interrupted; /* before or right after the line has ended */
+        zs_signals.interrupted = 0;
         if (given_up)
             continue;
         if (!line || count <= 0) {
@@ -452,42 +355,29 @@ static void edit_lines(struct zs_shell *shell)
     if (keys_fd != fileno(shell->in))
         close(keys_fd);
     signal(SIGTSTP, SIG_DFL);
-    zs_tui_fini();
+    zs_tui_disable();
+    zs_screen_fini();
 }
 #endif
 
-/* The terminal has given up the line when the handler of Ctrl-C is called: a new prompt alone. */
-static void plain_interrupt(int signal_number)
-{
-    if (at_prompt) {
-        int saved = errno;
-        (void)!write(STDOUT_FILENO, "\n", 1);
-        (void)!write(STDOUT_FILENO, prompt_text, sizeof(prompt_text) - 1);
-        errno = saved;
-    } else {
-        handle_interrupt(signal_number);
-    }
-}
-
 static void plain_lines(struct zs_shell *shell)
 {
-    const struct sigaction action = {.sa_handler = plain_interrupt, .sa_flags = SA_RESTART};
     char *line = NULL;
     size_t capacity = 0;
     if (shell->interactive) {
-        sigaction(SIGINT, &action, NULL);
-        watch_terminal();
+        zs_signals_plain();
+        zs_signals_watch();
     }
     while (!shell->quit) {
         if (shell->interactive) {
-            zs_shell_idle(shell);
+            zs_tui_idle(shell);
             zs_tui_draw(shell, false);
-            fputs(shell->collecting ? more_text : prompt_text, stdout);
+            fputs(shell->collecting ? more_text : zs_prompt_text, stdout);
             fflush(stdout);
         }
-        at_prompt = shell->interactive;
+        zs_signals.at_prompt = shell->interactive;
         ssize_t got = getline(&line, &capacity, shell->in);
-        at_prompt = 0;
+        zs_signals.at_prompt = 0;
         if (got < 0)
             break;
         line[strcspn(line, "\n")] = '\0';
@@ -496,31 +386,6 @@ static void plain_lines(struct zs_shell *shell)
     if (shell->interactive)
         signal(SIGTSTP, SIG_DFL);
     free(line);
-}
-
-char zs_shell_ask_page(struct zs_shell *shell)
-{
-    struct pollfd fds[] = {{.fd = fileno(shell->in), .events = POLLIN},
-                           {.fd = wake_fds[0], .events = POLLIN}};
-    char answer = '\0', byte = '\0';
-    at_prompt = 1;
-    while (byte != '\n' && !got_interrupt) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
-            break;
-        if (got_interrupt || !(fds[0].revents & (POLLIN | POLLHUP)))
-            continue;
-        if (read(fileno(shell->in), &byte, 1) != 1) {
-            answer = 'q';
-            break;
-        }
-        answer = answer ? answer : byte;
-    }
-    at_prompt = 0;
-    if (got_interrupt)
-        fputs("\n", stdout); /* the terminal has shown ^C */
-    answer = got_interrupt ? 'q' : answer;
-    got_interrupt = 0;
-    return answer;
 }
 
 static void greet(struct zs_shell *s)
@@ -546,7 +411,7 @@ void zs_shell_interact(struct zs_shell *shell)
     if (shell->interactive)
         greet(shell);
 #ifdef ZS_HAVE_LIBEDIT
-    if (shell->interactive && !pipe2(wake_fds, O_CLOEXEC | O_NONBLOCK)) {
+    if (shell->interactive && !pipe2(zs_signals.wake_fds, O_CLOEXEC | O_NONBLOCK)) {
         edit_lines(shell);
         return;
     }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum {
-    LIST_LINES = 10,
     CODE_BEFORE = 4,
     CODE_LINES = 12,
     FUNCTIONS_MAX = 1024,
@@ -253,18 +252,6 @@ static const char *known_source(struct zs_shell *s, const char *file)
     return NULL;
 }
 
-bool zs_shell_set_list(struct zs_shell *s, const char *file, uint64_t line)
-{
-    char *own = strdup(file);
-    if (!own)
-        return false;
-    free(s->list_file);
-    s->list_file = own;
-    s->list_line =
-        line > LIST_LINES / 2 ? (uint32_t)ZS_MIN(line, (uint64_t)INT32_MAX) - LIST_LINES / 2 : 1;
-    return true;
-}
-
 /* A file that debug info names, or one that is found by its name. */
 static bool list_file(struct zs_shell *s, const char *file, uint64_t line)
 {
@@ -335,7 +322,7 @@ static bool choose_lines(struct zs_shell *s, const char *args, uint32_t *ret_cou
         return false;
     }
     if (*end == ',') {
-        if (!zs_shell_number(s, end + 1, line + LIST_LINES - 1, INT32_MAX, &last))
+        if (!zs_shell_number(s, end + 1, line + ZS_SHELL_LIST_LINES - 1, INT32_MAX, &last))
             return false;
         if (last < line) {
             zs_shell_error(s, "the last line, %" PRIu64 ", is in front of the first, %" PRIu64,
@@ -354,9 +341,10 @@ static bool choose_lines(struct zs_shell *s, const char *args, uint32_t *ret_cou
 /* [LINE | FIRST,LAST | FILE:LINE | FUNCTION | -] */
 void zs_shell_do_list(struct zs_shell *s, const char *args)
 {
-    uint32_t lines = LIST_LINES;
+    uint32_t lines = ZS_SHELL_LIST_LINES;
     if (!strcmp(args, "-")) /* in front of those that were shown */
-        s->list_line = s->list_line > 2 * LIST_LINES ? s->list_line - 2 * LIST_LINES : 1;
+        s->list_line =
+            s->list_line > 2 * ZS_SHELL_LIST_LINES ? s->list_line - 2 * ZS_SHELL_LIST_LINES : 1;
     else if (args[0] && !choose_lines(s, args, &lines))
         return;
     if (!s->list_file && !list_anything(s))

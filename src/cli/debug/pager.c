@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope debug: what one command writes to a terminal, by pages. */
 #include "cli/debug/pager.h"
-#include "cli/debug/tui.h"
+#include "cli/debug/screen.h"
+#include "cli/debug/signals.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static const char question[] = "--RET for more, q to quit, c to continue without
 static bool page_size(const struct zs_shell *s, uint32_t *ret_rows, uint32_t *ret_columns)
 {
     struct winsize size;
-    if (!s->interactive || s->no_pages || s->capture || s->waits || zs_tui_is_on() ||
+    if (!s->interactive || s->no_pages || s->capture || s->waits || zs_screen_is_split() ||
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
         return false;
     *ret_rows = s->page_rows ? s->page_rows : size.ws_row;
@@ -53,7 +54,7 @@ void zs_shell_page(struct zs_shell *s, const char *text, size_t size_B)
         if (s->page_shown && s->page_shown + more >= rows) {
             (void)zs_cli_write_text(question, sizeof(question) - 1);
             fflush(stdout);
-            char answer = zs_shell_ask_page(s);
+            char answer = zs_signals_ask(fileno(s->in));
             s->page_shown = 0;
             s->no_pages_now = answer == 'c';
             s->page_dropped = answer == 'q';

@@ -8,7 +8,5 @@
 void zs_shell_begin_page(struct zs_shell *shell);
 /* Written, with a question at the end of each page. */
 void zs_shell_page(struct zs_shell *shell, const char *text, size_t size_B);
-/* The question's answer: the first character of a line; 'q' also for Ctrl-C and the end. */
-char zs_shell_ask_page(struct zs_shell *shell);
 
 #endif

@@ -2,15 +2,23 @@
 /*
  * The debugger's commands as people type them: in a terminal, from scripts, in an editor's console.
  *
- *     shell.c   running and going back, the table of commands, help
- *     stops.c   breakpoints and watchpoints
+ * Files call those below them alone:
+ *
+ *     line.c      lines from a terminal; typed.c: kept for later sessions
+ *     complete.c  what the word at a line's end may become
+ *     shell.c     the table of commands, help
+ *     run.c       running and going back
+ *     stops.c     breakpoints and watchpoints
+ *     look.c      threads, lanes, frames, source, code
+ *     event.c     what people see when something happens
+ *     print.c     values and memory
+ *     show.c      what people see of threads, frames, lists
  *     commands.c  what breakpoints execute when they stop
- *     pager.c   long output of a command, by pages
- *     look.c    threads, lanes, frames, source, code
- *     print.c   values and memory
- *     show.c    what people see of stops and lists
- *     line.c    lines from a terminal
- *     typed.c   ... kept for later sessions
+ *     value.c     values as they are written
+ *     tui.c       panes
+ *     say.c       words and errors, numbers
+ *     pager.c     long output of a command, by pages
+ *     signals.c, screen.c, term.c  the terminal
  */
 #ifndef ZS_CLI_DEBUG_SHELL_H
 #define ZS_CLI_DEBUG_SHELL_H
@@ -22,7 +30,7 @@
 
 #include <stdio.h>
 
-enum { ZS_SHELL_DISPLAYS_MAX = 32, ZS_SHELL_RESOLVED_MAX = 256 };
+enum { ZS_SHELL_DISPLAYS_MAX = 32, ZS_SHELL_RESOLVED_MAX = 256, ZS_SHELL_LIST_LINES = 10 };
 
 /* "/4xw": how values and memory are written. */
 struct zs_shell_format {
@@ -81,8 +89,6 @@ struct zs_shell {
 
 /* One line. What it prints is written. */
 void zs_shell_execute(struct zs_shell *shell, const char *line);
-/* ... without the commands of a breakpoint that it has led to. */
-void zs_shell_execute_one(struct zs_shell *shell, const char *line);
 /* Whether the line's first word is a command, or stands for one. */
 bool zs_shell_is_command(const char *line);
 /* What the word at the end of a line may become, one call each: whole words, and where in the line
@@ -91,11 +97,6 @@ void zs_shell_complete(struct zs_shell *shell, const char *line, size_t length, 
                        void (*put)(void *user, const char *word), void *user);
 /* Lines from the terminal, until it ends or a command says so. */
 void zs_shell_interact(struct zs_shell *shell);
-/* From now on SIGINT stops the debugger's kernels, and at the prompt it gives up the line; NULL:
- * nothing any more. */
-void zs_shell_interrupts(struct zs_debugger *debug);
-/* The terminal has another size, or the process was continued: what is to be drawn again. */
-void zs_shell_idle(struct zs_shell *shell);
 void zs_shell_fini(struct zs_shell *shell);
 
 /* ---- commands.c ---- */
@@ -106,7 +107,10 @@ bool zs_shell_collect(struct zs_shell *shell, const char *line);
 bool zs_shell_is_silent(struct zs_shell *shell, uint32_t breakpoint);
 /* The commands, one a line; how many. */
 uint32_t zs_shell_list_lines(struct zs_shell *shell, uint32_t breakpoint);
-void zs_shell_run_lists(struct zs_shell *shell);
+/* The one of a number, from 0; NULL behind the last. */
+const char *zs_shell_list_line(const struct zs_shell *shell, uint32_t breakpoint, size_t i);
+/* The line is that word alone. */
+bool zs_shell_is_word(const char *line, const char *word);
 void zs_shell_free_lists(struct zs_shell *shell);
 
 /* ---- for commands ---- */
@@ -122,6 +126,20 @@ void zs_shell_free_lists(struct zs_shell *shell);
 #include "cli/debug/commands.def"
 #undef COMMAND
 #undef HEADING
+
+struct zs_shell_command {
+    const char *name, *short_name;
+    void (*run)(struct zs_shell *shell, const char *args); /* NULL: a heading */
+    unsigned flags;
+    const char *help, *more;
+};
+/* The command that a word means. NULL: none; or several, which ret_several then lists. */
+const struct zs_shell_command *zs_shell_find_command(const char *name, size_t length,
+                                                     struct zs_buf *ret_several);
+/* Of a line's first word. */
+size_t zs_shell_command_length(const char *line);
+/* The one of a number, from 0, of those that can be used here; NULL behind the last. */
+const struct zs_shell_command *zs_shell_command(const struct zs_shell *shell, size_t i);
 
 struct zs_shell_focus {
     uint32_t thread, lane, frame;
@@ -149,6 +167,8 @@ bool zs_shell_break(struct zs_shell *shell, const char *args, bool temporary, co
 /* "/4xw" at the beginning of *args, which moves behind it. False after a message. */
 bool zs_shell_take_format(struct zs_shell *shell, const char **args, const char *letters,
                           struct zs_shell_format *ret);
+/* The bits of a number of 1, 2, 4 or 8 bytes. */
+void zs_shell_put_bits(struct zs_buf *out, uint64_t bits, uint32_t size_B, char letter);
 void zs_shell_put_value(struct zs_shell *shell, struct zs_debug_value *value,
                         const struct zs_shell_format *format);
 void zs_shell_show_displays(struct zs_shell *shell);
@@ -160,7 +180,11 @@ bool zs_shell_set_list(struct zs_shell *shell, const char *file, uint64_t line);
 const char *zs_shell_info_topic(size_t i);
 void zs_shell_list_displays(struct zs_shell *shell);
 
-/* ---- show.c: appended to shell->out ---- */
+/* ---- say.c, show.c, event.c: appended to shell->out ---- */
+
+enum zs_shell_tone { TONE_END, TONE_STRONG, TONE_PLACE, TONE_NAME };
+/* What switches to it; "" without colour. */
+const char *zs_shell_tone(const struct zs_shell *shell, enum zs_shell_tone tone);
 
 void zs_shell_say(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2, 3);
 void zs_shell_error(struct zs_shell *shell, const char *format, ...) ZS_PRINTF(2, 3);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/debug/tui.h"
+#include "cli/debug/screen.h"
+#include "cli/debug/signals.h"
 
 #include "base/text.h"
 #include "cli/debug/term.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -19,13 +19,12 @@ enum {
     SIDE_MIN = 30, /* columns of the pane at the right */
     CODE_MAX = 256,
     REGISTERS_MAX = 512,
-    RESTORE_MAX_B = 256,
 };
 
 enum layout { LAYOUT_SRC, LAYOUT_ASM, LAYOUT_SPLIT, LAYOUT_REGS, LAYOUT_COUNT };
 static const char *const layout_names[LAYOUT_COUNT] = {"src", "asm", "split", "regs"};
 
-/* One terminal in a process: its handlers of signals have to find it. */
+/* One terminal in a process. */
 static struct {
     bool on;
     enum layout layout;
@@ -34,14 +33,7 @@ static struct {
     unsigned side;       /* columns of the right pane, 0: none */
     int scrolled;        /* lines, from where the pane would be */
     uint64_t stopped_va; /* what it was scrolled at */
-    int fd;
-    bool has_modes;
-    struct termios modes;
-    char restore[RESTORE_MAX_B];
-    volatile sig_atomic_t restore_B;
-} tui = {.fd = -1};
-
-/* ---- the terminal as it was ---- */
+} tui;
 
 static void write_all(const struct zs_buf *out)
 {
@@ -52,45 +44,6 @@ static void write_all(const struct zs_buf *out)
             break;
         at += (size_t)n;
     }
-}
-
-void zs_tui_suspend(void)
-{
-    if (tui.restore_B)
-        (void)!write(STDOUT_FILENO, tui.restore, (size_t)tui.restore_B);
-}
-
-/* May be called by handlers. */
-static void restore(void)
-{
-    zs_tui_suspend();
-    if (tui.has_modes)
-        tcsetattr(tui.fd, TCSANOW, &tui.modes);
-}
-
-static void die(int signal_number)
-{
-    restore();
-    raise(signal_number); /* its handler is the default one again */
-}
-
-static const int deadly[] = {SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-
-void zs_tui_init(int fd)
-{
-    const struct sigaction action = {.sa_handler = die, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
-    tui.fd = fd;
-    tui.has_modes = !tcgetattr(fd, &tui.modes);
-    for (size_t i = 0; i < ZS_ARRAY_LEN(deadly); i++)
-        sigaction(deadly[i], &action, NULL);
-}
-
-void zs_tui_fini(void)
-{
-    zs_tui_disable();
-    for (size_t i = 0; i < ZS_ARRAY_LEN(deadly); i++)
-        signal(deadly[i], SIG_DFL);
-    tui.has_modes = false;
 }
 
 /* ---- text in cells ---- */
@@ -396,17 +349,6 @@ static bool measure(void)
     return true;
 }
 
-static void keep_restore(void)
-{
-    struct zs_buf out = {0};
-    zs_term_leave(&out, tui.rows);
-    if (!out.error && out.size_B <= RESTORE_MAX_B) {
-        memcpy(tui.restore, out.data, out.size_B);
-        tui.restore_B = (sig_atomic_t)out.size_B;
-    }
-    zs_buf_fini(&out);
-}
-
 void zs_tui_draw(struct zs_shell *s, bool all)
 {
     struct zs_buf out = {0};
@@ -424,7 +366,9 @@ void zs_tui_draw(struct zs_shell *s, bool all)
         tui.scrolled = 0;
     tui.stopped_va = va;
     if (all) {
-        keep_restore();
+        zs_term_leave(&out, tui.rows);
+        zs_screen_keep(&out);
+        out.size_B = 0;
         zs_term_enter(&out, tui.height, tui.rows);
     }
     zs_term_begin(&out);
@@ -434,9 +378,12 @@ void zs_tui_draw(struct zs_shell *s, bool all)
     zs_buf_fini(&out);
 }
 
-bool zs_tui_is_on(void)
+void zs_tui_idle(struct zs_shell *shell)
 {
-    return tui.on;
+    if (!zs_signals.resized && !zs_signals.continued)
+        return;
+    zs_signals.resized = zs_signals.continued = 0;
+    zs_tui_draw(shell, true);
 }
 
 bool zs_tui_enable(struct zs_shell *s)
@@ -466,7 +413,7 @@ void zs_tui_disable(void)
     if (!tui.on)
         return;
     tui.on = false;
-    tui.restore_B = 0;
+    zs_screen_keep(NULL);
     zs_term_leave(&out, tui.rows);
     write_all(&out);
     zs_buf_fini(&out);

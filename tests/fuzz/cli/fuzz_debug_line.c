@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "cli/debug/pager.h"
 #include "cli/debug/shell.h"
+#include "cli/debug/tui.h"
 
 #include "../../unit/dap/fake_debugger.h"
 
@@ -34,7 +35,7 @@ struct zs_span zs_source_line(const struct zs_source *source, uint32_t line)
     return line >= 1 && line <= source->line_count ? source->text : (struct zs_span){0};
 }
 
-void zs_shell_idle(struct zs_shell *shell)
+void zs_tui_idle(struct zs_shell *shell)
 {
     (void)shell;
 }
