@@ -317,37 +317,6 @@ static void queue_destroy_enter(struct zs_activity *a, const struct zs_trace_eve
     queue->handle = NULL;
 }
 
-void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
-                     const ze_command_list_handle_t *lists, uint32_t count, bool muted)
-{
-    uint64_t now_ns = muted ? 0 : zs_trace_now_ns();
-    for (uint32_t i = 0; queue && lists && i < count; i++) {
-        struct act_list *list = act_find(a, ACT_LIST, lists[i]);
-        if (!list)
-            continue;
-        list->submitting++;
-        act_list_submit(a, list, queue, now_ns);
-    }
-}
-
-void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
-                    const ze_command_list_handle_t *lists, uint32_t count, int32_t result)
-{
-    if (queue)
-        queue->submitted++;
-    for (uint32_t i = 0; queue && lists && i < count; i++) {
-        struct act_list *list = act_find(a, ACT_LIST, lists[i]);
-        if (!list)
-            continue;
-        list->submitting -= list->submitting > 0;
-        list->ticket = queue->submitted;
-        if (result)
-            act_list_revoke(a, list);
-    }
-    if (queue && !result)
-        act_collect_queue(a, queue, 0);
-}
-
 static void execute_enter(struct zs_activity *a, const struct zs_trace_event *event,
                           struct zs_activity_call *call)
 {
@@ -420,17 +389,6 @@ static void pool_destroy_enter(struct zs_activity *a, const struct zs_trace_even
     act_take(a, ACT_POOL, ARG(ze_event_pool_handle_t, 0));
 }
 
-void act_event_created(struct zs_activity *a, ze_event_handle_t handle)
-{
-    struct act_event *e = calloc(1, sizeof(*e));
-    if (!act_put(a, ACT_EVENT, handle, e)) {
-        free(e);
-        return;
-    }
-    e->handle = handle;
-    e->has_timestamps = true;
-}
-
 static void event_create_exit(struct zs_activity *a, const struct zs_trace_event *event,
                               struct zs_activity_call *call)
 {
@@ -490,6 +448,8 @@ static void context_destroy_enter(struct zs_activity *a, const struct zs_trace_e
             act_list_release(list);
         }
     }
+    if (a->meter)
+        act_measures_drop(a, context);
     act_context_drop(a, context);
     context->next_chunk = ACT_EVENTS_FIRST;
     context->no_events = context->no_slots = false;
@@ -659,18 +619,6 @@ static bool can_ask(struct zs_activity *a)
     return known == 2;
 }
 
-void act_unlock(struct zs_activity *a)
-{
-    a->file = NULL;
-    pthread_mutex_unlock(&a->lock);
-}
-
-void act_relock(struct zs_activity *a, struct zs_trace_file *file)
-{
-    pthread_mutex_lock(&a->lock);
-    a->file = file;
-}
-
 /* A thread that is cancelled in one of the driver's functions must not take the lock with it. */
 static void run(struct zs_activity *a, struct zs_activity_thread *self, act_hook_fn hook,
                 const struct zs_trace_event *event, struct zs_activity_call *call)
@@ -790,8 +738,10 @@ void zs_activity_end(struct zs_activity *a, struct zs_trace_file *file)
         return;
     a->file = file;
     act_collect_last(a);
-    if (a->meter)
+    if (a->meter) {
+        act_measures_poll(a, UINT32_MAX);
         act_meter_end(a);
+    }
     a->file = NULL;
     pthread_mutex_unlock(&a->lock);
 }

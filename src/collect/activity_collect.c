@@ -554,3 +554,45 @@ void act_list_clear(struct zs_activity *a, struct act_list *list)
     act_list_release(list);
     unlink_pending(a, list);
 }
+
+void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
+                     const ze_command_list_handle_t *lists, uint32_t count, bool muted)
+{
+    uint64_t now_ns = muted ? 0 : zs_trace_now_ns();
+    for (uint32_t i = 0; queue && lists && i < count; i++) {
+        struct act_list *list = act_find(a, ACT_LIST, lists[i]);
+        if (!list)
+            continue;
+        list->submitting++;
+        act_list_submit(a, list, queue, now_ns);
+    }
+}
+
+void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
+                    const ze_command_list_handle_t *lists, uint32_t count, int32_t result)
+{
+    if (queue)
+        queue->submitted++;
+    for (uint32_t i = 0; queue && lists && i < count; i++) {
+        struct act_list *list = act_find(a, ACT_LIST, lists[i]);
+        if (!list)
+            continue;
+        list->submitting -= list->submitting > 0;
+        list->ticket = queue->submitted;
+        if (result)
+            act_list_revoke(a, list);
+    }
+    if (queue && !result)
+        act_collect_queue(a, queue, 0);
+}
+
+void act_event_created(struct zs_activity *a, ze_event_handle_t handle)
+{
+    struct act_event *e = calloc(1, sizeof(*e));
+    if (!act_put(a, ACT_EVENT, handle, e)) {
+        free(e);
+        return;
+    }
+    e->handle = handle;
+    e->has_timestamps = true;
+}

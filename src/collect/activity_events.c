@@ -132,8 +132,6 @@ void act_slot_give(struct act_slot *slot)
 
 void act_context_drop(struct zs_activity *a, struct act_context *context)
 {
-    if (a->meter)
-        act_measures_drop(a, context);
     while (context->chunks) {
         struct act_chunk *chunk = context->chunks;
         context->chunks = chunk->next;

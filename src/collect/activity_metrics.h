@@ -145,6 +145,8 @@ bool act_meter_activate(struct zs_activity *a, struct meter_device *device, uint
 /* Counts executions that have no metrics; the first of a reason is written down at once. */
 void act_meter_unmeasured(struct zs_activity *a, enum meter_reason reason, uint64_t count);
 void act_meter_end(struct zs_activity *a);
+/* NULL: there is no such function. */
+void *act_driver_function(struct zs_activity *a, const char *name);
 /* Device address of a kernel's code, which groups with instruction pointers tell places by; 0: the
  * driver does not say. */
 uint64_t act_meter_base(struct zs_activity *a, ze_kernel_handle_t kernel);

@@ -5,6 +5,7 @@
 #include "collect/activity.h"
 #include "store/activity.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdalign.h>
 #include <stddef.h>
@@ -218,20 +219,25 @@ struct zs_activity {
     struct act_meter *meter; /* NULL: no metrics */
 };
 
+/* The lock is let go of around a call that may wait: everything may have changed afterwards. */
+static inline void act_unlock(struct zs_activity *a)
+{
+    a->file = NULL;
+    pthread_mutex_unlock(&a->lock);
+}
+
+static inline void act_relock(struct zs_activity *a, struct zs_trace_file *file)
+{
+    pthread_mutex_lock(&a->lock);
+    a->file = file;
+}
+
 typedef void (*act_hook_fn)(struct zs_activity *a, const struct zs_trace_event *event,
                             struct zs_activity_call *call);
 
 /* Numbers of records, for who is not a part of this: `count` from the one that is returned. */
 enum act_id { ACT_ID_APPEND, ACT_ID_DEVICE, ACT_ID_QUEUE, ACT_ID_KERNEL };
 uint64_t act_ids_take(struct zs_activity *a, enum act_id kind, uint64_t count);
-
-/* activity.c: around a call that submits lists to a queue, or to the one behind an immediate list.
- */
-void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
-                     const ze_command_list_handle_t *lists, uint32_t count, bool muted);
-void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
-                    const ze_command_list_handle_t *lists, uint32_t count, int32_t result);
-void act_event_created(struct zs_activity *a, ze_event_handle_t handle);
 
 /* activity_later.c: calls of later specifications than Debian's headers. */
 #define ACT_LATER_HOOKS(X)                                                                         \
@@ -358,9 +364,12 @@ void act_list_clear(struct zs_activity *a, struct act_list *list);
 void act_list_give_back(struct zs_activity *a, struct act_list *list);
 /* The execution is not going to happen. */
 void act_list_revoke(struct zs_activity *a, struct act_list *list);
-/* The lock is let go of around a call that may wait: everything may have changed afterwards. */
-void act_unlock(struct zs_activity *a);
-void act_relock(struct zs_activity *a, struct zs_trace_file *file);
+/* Around a call that submits lists to a queue, or to the one behind an immediate list. */
+void act_lists_enter(struct zs_activity *a, struct act_queue *queue,
+                     const ze_command_list_handle_t *lists, uint32_t count, bool muted);
+void act_lists_exit(struct zs_activity *a, struct act_queue *queue,
+                    const ze_command_list_handle_t *lists, uint32_t count, int32_t result);
+void act_event_created(struct zs_activity *a, ze_event_handle_t handle);
 
 /* activity_harvest.c */
 bool act_harvest_start(struct zs_activity *a, struct act_list *list);
