@@ -416,12 +416,6 @@ static bool collect_makers(const struct zs_dbg_context *c, struct zs_dbg_kernel 
     return k->makers != NULL;
 }
 
-void zs_dbg_address_makers_free(struct zs_dbg_kernel *k)
-{
-    free(k->makers);
-    k->makers = NULL;
-}
-
 /* ---- addresses ---- */
 
 static bool read_bytes(const struct zs_dbg_context *c, uint32_t at_B, uint32_t size_B,

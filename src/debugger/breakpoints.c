@@ -1,121 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Breakpoints: a location as it was given, and the places that it means in the code that is loaded.
- * In the code a place is a bit of its instruction (bit 30, of compacted ones bit 7), set as long as
- * any breakpoint that is on has it.
+ * The driver is told of those that watch memory.
  */
 #include "debugger/debugger_priv.h"
 
 #include "correlate/value_check.h"
 
-#include "base/path.h"
-
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_EXPRESSION_MAX = 256, LINE_SEARCH = 64 };
-
-/* ---- the bits ---- */
-
-/* The byte that has the bit of the instruction at an offset, and the bit; NULL: none begins there.
- */
-static uint8_t *bit_of(uint8_t *code, uint64_t size_B, uint64_t offset_B, uint8_t *ret_bit)
-{
-    uint64_t at_B = 0;
-    while (at_B < offset_B && size_B - at_B >= 8)
-        at_B += code[at_B + 3] >> 5 & 1 ? 8 : 16;
-    if (at_B != offset_B || size_B < at_B || size_B - at_B < 8)
-        return NULL;
-    bool compact = code[at_B + 3] >> 5 & 1;
-    *ret_bit = compact ? 1u << 7 : 1u << 6;
-    return code + at_B + (compact ? 0 : 3);
-}
-
-void zs_dbg_put_bits(const struct zs_debugger *d, const struct zs_dbg_kernel *k, uint8_t *code,
-                     bool on)
-{
-    for (size_t i = 0; i < d->inserted.count; i++) {
-        uint64_t va = d->inserted.items[i].va;
-        uint8_t bit, *byte = NULL;
-        if (va >= k->va && va - k->va < k->size_B)
-            byte = bit_of(code, k->size_B, va - k->va, &bit);
-        if (byte)
-            *byte = (uint8_t)(on ? *byte | bit : *byte & ~bit);
-    }
-}
-
-static int set_bit(struct zs_debugger *d, uint64_t va, bool on)
-{
-    uint32_t word;
-    const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, va);
-    uint8_t unused;
-    if (k && !bit_of(k->code, k->size_B, va - k->va, &unused))
-        return -ENOENT; /* of code that was written since the breakpoint was made */
-    int error = zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, va, &word, sizeof(word), false);
-    if (error)
-        return error;
-    uint32_t bit = word >> 29 & 1 ? 1u << 7 : 1u << 30;
-    word = on ? word | bit : word & ~bit;
-    return zs_dbg_access(d, NULL, ZS_DEBUG_SPACE_GLOBAL, va, &word, sizeof(word), true);
-}
-
-static struct zs_dbg_inserted *find_inserted(const struct zs_debugger *d, uint64_t va)
-{
-    for (size_t i = 0; i < d->inserted.count; i++)
-        if (d->inserted.items[i].va == va)
-            return &d->inserted.items[i];
-    return NULL;
-}
-
-bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va)
-{
-    return find_inserted(d, va) != NULL;
-}
-
-static void insert(struct zs_debugger *d, uint64_t va)
-{
-    struct zs_dbg_inserted *known = find_inserted(d, va);
-    if (known)
-        known->users++;
-    else if (set_bit(d, va, true) == 0)
-        (void)ZS_VEC_PUSH(&d->inserted, ((struct zs_dbg_inserted){va, 1}));
-}
-
-static void take_out(struct zs_debugger *d, uint64_t va)
-{
-    struct zs_dbg_inserted *known = find_inserted(d, va);
-    if (!known || --known->users)
-        return;
-    (void)set_bit(d, va, false);
-    *known = d->inserted.items[--d->inserted.count];
-}
-
-void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B)
-{
-    for (size_t i = 0; i < d->inserted.count; i++) {
-        uint64_t at = d->inserted.items[i].va;
-        const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, at);
-        for (uint32_t b = 0; k && b < 4; b++)
-            if (at + b >= va && at + b - va < size_B)
-                bytes[at + b - va] = k->code[at + b - k->va];
-    }
-}
+enum { LINE_SEARCH = 64 };
 
 static void set_all(struct zs_debugger *d, const struct zs_dbg_breakpoint *b, bool on)
 {
     for (size_t i = 0; i < b->places.count; i++) {
         if (on)
-            insert(d, b->places.items[i].gpu_va);
+            zs_dbg_insert(d, b->places.items[i].gpu_va);
         else
-            take_out(d, b->places.items[i].gpu_va);
+            zs_dbg_take_out(d, b->places.items[i].gpu_va);
     }
 }
 
 /* ---- locations ---- */
 
-static bool has_place(const struct zs_dbg_breakpoint *b, uint64_t va)
+bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va)
 {
     for (size_t i = 0; i < b->places.count; i++)
         if (b->places.items[i].gpu_va == va)
@@ -123,18 +33,13 @@ static bool has_place(const struct zs_dbg_breakpoint *b, uint64_t va)
     return false;
 }
 
-bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va)
-{
-    return has_place(b, va);
-}
-
 static void add_place(struct zs_debugger *d, struct zs_dbg_breakpoint *b,
                       struct zs_debug_place place)
 {
-    if (has_place(b, place.gpu_va) || !ZS_VEC_PUSH(&b->places, place))
+    if (zs_dbg_breakpoint_is_at(b, place.gpu_va) || !ZS_VEC_PUSH(&b->places, place))
         return;
     if (b->shown.enabled)
-        insert(d, place.gpu_va);
+        zs_dbg_insert(d, place.gpu_va);
 }
 
 static void add_address(struct zs_debugger *d, struct zs_dbg_breakpoint *b, uint64_t va)
@@ -557,138 +462,25 @@ const struct zs_debug_breakpoint *zs_debug_break_get(const struct zs_debugger *d
     return NULL;
 }
 
-/* ---- hits ---- */
-
-/* Whether the condition holds for one lane; one that cannot be evaluated stops, and says why. */
-bool zs_dbg_breakpoint_holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
-                             struct zs_dbg_thread *t, uint32_t lane)
-{
-    struct zs_diag diag;
-    struct zs_dbg_context c;
-    struct zs_dbg_value *value;
-    struct zs_dbg_number number = {.kind = ZS_DBG_SIGNED};
-    zs_diag_clear(&diag);
-    int error = zs_dbg_context_make(d, t->shown.id, lane, 0, &diag, &c);
-    if (!error)
-        error = zs_dbg_evaluate(&c, b->condition, &value);
-    if (!error)
-        error = zs_dbg_value_number(value, &number);
-    if (!error)
-        return number.kind == ZS_DBG_FLOAT ? number.f != 0.0 : number.u != 0;
-    snprintf(d->stop.text, sizeof(d->stop.text), "the condition of breakpoint %u: %.400s",
-             b->shown.id, diag.text);
-    return true;
-}
-
-/* The lanes that take a branch, where that is some of those that run. */
-static bool parts(struct zs_debugger *d, const struct zs_dbg_thread *t)
-{
-    uint32_t index = zs_dbg_inst_at(t->kernel, t->shown.gpu_va), flag;
-    const struct zs_isa_inst *inst =
-        index == ZS_NO_INDEX ? NULL : zs_isa_inst(t->kernel->isa, index);
-    if (!inst || zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_FLAG, inst->flag_reg, 1, &flag))
-        return false;
-    uint32_t taken = flag >> (inst->flag_subreg * 16u);
-    taken = (inst->flags & ZS_INST_PRED_INVERSE ? ~taken : taken) & t->shown.running;
-    return taken && taken != t->shown.running;
-}
-
-/* Whether the barrier is the one of its thread that is wanted. */
-static bool is_nth(struct zs_dbg_breakpoint *b, const struct zs_dbg_thread *t, bool counts)
-{
-    size_t i = 0;
-    if (!b->nth)
-        return true;
-    while (i < b->counts.count && b->counts.items[i].thread != t->shown.id)
-        i++;
-    if (i == b->counts.count &&
-        !ZS_VEC_PUSH(&b->counts, ((struct zs_dbg_count){.thread = t->shown.id})))
-        return false;
-    b->counts.items[i].count += counts;
-    return b->counts.items[i].count == b->nth;
-}
-
-static uint32_t lanes_that_hold(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
-                                struct zs_dbg_thread *t)
-{
-    uint32_t lanes = 0;
-    if (b->kind == ZS_DBG_DIVERGENCE && !parts(d, t))
-        return 0;
-    if (!b->condition)
-        return t->shown.running ? t->shown.running : 1;
-    for (uint32_t lane = 0; lane < 32; lane++)
-        if (t->shown.running >> lane & 1 && zs_dbg_breakpoint_holds(d, b, t, lane))
-            lanes |= 1u << lane;
-    return lanes;
-}
-
-/* "{expression}" in a log becomes its value; what cannot be evaluated says why. */
-static void put_log(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
-                    struct zs_dbg_thread *t, uint32_t lane)
-{
-    struct zs_debug_event event = {
-        .kind = ZS_DEBUG_EVENT_LOG, .breakpoint = b->shown.id, .thread = t->shown.id, .lane = lane};
-    struct zs_buf out = {0};
-    for (const char *at = b->log; *at;) {
-        const char *close = *at == '{' ? strchr(at, '}') : NULL;
-        if (!close || close - at >= LOG_EXPRESSION_MAX) {
-            zs_buf_putc(&out, *at++);
-            continue;
-        }
-        char expression[LOG_EXPRESSION_MAX];
-        struct zs_diag diag;
-        struct zs_debug_value *value;
-        zs_diag_clear(&diag);
-        snprintf(expression, sizeof(expression), "%.*s", (int)(close - at - 1), at + 1);
-        int error = zs_debug_evaluate(d, t->shown.id, lane, 0, expression, &value, &diag);
-        zs_buf_printf(&out, error ? "<%s>" : "%s", error ? diag.text : value->text);
-        at = close + 1;
-    }
-    snprintf(event.text, sizeof(event.text), "%s", zs_buf_cstr(&out));
-    zs_buf_fini(&out);
-    zs_dbg_queue(d, &event);
-}
-
-uint32_t zs_dbg_breakpoint_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
-                                      uint32_t *ret_lane)
+void zs_dbg_watch_ranges(struct zs_debugger *d, struct zs_history_request *request)
 {
     for (size_t i = 0; i < d->breakpoints.count; i++) {
         const struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
-        if (b->hidden || b->log || !b->shown.enabled || !has_place(b, t->shown.gpu_va))
-            continue;
-        uint32_t lanes = lanes_that_hold(d, b, t);
-        if (!lanes)
-            continue;
-        *ret_lane = zs_dbg_pick_lane_of(d, t, lanes);
-        return b->shown.id;
+        if (b->shown.watch && b->shown.enabled && request->range_count < ZS_HISTORY_RANGES_MAX)
+            request->ranges[request->range_count++] = b->range;
     }
-    return 0;
 }
 
-uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane)
+int zs_dbg_watch_tell(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag)
 {
-    uint32_t stops = 0;
-    for (size_t i = 0; i < d->breakpoints.count; i++) {
-        struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
-        if (b->hidden || !b->shown.enabled || !has_place(b, t->shown.gpu_va))
-            continue;
-        uint32_t lanes = lanes_that_hold(d, b, t);
-        if (!lanes || !is_nth(b, t, true))
-            continue;
-        b->shown.hits++;
-        if (b->shown.ignore_count) {
-            b->shown.ignore_count--;
-            continue;
-        }
-        uint32_t lane = zs_dbg_pick_lane_of(d, t, lanes);
-        if (b->log)
-            for (uint32_t l = 0; l < 32; l++)
-                if (lanes >> l & 1 && (b->condition || l == lane))
-                    put_log(d, b, t, l);
-        if (b->log || stops)
-            continue;
-        stops = b->shown.id;
-        *ret_lane = lane;
+    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_WATCH, t);
+    zs_dbg_watch_ranges(d, &request);
+    int error = zs_dbg_history_ask(d, &request, diag);
+    for (uint32_t i = 0; !error && i < d->history->range_count; i++) {
+        struct zs_dbg_breakpoint *b = zs_dbg_breakpoint_find(d, d->history->ranges[i].id);
+        if (b)
+            b->range = d->history->ranges[i]; /* whose it is has been filled in */
     }
-    return stops;
+    d->watching = request.range_count;
+    return error;
 }

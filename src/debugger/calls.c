@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 int zs_dbg_load_calls(struct zs_debugger *d, struct zs_diag *diag)
@@ -93,100 +92,4 @@ int zs_dbg_access(struct zs_debugger *d, const struct zs_dbg_thread *thread,
     return result == ZE_RESULT_SUCCESS             ? 0
            : result == ZE_RESULT_ERROR_DEVICE_LOST ? -ESRCH
                                                    : -EFAULT;
-}
-
-int zs_dbg_read(struct zs_debugger *d, const struct zs_dbg_thread *thread,
-                enum zs_debug_space space, uint64_t va, void *ret_bytes, size_t size_B)
-{
-    int error = zs_dbg_access(d, thread, space, va, ret_bytes, size_B, false);
-    if (!error && space == ZS_DEBUG_SPACE_GLOBAL)
-        zs_dbg_hide_inserted(d, va, ret_bytes, size_B);
-    return error;
-}
-
-int zs_dbg_write(struct zs_debugger *d, const struct zs_dbg_thread *thread,
-                 enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B)
-{
-    struct zs_dbg_kernel *k = NULL;
-    if (space == ZS_DEBUG_SPACE_GLOBAL)
-        k = (struct zs_dbg_kernel *)(uintptr_t)zs_dbg_kernel_at(d, va);
-    return k ? zs_dbg_code_write(d, k, va, bytes, size_B)
-             : zs_dbg_access(d, thread, space, va, bytes, size_B, true);
-}
-
-static int access_public(struct zs_debugger *d, uint32_t id, enum zs_debug_space space, uint64_t va,
-                         void *bytes, size_t size_B, bool write, struct zs_diag *diag)
-{
-    struct zs_dbg_thread *t = NULL;
-    int error = id ? zs_dbg_need_thread(d, id, &t, diag) : 0;
-    if (!error && !t && space == ZS_DEBUG_SPACE_LOCAL)
-        error = zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "local memory is a thread's");
-    if (error)
-        return error;
-    if (t && space == ZS_DEBUG_SPACE_GLOBAL) /* a pointer says which memory it means */
-        space = zs_dbg_space_of(d, t, va, &va);
-    error = write ? zs_dbg_write(d, t, space, va, bytes, size_B)
-                  : zs_dbg_read(d, t, space, va, bytes, size_B);
-    if (!error)
-        return 0;
-    return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "%s memory at %#llx cannot be %s",
-                       space == ZS_DEBUG_SPACE_LOCAL ? "local" : "the", (unsigned long long)va,
-                       write ? "written" : "read");
-}
-
-int zs_debug_memory_read(struct zs_debugger *d, uint32_t thread, enum zs_debug_space space,
-                         uint64_t va, void *ret_bytes, size_t size_B, struct zs_diag *diag)
-{
-    return access_public(d, thread, space, va, ret_bytes, size_B, false, diag);
-}
-
-int zs_debug_memory_write(struct zs_debugger *d, uint32_t thread, enum zs_debug_space space,
-                          uint64_t va, const void *bytes, size_t size_B, struct zs_diag *diag)
-{
-    void *copy = malloc(size_B + 1);
-    if (!copy)
-        return -ENOMEM;
-    memcpy(copy, bytes, size_B);
-    int error = access_public(d, thread, space, va, copy, size_B, true, diag);
-    free(copy);
-    return error;
-}
-
-/* ---- all registers ---- */
-
-static const struct {
-    uint32_t set;
-    const char *name;
-} set_names[] = {
-    {ZESCOPE_DEBUG_REGSET_GRF, "r"},          {ZESCOPE_DEBUG_REGSET_ADDR, "a"},
-    {ZESCOPE_DEBUG_REGSET_FLAG, "f"},         {ZESCOPE_DEBUG_REGSET_CE, "ce"},
-    {ZESCOPE_DEBUG_REGSET_SR, "sr"},          {ZESCOPE_DEBUG_REGSET_CR, "cr"},
-    {ZESCOPE_DEBUG_REGSET_TDR, "tdr"},        {ZESCOPE_DEBUG_REGSET_ACC, "acc"},
-    {ZESCOPE_DEBUG_REGSET_MME, "mme"},        {ZESCOPE_DEBUG_REGSET_SP, "sp"},
-    {ZESCOPE_DEBUG_REGSET_SBA, "sba"},        {ZESCOPE_DEBUG_REGSET_DBG, "dbg"},
-    {ZESCOPE_DEBUG_REGSET_NOTIFICATION, "n"}, {ZESCOPE_DEBUG_REGSET_TIMESTAMP, "tm"},
-};
-
-int zs_debug_registers(struct zs_debugger *d, uint32_t thread,
-                       struct zs_debug_register *ret_registers, uint32_t capacity,
-                       struct zs_diag *diag)
-{
-    struct zs_dbg_thread *t;
-    int error = zs_dbg_need_thread(d, thread, &t, diag);
-    if (error)
-        return error;
-    uint32_t count = 0;
-    for (size_t n = 0; n < ZS_ARRAY_LEN(set_names); n++) {
-        const struct zs_dbg_regset *set = zs_dbg_regset(d, set_names[n].set);
-        for (uint32_t i = 0; set && i < set->count && set->size_B <= ZS_DBG_GRF_MAX_B; i++) {
-            struct zs_debug_register r = {.size_B = set->size_B, .writable = set->writable};
-            snprintf(r.name, sizeof(r.name), "%s%u", set_names[n].name, i);
-            if (zs_dbg_read_regs(d, t->place, set->type, i, 1, r.bytes))
-                continue;
-            if (count < capacity)
-                ret_registers[count] = r;
-            count++;
-        }
-    }
-    return (int)count;
 }

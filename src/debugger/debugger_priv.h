@@ -2,29 +2,35 @@
 /*
  * The debugger's engine.
  *
- *     session.c      open, launch, attach, detach
- *     start.c        the process of an application, held in its exec
- *     calls.c        Level Zero: the loader's calls, memory and registers through them
- *     modules.c      code that the process has loaded: kernels, instructions, debug info
- *     names.c        sources and functions that debug info names
- *     breakpoints.c  locations and the bits in the code that stand for them
+ * Files call those below them alone, but for place.c and addresses.c, which find each other's
+ * registers:
+ *
+ *     session.c      open, launch, attach, detach; start.c: an application's process, held in exec
  *     run.c          events: what stops, why, and whether a person wants to know
  *     step.c         what steps do between two stops
- *     history.c      what the driver keeps of a launch: asked, and gone back to
  *     reverse.c      steps backwards, last writers
  *     watch.c        watchpoints
- *     threads.c      what is stopped, lanes, focus
- *     unwind.c       the callers' registers, from .debug_frame
+ *     history.c      going to a position of a recorded launch
+ *     hits.c         whether a breakpoint stops a thread
+ *     control.c      what makes threads go on and holds them
+ *     returned.c     what a function has returned
+ *     lanes.c        lanes, registers and memory of a thread, the focus
+ *     evaluate.c     expressions; arithmetic.c: C's conversions and operators of numbers
+ *     registers.c    registers as expressions name them
+ *     value.c        values by type, as text, members; types.c: types in full
  *     frames.c       the stack with inlined functions
+ *     unwind.c       the callers' registers, from .debug_frame
  *     place.c        values of variables: pieces in registers and memory, read and written
  *     addresses.c    addresses of variables whose registers were used again
- *     value.c        values by type, as text, members
- *     types.c        types in full
- *     returned.c     what a function has returned
- *     arithmetic.c   C's conversions and operators of numbers
- *     registers.c    registers as expressions name them
- *     kept.c         values that were printed, for later expressions
- *     evaluate.c     expressions
+ *     memory.c       memory as people see it
+ *     breakpoints.c  locations and the places that they mean
+ *     threads.c      what is stopped
+ *     modules.c      code that the process loads, and that is written
+ *     bits.c         what stands for breakpoints in the code
+ *     code.c         kernels, instructions, lines that are loaded; names.c: sources and functions
+ *     ask.c          what the driver keeps of a launch
+ *     kept.c         values that were printed, and that go with a stop
+ *     calls.c        the loader's calls
  */
 #ifndef ZS_DEBUGGER_PRIV_H
 #define ZS_DEBUGGER_PRIV_H
@@ -277,25 +283,12 @@ int zs_dbg_write_regs(struct zs_debugger *d, ze_device_thread_t thread, uint32_t
 const struct zs_dbg_regset *zs_dbg_regset(const struct zs_debugger *d, uint32_t type);
 int zs_dbg_access(struct zs_debugger *d, const struct zs_dbg_thread *thread,
                   enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B, bool write);
-/* What people read and write: code without the breakpoints that are in it, which it keeps. */
-int zs_dbg_read(struct zs_debugger *d, const struct zs_dbg_thread *thread,
-                enum zs_debug_space space, uint64_t va, void *ret_bytes, size_t size_B);
-int zs_dbg_write(struct zs_debugger *d, const struct zs_dbg_thread *thread,
-                 enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B);
 
-/* ---- modules.c ---- */
+/* ---- code.c ---- */
 
-int zs_dbg_module_add(struct zs_debugger *d, const zet_debug_event_t *event, uint32_t *ret_id);
-uint32_t zs_dbg_module_remove(struct zs_debugger *d, const zet_debug_event_t *event);
-void zs_dbg_modules_clear(struct zs_debugger *d);
 const struct zs_dbg_kernel *zs_dbg_kernel_at(const struct zs_debugger *d, uint64_t va);
 const struct zs_dbg_module *zs_dbg_module_of(const struct zs_debugger *d,
                                              const struct zs_dbg_kernel *kernel);
-/* Code of a kernel is written: breakpoints stay, what is known of it is found out anew. */
-int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *kernel, uint64_t va,
-                      const void *bytes, size_t size_B);
-/* Kernels whose code was written may have another one now. */
-void zs_dbg_code_refresh(struct zs_debugger *d);
 /* Index of the instruction at an address, or ZS_NO_INDEX. */
 uint32_t zs_dbg_inst_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 /* Functions that are inlined at an instruction: how many in one another. 0: none, or not known. */
@@ -306,6 +299,32 @@ bool zs_dbg_inst_waits(const struct zs_dbg_kernel *kernel, uint32_t index);
 bool zs_dbg_call_waits(const struct zs_dbg_kernel *kernel, uint32_t index, uint32_t depth);
 /* The row of a line, or NULL where none is known. */
 const struct zs_line_row *zs_dbg_row_at(const struct zs_dbg_kernel *kernel, uint64_t va);
+/* The function, not inlined, that has the instruction: its frame in the debug info, or ZS_NO_INDEX.
+ */
+uint32_t zs_dbg_function_at(const struct zs_dbg_kernel *kernel, uint64_t va);
+
+/* ---- bits.c ---- */
+
+/* Another user of the bit at an address, or one less. */
+void zs_dbg_insert(struct zs_debugger *d, uint64_t va);
+void zs_dbg_take_out(struct zs_debugger *d, uint64_t va);
+bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
+/* The bits in all of a kernel's code are set or taken out, where it has instructions. */
+void zs_dbg_put_bits(const struct zs_debugger *d, const struct zs_dbg_kernel *kernel, uint8_t *code,
+                     bool on);
+/* Breakpoint bits in bytes that were read from `va` on are taken out. */
+void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
+
+/* ---- modules.c ---- */
+
+int zs_dbg_module_add(struct zs_debugger *d, const zet_debug_event_t *event, uint32_t *ret_id);
+uint32_t zs_dbg_module_remove(struct zs_debugger *d, const zet_debug_event_t *event);
+void zs_dbg_modules_clear(struct zs_debugger *d);
+/* Code of a kernel is written: breakpoints stay, what is known of it is found out anew. */
+int zs_dbg_code_write(struct zs_debugger *d, struct zs_dbg_kernel *kernel, uint64_t va,
+                      const void *bytes, size_t size_B);
+/* Kernels whose code was written may have another one now. */
+void zs_dbg_code_refresh(struct zs_debugger *d);
 
 /* ---- breakpoints.c ---- */
 
@@ -315,16 +334,24 @@ void zs_dbg_breakpoints_clear(struct zs_debugger *d);
 uint32_t zs_dbg_breakpoint_hidden(struct zs_debugger *d, uint64_t va);
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_find(const struct zs_debugger *d, uint32_t id);
 bool zs_dbg_breakpoint_is_at(const struct zs_dbg_breakpoint *b, uint64_t va);
-bool zs_dbg_is_inserted(const struct zs_debugger *d, uint64_t va);
-/* The bits in all of a kernel's code are set or taken out, where it has instructions. */
-void zs_dbg_put_bits(const struct zs_debugger *d, const struct zs_dbg_kernel *kernel, uint8_t *code,
-                     bool on);
 /* Where the body of the function at an address begins, behind its prologue. */
 uint64_t zs_dbg_body_at(const struct zs_dbg_kernel *kernel, uint64_t va);
-/* Breakpoint bits in bytes that were read from `va` on are taken out. */
-void zs_dbg_hide_inserted(const struct zs_debugger *d, uint64_t va, uint8_t *bytes, size_t size_B);
 struct zs_dbg_breakpoint *zs_dbg_breakpoint_new(struct zs_debugger *d, const char *location,
                                                 const char *condition);
+/* The driver gets the list of watchpoints as it is now; t: the context of new ones, or NULL. */
+int zs_dbg_watch_tell(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
+void zs_dbg_watch_ranges(struct zs_debugger *d, struct zs_history_request *request);
+
+/* ---- memory.c ---- */
+
+/* What people read and write: code without the breakpoints that are in it, which it keeps. */
+int zs_dbg_read(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                enum zs_debug_space space, uint64_t va, void *ret_bytes, size_t size_B);
+int zs_dbg_write(struct zs_debugger *d, const struct zs_dbg_thread *thread,
+                 enum zs_debug_space space, uint64_t va, void *bytes, size_t size_B);
+
+/* ---- hits.c ---- */
+
 /* Whether its condition holds for a lane; one that cannot be evaluated does. */
 bool zs_dbg_breakpoint_holds(struct zs_debugger *d, const struct zs_dbg_breakpoint *b,
                              struct zs_dbg_thread *t, uint32_t lane);
@@ -335,8 +362,10 @@ uint32_t zs_dbg_breakpoint_would_stop(struct zs_debugger *d, struct zs_dbg_threa
  * logs are queued. */
 uint32_t zs_dbg_breakpoint_hit(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t *ret_lane);
 
-/* ---- run.c ---- */
+/* ---- control.c, run.c ---- */
 
+/* All is held: the stop is told. */
+void zs_dbg_held(struct zs_debugger *d);
 int zs_dbg_hold_all(struct zs_debugger *d, struct zs_diag *diag);
 void zs_dbg_queue(struct zs_debugger *d, const struct zs_debug_event *event);
 /* Sets the bits that let it go on from where it is, over a breakpoint, by one instruction. */
@@ -346,13 +375,11 @@ int zs_dbg_take_event(struct zs_debugger *d, uint32_t timeout_ms, struct zs_diag
 /* A stop that is to be told when all is held. */
 void zs_dbg_stop(struct zs_debugger *d, enum zs_debug_reason reason, const struct zs_dbg_thread *t,
                  uint32_t lane, uint32_t breakpoint);
+/* The step that is under way is over. */
+void zs_dbg_step_end(struct zs_debugger *d);
 int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
 
-/* The thread, while all are stopped. */
-int zs_dbg_need_thread_among_stopped(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
-                                     struct zs_diag *diag);
-
-/* ---- history.c ---- */
+/* ---- ask.c ---- */
 
 struct zs_history_request zs_dbg_history_request(enum zs_history_op op,
                                                  const struct zs_dbg_thread *t);
@@ -364,33 +391,42 @@ int zs_dbg_history_wait(struct zs_debugger *d, const struct zs_dbg_thread *t, st
 const char *zs_dbg_history_lack(uint32_t lack);
 /* A process has code: its driver is told which launches to record. */
 void zs_dbg_history_told(struct zs_debugger *d);
+/* The thread's work-items, as zescope's driver tells them; NULL: another driver. */
+const struct zs_history_items *zs_dbg_items(struct zs_debugger *d, struct zs_dbg_thread *t);
+
+/* ---- history.c ---- */
+
 /* The launch of a thread goes to a position; threads are found by their places afterwards. */
 int zs_dbg_go(struct zs_debugger *d, const struct zs_dbg_thread *t, uint64_t position,
               struct zs_diag *diag);
 struct zs_dbg_thread *zs_dbg_history_thread(struct zs_debugger *d, const uint32_t group[3],
                                             uint32_t thread);
-/* The thread's work-items, as zescope's driver tells them; NULL: another driver. */
-const struct zs_history_items *zs_dbg_items(struct zs_debugger *d, struct zs_dbg_thread *t);
 /* Tells of d->stop, with its text, that all is at such a place. */
 void zs_dbg_history_stopped(struct zs_debugger *d, enum zs_debug_reason reason,
                             struct zs_dbg_thread *t, uint32_t lane, uint32_t breakpoint);
 
-/* ---- reverse.c ---- */
-
-int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
-                      const struct zs_history_range *range, struct zs_history_hit *ret,
-                      struct zs_diag *diag);
-
 /* ---- watch.c ---- */
 
-/* The driver gets the list as it is now; t: the context of new ones, or NULL. */
-int zs_dbg_watch_tell(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag);
-void zs_dbg_watch_ranges(struct zs_debugger *d, struct zs_history_request *request);
 /* Whether the thread has stopped by a watchpoint, or where its launch begins, and a person wants to
  * know: d->stop says it. */
 bool zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t);
 uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
                                  const struct zs_history_hit *hit, uint32_t *ret_lane);
+
+/* Scalars of one type, or one; size_B 0: bytes. */
+struct zs_dbg_elements {
+    int scalar; /* enum zs_dbg_scalar */
+    uint32_t size_B;
+};
+struct zs_dbg_elements zs_dbg_elements_of(struct zs_dbg_value *v);
+/* The memory that an expression names, in the context of a lane. *ret NULL: "*ADDRESS", which needs
+ * no debug info: the dword there. */
+int zs_dbg_watch_find(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t lane, uint32_t frame,
+                      const char *expression, struct zs_dbg_value **ret,
+                      struct zs_history_range *ret_range, struct zs_diag *diag);
+/* What of `name`, which begins at begin_va, was reached by whom. */
+void zs_dbg_put_hit(char *text, size_t text_B, const char *name, struct zs_dbg_elements e,
+                    uint64_t begin_va, const struct zs_history_hit *hit);
 
 /* ---- returned.c ---- */
 
@@ -401,7 +437,6 @@ struct zs_dbg_returned zs_dbg_returns(struct zs_debugger *d, const struct zs_dbg
 
 /* The stepped thread has stopped after an instruction or at the place it ran to. */
 int zs_dbg_step_on(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_diag *diag);
-void zs_dbg_step_end(struct zs_debugger *d);
 
 /* ---- threads.c ---- */
 
@@ -420,6 +455,12 @@ uint32_t zs_dbg_pick_lane_of(const struct zs_debugger *d, const struct zs_dbg_th
 /* -ESRCH, -EBUSY with a sentence; or 0. */
 int zs_dbg_need_thread(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
                        struct zs_diag *diag);
+
+/* ... that all are stopped. */
+int zs_dbg_need_stopped(const struct zs_debugger *d, struct zs_diag *diag);
+/* The thread, while all are stopped. */
+int zs_dbg_need_thread_among_stopped(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
+                                     struct zs_diag *diag);
 
 /* ---- unwind.c ---- */
 
@@ -451,9 +492,6 @@ struct zs_dbg_frame {
     uint32_t scope; /* innermost scope in this frame at its place, or ZS_NO_INDEX */
     uint32_t dwarf_frame;
 };
-/* The function, not inlined, that has the instruction: its frame in the debug info, or ZS_NO_INDEX.
- */
-uint32_t zs_dbg_function_at(const struct zs_dbg_kernel *kernel, uint64_t va);
 int zs_dbg_frames(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_arena *arena,
                   struct zs_dbg_frame **ret_frames, struct zs_diag *diag);
 
@@ -503,7 +541,6 @@ bool zs_dbg_has_begun(const struct zs_dbg_context *c, const struct zs_variable *
  * in a register by debug info. 0 or -ENODATA. */
 int zs_dbg_variable_address(const struct zs_dbg_context *c, const struct zs_variable *v,
                             uint64_t *ret_address);
-void zs_dbg_address_makers_free(struct zs_dbg_kernel *kernel);
 
 /* ---- value.c ---- */
 
@@ -571,8 +608,6 @@ uint64_t zs_dbg_value_pointee_B(const struct zs_dbg_value *v);
 int zs_dbg_variable_value(const struct zs_dbg_context *c, const struct zs_variable *variable,
                           struct zs_dbg_value **ret);
 int zs_dbg_value_store(struct zs_dbg_value *v, struct zs_dbg_number number);
-/* The same place as it is now. */
-int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret);
 /* Bytes of a value from its place: 0 or -errno with a reason. */
 int zs_dbg_place_read(const struct zs_dbg_value *v, uint8_t *ret, size_t size_B);
 int zs_dbg_place_write(const struct zs_dbg_value *v, const uint8_t *bytes, size_t size_B);
@@ -616,9 +651,6 @@ bool zs_dbg_compute(enum zs_dbg_binary op, const struct zs_dbg_plain *type, stru
 
 /* ---- kept.c ---- */
 
-/* The value of that number, or so many before the last one. */
-int zs_dbg_kept_value(const struct zs_dbg_context *c, bool from_last, uint64_t number,
-                      struct zs_dbg_value **ret);
 /* What debug info is closed; NULL: all. */
 void zs_dbg_kept_drop(struct zs_debugger *d, const struct zs_dwarf *dwarf);
 void zs_dbg_kept_free(struct zs_debugger *d);
@@ -628,6 +660,9 @@ void zs_dbg_kept_free(struct zs_debugger *d);
 /* "r12", "r12.3:ud", "cr0": what stands behind the $. */
 int zs_dbg_register_value(const struct zs_dbg_context *c, const char *text,
                           struct zs_dbg_value **ret);
+
+/* The same place, of a register or not, as it is now. */
+int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret);
 
 /* ---- evaluate.c ---- */
 

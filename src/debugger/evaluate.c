@@ -171,6 +171,27 @@ static void take_dollar_name(struct parser *p, char *ret, size_t size_B)
     ret[n] = '\0';
 }
 
+/* The value of that number, or so many before the last one. */
+static int kept_value(const struct zs_dbg_context *c, bool from_last, uint64_t number,
+                      struct zs_dbg_value **ret)
+{
+    size_t count = c->d->kept.count;
+    if (!count)
+        return zs_diag_set(c->diag, -ENOENT, ZS_DIAG_NO_OFFSET,
+                           "no value has been printed yet: print EXPRESSION makes $1");
+    if (from_last ? number >= count : !number || number > count)
+        return zs_diag_set(c->diag, -ENOENT, ZS_DIAG_NO_OFFSET,
+                           "there is no such value: those that were printed are $1 to $%zu", count);
+    *ret = zs_dbg_value_new(c, "");
+    if (!*ret)
+        return -ENOMEM;
+    **ret = *c->d->kept.items[from_last ? count - 1 - number : number - 1];
+    (*ret)->context = *c;
+    if ((*ret)->target)
+        (*ret)->target->context = *c;
+    return 0;
+}
+
 /* "$", "$$", "$3", "$$2" behind the first $. */
 static int kept(struct parser *p, struct zs_dbg_value **ret)
 {
@@ -185,7 +206,7 @@ static int kept(struct parser *p, struct zs_dbg_value **ret)
             return fail(p, "a number that is too large");
         p->at = end;
     }
-    return p->unwanted ? nothing(p, ret) : zs_dbg_kept_value(p->c, from_last, number, ret);
+    return p->unwanted ? nothing(p, ret) : kept_value(p->c, from_last, number, ret);
 }
 
 static int dollar(struct parser *p, struct zs_dbg_value **ret)
@@ -873,45 +894,6 @@ int zs_debug_evaluate(struct zs_debugger *d, uint32_t thread, uint32_t lane, uin
     return error;
 }
 
-/* In place of what cannot be evaluated. */
-static int unavailable(const struct zs_dbg_context *c, const char *expression,
-                       struct zs_dbg_value **ret)
-{
-    struct zs_buf text = {0};
-    struct zs_dbg_value *v = *ret = zs_dbg_value_new(c, expression);
-    zs_buf_printf(&text, "<%s>", c->diag->text);
-    const char *shown = zs_buf_cstr(&text);
-    if (v)
-        v->why = v->shown.text = zs_arena_strndup(c->arena, shown, strlen(shown));
-    zs_buf_fini(&text);
-    return v && v->why ? 0 : -ENOMEM;
-}
-
-int zs_debug_evaluate_lanes(struct zs_debugger *d, uint32_t thread, uint32_t frame,
-                            const char *expression, struct zs_debug_value **ret_values,
-                            struct zs_diag *diag)
-{
-    struct zs_debug_lane lanes[32];
-    struct zs_dbg_context c;
-    int count = zs_debug_lanes(d, thread, lanes, diag);
-    int error = count > 0 ? zs_dbg_context_make(d, thread, lanes[0].lane, frame, diag, &c) : 0;
-    if (error)
-        return error;
-    for (int i = 0; i < count; i++) {
-        struct zs_dbg_value *value = NULL;
-        struct zs_diag why;
-        zs_diag_clear(&why);
-        c.lane = lanes[i].lane;
-        c.diag = &why;
-        if (zs_dbg_evaluate(&c, expression, &value))
-            error = unavailable(&c, expression, &value);
-        if (error)
-            return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "no memory");
-        ret_values[i] = &value->shown;
-    }
-    return count;
-}
-
 int zs_debug_assign(struct zs_debugger *d, struct zs_debug_value *value, const char *expression,
                     struct zs_diag *diag)
 {
@@ -923,11 +905,4 @@ int zs_debug_assign(struct zs_debugger *d, struct zs_debug_value *value, const c
     if (!error)
         error = zs_dbg_value_number(source, &number);
     return error ? error : zs_dbg_value_store(v, number);
-}
-
-void zs_debug_forget(struct zs_debugger *d)
-{
-    size_t limit_B = d->values.limit_B;
-    zs_arena_fini(&d->values);
-    zs_arena_init(&d->values, limit_B);
 }

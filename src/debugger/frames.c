@@ -3,7 +3,6 @@
 #include "debugger/debugger_priv.h"
 
 #include <errno.h>
-#include <string.h>
 
 static void put_place(struct zs_debug_frame *frame, const struct zs_dwarf_kernel *info,
                       uint32_t file, uint32_t line, uint32_t column)
@@ -43,23 +42,6 @@ static uint32_t put_call(struct zs_dbg_call_frame *call, uint32_t level,
         scope = f->parent == ZS_NO_INDEX ? ZS_NO_INDEX : k->info->scopes[f->scope].parent;
     }
     return count;
-}
-
-uint32_t zs_dbg_function_at(const struct zs_dbg_kernel *k, uint64_t va)
-{
-    const struct zs_dwarf_kernel *info = k ? k->info : NULL;
-    uint64_t offset_B = k ? va - k->va : 0;
-    for (uint32_t f = 0; info && f < info->frame_count; f++) {
-        if (info->frames[f].parent != ZS_NO_INDEX || info->frames[f].scope == ZS_NO_INDEX)
-            continue;
-        const struct zs_scope *scope = &info->scopes[info->frames[f].scope];
-        for (uint32_t r = 0; r < scope->range_count; r++) {
-            const struct zs_code_range *range = &info->ranges[scope->range_first + r];
-            if (offset_B >= range->begin_B && offset_B < range->end_B)
-                return f;
-        }
-    }
-    return ZS_NO_INDEX;
 }
 
 /* Sessions are long, and a condition asks at each hit. */

@@ -58,26 +58,6 @@ int zs_debug_keep(struct zs_debugger *d, const struct zs_debug_value *value, uin
     return 0;
 }
 
-int zs_dbg_kept_value(const struct zs_dbg_context *c, bool from_last, uint64_t number,
-                      struct zs_dbg_value **ret)
-{
-    size_t count = c->d->kept.count;
-    if (!count)
-        return zs_diag_set(c->diag, -ENOENT, ZS_DIAG_NO_OFFSET,
-                           "no value has been printed yet: print EXPRESSION makes $1");
-    if (from_last ? number >= count : !number || number > count)
-        return zs_diag_set(c->diag, -ENOENT, ZS_DIAG_NO_OFFSET,
-                           "there is no such value: those that were printed are $1 to $%zu", count);
-    *ret = zs_dbg_value_new(c, "");
-    if (!*ret)
-        return -ENOMEM;
-    **ret = *c->d->kept.items[from_last ? count - 1 - number : number - 1];
-    (*ret)->context = *c;
-    if ((*ret)->target)
-        (*ret)->target->context = *c;
-    return 0;
-}
-
 void zs_dbg_kept_drop(struct zs_debugger *d, const struct zs_dwarf *dwarf)
 {
     memset(&d->returned, 0, sizeof(d->returned));
@@ -94,4 +74,11 @@ void zs_dbg_kept_free(struct zs_debugger *d)
 {
     zs_arena_fini(&d->kept_arena);
     free(d->kept.items);
+}
+
+void zs_debug_forget(struct zs_debugger *d)
+{
+    size_t limit_B = d->values.limit_B;
+    zs_arena_fini(&d->values);
+    zs_arena_init(&d->values, limit_B);
 }

@@ -118,3 +118,17 @@ int zs_dbg_register_value(const struct zs_dbg_context *c, const char *text,
     }
     return none(c, text, "no such register");
 }
+
+int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret)
+{
+    struct zs_dbg_plain plain = {v->shown.type, (uint32_t)v->shown.size_B, v->scalar};
+    if (v->is_register)
+        return zs_dbg_register_value(&v->context, v->shown.name, ret);
+    *ret = v;
+    if (!v->dwarf)
+        return v->shown.in_memory ? zs_dbg_value_of_memory(&v->context, v->shown.name,
+                                                           v->shown.gpu_va, plain, NULL, ret)
+                                  : 0;
+    v->data = NULL;
+    return zs_dbg_value_load(v);
+}

@@ -319,7 +319,7 @@ int zs_debug_reverse_continue(struct zs_debugger *d, struct zs_diag *diag)
 
 /* ---- who wrote ---- */
 
-int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
+static int last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
                       const struct zs_history_range *range, struct zs_history_hit *ret,
                       struct zs_diag *diag)
 {
@@ -340,4 +340,43 @@ int zs_dbg_last_write(struct zs_debugger *d, const struct zs_dbg_thread *t,
         *ret = hits.items[0];
     free(hits.items);
     return error;
+}
+
+int zs_debug_who_wrote(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
+                       const char *expression, struct zs_debug_writer *ret, struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    struct zs_dbg_value *v;
+    struct zs_history_range range;
+    struct zs_history_hit hit;
+    memset(ret, 0, sizeof(*ret));
+    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
+    if (!error)
+        error = zs_dbg_watch_find(d, t, lane, frame, expression, &v, &range, diag);
+    range.access = ZS_HISTORY_WRITE;
+    struct zs_dbg_elements e = error ? (struct zs_dbg_elements){0} : zs_dbg_elements_of(v);
+    if (!error)
+        error = last_write(d, t, &range, &hit, diag);
+    if (error == -ENOENT)
+        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
+                           "no work-item of this launch has written %s so far", expression);
+    if (error)
+        return error;
+    const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, hit.ip_va);
+    const struct zs_line_row *row = k ? zs_dbg_row_at(k, hit.ip_va) : NULL;
+    *ret = (struct zs_debug_writer){.position = hit.position,
+                                    .ip_va = hit.ip_va,
+                                    .kernel = k ? k->name : NULL,
+                                    .offset_B = k ? (uint32_t)(hit.ip_va - k->va) : 0,
+                                    .file = row ? k->info->files[row->file].path : NULL,
+                                    .line = row ? row->line : 0,
+                                    .lane = hit.lane,
+                                    .gpu_va = hit.gpu_va,
+                                    .size_B = hit.size_B};
+    memcpy(ret->group, hit.group, sizeof(ret->group));
+    memcpy(ret->item, hit.item, sizeof(ret->item));
+    memcpy(ret->old, hit.old, sizeof(ret->old));
+    memcpy(ret->now, hit.now, sizeof(ret->now));
+    zs_dbg_put_hit(ret->text, sizeof(ret->text), expression, e, range.gpu_va, &hit);
+    return 0;
 }

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events. A thread that stops is looked at while others run: a breakpoint whose condition is false
- * lets it go on, and a step may not be over. When a person is to see the stop, all is held first
- * (ZS_DBG_HOLDING); what else stops meanwhile is kept and told later, when it would go on.
+ * lets it go on, and a step may not be over. What else stops while all is being held is kept and
+ * told later, when it would go on.
  */
 #include "debugger/debugger_priv.h"
-
-#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SLICE_MS = 20, CR_B = 16 };
-
-static const ze_device_thread_t everyone = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
 static bool is_everyone(ze_device_thread_t t)
 {
@@ -22,98 +16,7 @@ static bool is_everyone(ze_device_thread_t t)
            t.thread == UINT32_MAX;
 }
 
-void zs_dbg_queue(struct zs_debugger *d, const struct zs_debug_event *event)
-{
-    if (d->queue_at == d->queue.count)
-        d->queue_at = d->queue.count = 0;
-    (void)ZS_VEC_PUSH(&d->queue, *event);
-}
-
-int zs_dbg_prepare(struct zs_debugger *d, struct zs_dbg_thread *t, bool single)
-{
-    uint32_t cr[CR_B / 4];
-    int error = zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
-    if (error)
-        return error;
-    if (single || !t->hides_breakpoint) /* what is there has not been told */
-        cr[0] |= ZESCOPE_DEBUG_CR0_0_BREAKPOINT_SUPPRESS;
-    t->hides_breakpoint = false;
-    cr[1] &= ~(uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT;
-    if (single)
-        cr[1] |= (uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT;
-    return zs_dbg_write_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
-}
-
-int zs_dbg_resume(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag)
-{
-    zs_debug_forget(d);
-    memset(&d->returned, 0, sizeof(d->returned));
-    ze_result_t result = d->ze.zetDebugResume(d->session, t ? t->place : everyone);
-    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !t)
-        result = ZE_RESULT_SUCCESS;              /* nothing is stopped: what comes next runs */
-    if (result == ZE_RESULT_ERROR_DEVICE_LOST) { /* it ended before it answered */
-        d->process_gone = true;
-        result = ZE_RESULT_SUCCESS;
-    }
-    return zs_dbg_result(result, "resume", diag);
-}
-
 /* ---- stops ---- */
-
-/* All is held: the stop is told. */
-static void held(struct zs_debugger *d)
-{
-    zs_dbg_threads_scan(d);
-    d->state = ZS_DBG_STOPPED;
-    zs_dbg_step_end(d);
-    struct zs_dbg_thread *t = zs_dbg_thread_find(d, d->stop.thread);
-    if (t && !t->stopped)
-        t = NULL;
-    if (!t && d->stop.reason == ZS_DEBUG_REASON_INTERRUPT) {
-        t = zs_dbg_thread_find(d, d->focus_thread);
-        for (size_t i = 0; i < d->threads.count && !t; i++)
-            t = d->threads.items[i].stopped ? &d->threads.items[i] : NULL;
-        if (t)
-            d->stop.lane = zs_dbg_pick_lane(d, t);
-    }
-    d->stop.thread = t ? t->shown.id : 0;
-    if (t) {
-        t->untold = false;
-        t->shown.reason = d->stop.reason;
-        (void)zs_debug_set_focus(d, t->shown.id, d->stop.lane, 0, NULL);
-    }
-    struct zs_dbg_breakpoint *b = zs_dbg_breakpoint_find(d, d->stop.breakpoint);
-    if (b && b->shown.temporary)
-        (void)zs_debug_break_delete(d, d->stop.breakpoint, NULL);
-    zs_dbg_queue(d, &d->stop);
-}
-
-int zs_dbg_hold_all(struct zs_debugger *d, struct zs_diag *diag)
-{
-    ze_result_t result = d->ze.zetDebugInterrupt(d->session, everyone);
-    d->state = ZS_DBG_HOLDING;
-    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
-        held(d); /* there is nothing that runs */
-        return 0;
-    }
-    if (result == ZE_RESULT_NOT_READY)
-        result = ZE_RESULT_SUCCESS;
-    if (result == ZE_RESULT_ERROR_DEVICE_LOST) {
-        d->process_gone = true;
-        result = ZE_RESULT_SUCCESS;
-    }
-    return zs_dbg_result(result, "interrupt", diag);
-}
-
-void zs_dbg_stop(struct zs_debugger *d, enum zs_debug_reason reason, const struct zs_dbg_thread *t,
-                 uint32_t lane, uint32_t breakpoint)
-{
-    d->stop.kind = ZS_DEBUG_EVENT_STOPPED;
-    d->stop.reason = reason;
-    d->stop.thread = t ? t->shown.id : 0;
-    d->stop.lane = lane;
-    d->stop.breakpoint = breakpoint;
-}
 
 enum { NEAR_B = 1 << 20, CULPRIT_FRAMES = 8 };
 
@@ -316,6 +219,16 @@ static int thread_stopped(struct zs_debugger *d, ze_device_thread_t place, struc
 
 /* ---- events ---- */
 
+/* Before its kernels are forgotten. */
+static void drop_breakpoints(struct zs_debugger *d, uint64_t load_va)
+{
+    for (size_t i = 0; i < d->modules.count; i++) {
+        const struct zs_dbg_module *m = d->modules.items[i];
+        for (uint32_t k = 0; m->shown.load_va == load_va && k < m->count; k++)
+            zs_dbg_breakpoints_drop(d, m->kernels[k].va, m->kernels[k].size_B);
+    }
+}
+
 static int module_event(struct zs_debugger *d, const zet_debug_event_t *event, bool load,
                         struct zs_diag *diag)
 {
@@ -328,6 +241,7 @@ static int module_event(struct zs_debugger *d, const zet_debug_event_t *event, b
         if (!error)
             zs_dbg_breakpoints_resolve(d);
     } else {
+        drop_breakpoints(d, event->info.module.load);
         out.module = zs_dbg_module_remove(d, event);
     }
     if (event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK)
@@ -342,7 +256,7 @@ static int unavailable(struct zs_debugger *d, ze_device_thread_t place, struct z
 {
     if (is_everyone(place)) {
         if (d->state == ZS_DBG_HOLDING)
-            held(d);
+            zs_dbg_held(d);
         return 0;
     }
     struct zs_dbg_thread *t = zs_dbg_thread_at(d, place);
@@ -393,7 +307,7 @@ int zs_dbg_take_event(struct zs_debugger *d, uint32_t timeout_ms, struct zs_diag
     case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
         if (is_everyone(event.info.thread.thread)) {
             if (d->state == ZS_DBG_HOLDING)
-                held(d);
+                zs_dbg_held(d);
             return 0;
         }
         if (faulted) {
@@ -416,66 +330,7 @@ int zs_dbg_take_event(struct zs_debugger *d, uint32_t timeout_ms, struct zs_diag
     }
 }
 
-static int begin_interrupt(struct zs_debugger *d, struct zs_diag *diag)
-{
-    if (d->state != ZS_DBG_RUNNING)
-        return 0;
-    memset(&d->stop, 0, sizeof(d->stop));
-    zs_dbg_stop(d, ZS_DEBUG_REASON_INTERRUPT, NULL, 0, 0);
-    return zs_dbg_hold_all(d, diag);
-}
-
-int zs_debug_wait(struct zs_debugger *d, uint32_t timeout_ms, struct zs_debug_event *ret_event,
-                  struct zs_diag *diag)
-{
-    uint64_t end_ns = zs_now_ns() + (uint64_t)timeout_ms * 1000000;
-    memset(ret_event, 0, sizeof(*ret_event));
-    for (;;) {
-        if (d->queue_at < d->queue.count) {
-            *ret_event = d->queue.items[d->queue_at++];
-            return 0;
-        }
-        if (!d->session)
-            return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
-        if (d->process_gone) {
-            zs_dbg_process_ended(d, ret_event);
-            return 0;
-        }
-        int error = 0;
-        if (atomic_exchange(&d->interrupt_wanted, false))
-            error = begin_interrupt(d, diag);
-        if (!error && d->queue_at == d->queue.count) {
-            uint64_t now_ns = zs_now_ns();
-            if (timeout_ms != UINT32_MAX && now_ns >= end_ns)
-                timeout_ms = 0;
-            error = zs_dbg_take_event(d, timeout_ms ? SLICE_MS : 0, diag);
-            if (error == -EAGAIN && timeout_ms)
-                error = 0;
-        }
-        if (error == -EAGAIN && d->queue_at < d->queue.count)
-            error = 0;
-        if (error)
-            return error;
-    }
-}
-
 /* ---- control ---- */
-
-static int need_stopped(const struct zs_debugger *d, struct zs_diag *diag)
-{
-    if (!d->session)
-        return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
-    if (d->state != ZS_DBG_STOPPED)
-        return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "it runs: interrupt it first");
-    return 0;
-}
-
-int zs_dbg_need_thread_among_stopped(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
-                                     struct zs_diag *diag)
-{
-    int error = zs_dbg_need_thread(d, id, ret, diag);
-    return error ? error : need_stopped(d, diag);
-}
 
 /* Stops that were not told yet come first. */
 static bool tell_untold(struct zs_debugger *d)
@@ -497,7 +352,7 @@ static bool tell_untold(struct zs_debugger *d)
 
 int zs_debug_continue(struct zs_debugger *d, struct zs_diag *diag)
 {
-    int error = need_stopped(d, diag);
+    int error = zs_dbg_need_stopped(d, diag);
     if (error || tell_untold(d))
         return error;
     for (size_t i = 0; i < d->threads.count; i++) {

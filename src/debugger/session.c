@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum {
+    SLICE_MS = 20,
     VALUES_MAX_B = 256 << 20,
     KEPT_MAX_B = 64 << 20,
     REAP_TRIES = 200,
@@ -324,4 +325,47 @@ const struct zs_source *zs_debug_source(struct zs_debugger *d, const char *path)
 {
     const struct zs_dwarf_file file = {.path = path};
     return zs_sources_get(d->sources, &file);
+}
+
+static int begin_interrupt(struct zs_debugger *d, struct zs_diag *diag)
+{
+    if (d->state != ZS_DBG_RUNNING)
+        return 0;
+    memset(&d->stop, 0, sizeof(d->stop));
+    zs_dbg_stop(d, ZS_DEBUG_REASON_INTERRUPT, NULL, 0, 0);
+    return zs_dbg_hold_all(d, diag);
+}
+
+int zs_debug_wait(struct zs_debugger *d, uint32_t timeout_ms, struct zs_debug_event *ret_event,
+                  struct zs_diag *diag)
+{
+    uint64_t end_ns = zs_now_ns() + (uint64_t)timeout_ms * 1000000;
+    memset(ret_event, 0, sizeof(*ret_event));
+    for (;;) {
+        if (d->queue_at < d->queue.count) {
+            *ret_event = d->queue.items[d->queue_at++];
+            return 0;
+        }
+        if (!d->session)
+            return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
+        if (d->process_gone) {
+            zs_dbg_process_ended(d, ret_event);
+            return 0;
+        }
+        int error = 0;
+        if (atomic_exchange(&d->interrupt_wanted, false))
+            error = begin_interrupt(d, diag);
+        if (!error && d->queue_at == d->queue.count) {
+            uint64_t now_ns = zs_now_ns();
+            if (timeout_ms != UINT32_MAX && now_ns >= end_ns)
+                timeout_ms = 0;
+            error = zs_dbg_take_event(d, timeout_ms ? SLICE_MS : 0, diag);
+            if (error == -EAGAIN && timeout_ms)
+                error = 0;
+        }
+        if (error == -EAGAIN && d->queue_at < d->queue.count)
+            error = 0;
+        if (error)
+            return error;
+    }
 }

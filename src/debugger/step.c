@@ -23,13 +23,6 @@ static void measure(struct zs_debugger *d, const struct zs_dbg_thread *t, uint32
     *ret_inlined = zs_dbg_inlined_at(t->kernel, zs_dbg_inst_at(t->kernel, t->shown.gpu_va));
 }
 
-void zs_dbg_step_end(struct zs_debugger *d)
-{
-    if (d->step.run_to)
-        (void)zs_debug_break_delete(d, d->step.run_to, NULL);
-    memset(&d->step, 0, sizeof(d->step));
-}
-
 static int finish(struct zs_debugger *d, struct zs_dbg_thread *t, struct zs_diag *diag)
 {
     memset(&d->stop, 0, sizeof(d->stop));
@@ -306,33 +299,4 @@ int zs_debug_step_targets(struct zs_debugger *d, uint32_t thread,
     add_inlined(&all, parent, row, t->shown.offset_B);
     add_called(&all, parent, row, index);
     return (int)all.count;
-}
-
-/* ---- elsewhere ---- */
-
-int zs_debug_jump(struct zs_debugger *d, uint32_t thread, uint64_t gpu_va, struct zs_diag *diag)
-{
-    struct zs_dbg_thread *t;
-    uint32_t cr[CR_B / 4];
-    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
-    if (error)
-        return error;
-    uint32_t index = zs_dbg_inst_at(t->kernel, gpu_va);
-    if (index == ZS_NO_INDEX || t->kernel->va + zs_isa_inst_offset(t->kernel->isa, index) != gpu_va)
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "no instruction of the code that thread %u executes is at %#llx", thread,
-                           (unsigned long long)gpu_va);
-    error = zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
-    cr[2] = (uint32_t)(gpu_va - d->ip_base);
-    cr[1] &= ~(uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT; /* no step */
-    if (!error)
-        error = zs_dbg_write_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
-    if (error)
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
-                           "the lanes that run cannot go on at %#llx: others wait there, or before",
-                           (unsigned long long)gpu_va);
-    zs_dbg_thread_read(d, t);
-    t->untold = false;
-    t->hides_breakpoint = true; /* what is there has not been told */
-    return 0;
 }

@@ -171,121 +171,45 @@ const struct zs_debug_thread *zs_debug_thread(struct zs_debugger *d, uint32_t th
     return t && t->stopped ? &t->shown : NULL;
 }
 
-/* ---- lanes ---- */
-
-/* Work-items by the variables that compilers keep for it. */
-static bool read_triple(struct zs_debugger *d, uint32_t thread, uint32_t lane, const char *stem,
-                        uint32_t ret[3])
+int zs_dbg_need_stopped(const struct zs_debugger *d, struct zs_diag *diag)
 {
-    for (uint32_t i = 0; i < 3; i++) {
-        char name[64];
-        struct zs_dbg_context c;
-        struct zs_dbg_value *value;
-        struct zs_dbg_number number;
-        struct zs_diag diag;
-        zs_diag_clear(&diag);
-        snprintf(name, sizeof(name), "%s%u", stem, i);
-        if (zs_dbg_context_make(d, thread, lane, 0, &diag, &c) ||
-            zs_dbg_evaluate(&c, name, &value) || zs_dbg_value_number(value, &number) ||
-            number.kind == ZS_DBG_FLOAT)
-            return false;
-        ret[i] = (uint32_t)number.u;
-    }
-    return true;
-}
-
-static bool item_of_driver(struct zs_debugger *d, struct zs_dbg_thread *t,
-                           struct zs_debug_lane *lane)
-{
-    const struct zs_history_items *items = zs_dbg_items(d, t);
-    if (!items || !(items->lanes >> lane->lane & 1))
-        return false;
-    lane->item_known = true;
-    for (uint32_t i = 0; i < 3; i++) {
-        lane->local_id[i] = items->local_id[lane->lane][i];
-        lane->global_id[i] =
-            items->group[i] * items->group_size[i] + lane->local_id[i] + items->global_offset[i];
-    }
-    return true;
-}
-
-int zs_debug_lanes(struct zs_debugger *d, uint32_t thread, struct zs_debug_lane *ret_lanes,
-                   struct zs_diag *diag)
-{
-    struct zs_dbg_thread *t;
-    int error = zs_dbg_need_thread(d, thread, &t, diag), count = 0;
-    if (error)
-        return error;
-    for (uint32_t lane = 0; lane < 32; lane++) {
-        if (!(t->shown.lanes >> lane & 1))
-            continue;
-        struct zs_debug_lane *out = &ret_lanes[count++];
-        *out = (struct zs_debug_lane){.lane = lane, .running = t->shown.running >> lane & 1};
-        if (item_of_driver(d, t, out))
-            continue;
-        out->item_known = read_triple(d, thread, lane, "__ocl_dbg_lid", out->local_id) &&
-                          read_triple(d, thread, lane, "__ocl_dbg_gid", out->global_id);
-    }
-    return count;
-}
-
-int zs_debug_find_item(struct zs_debugger *d, const uint32_t group[3], const uint32_t local_id[3],
-                       uint32_t *ret_thread, uint32_t *ret_lane, struct zs_diag *diag)
-{
-    bool known = true; /* of all that are stopped, which items they have */
-    for (size_t i = 0; i < d->threads.count; i++) {
-        struct zs_dbg_thread *t = &d->threads.items[i];
-        struct zs_debug_lane lanes[32];
-        known &= !t->stopped || t->shown.group_known;
-        if (!t->stopped || !t->shown.group_known || memcmp(t->shown.group, group, 12) != 0)
-            continue;
-        int count = zs_debug_lanes(d, t->shown.id, lanes, diag);
-        for (int k = 0; k < count; k++) {
-            known &= lanes[k].item_known;
-            if (!lanes[k].item_known || memcmp(lanes[k].local_id, local_id, 12) != 0)
-                continue;
-            *ret_thread = t->shown.id;
-            *ret_lane = lanes[k].lane;
-            return 0;
-        }
-    }
-    return zs_diag_set(diag, -ENOENT, ZS_DIAG_NO_OFFSET,
-                       known ? "that work-item is not among the threads that are stopped: it "
-                               "has not begun, or has ended"
-                             : "which work-items the threads have is not known here");
-}
-
-int zs_debug_set_focus(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
-                       struct zs_diag *diag)
-{
-    struct zs_dbg_thread *t;
-    struct zs_debug_frame frames[ZS_DEBUG_FRAMES_MAX];
-    int error = zs_dbg_need_thread(d, thread, &t, diag);
-    if (error)
-        return error;
-    if (lane >= 32 || !(t->shown.lanes >> lane & 1))
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "thread %u has no lane %u", thread,
-                           lane);
-    int count = zs_debug_frames(d, thread, frames, ZS_DEBUG_FRAMES_MAX, diag);
-    if (frame && (count < 0 || frame >= (uint32_t)count))
-        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET, "there is no frame %u", frame);
-    d->focus_thread = thread;
-    d->focus_lane = lane;
-    d->focus_frame = frame;
-    if (count > 0 && frames[frame].file) {
-        free(d->focus_file);
-        d->focus_file = strdup(frames[frame].file);
-    }
+    if (!d->session)
+        return zs_diag_set(diag, -ECHILD, ZS_DIAG_NO_OFFSET, "nothing is being debugged");
+    if (d->state != ZS_DBG_STOPPED)
+        return zs_diag_set(diag, -EBUSY, ZS_DIAG_NO_OFFSET, "it runs: interrupt it first");
     return 0;
 }
 
-void zs_debug_focus(const struct zs_debugger *d, uint32_t *ret_thread, uint32_t *ret_lane,
-                    uint32_t *ret_frame)
+int zs_dbg_need_thread_among_stopped(struct zs_debugger *d, uint32_t id, struct zs_dbg_thread **ret,
+                                     struct zs_diag *diag)
 {
-    if (ret_thread)
-        *ret_thread = d->focus_thread;
-    if (ret_lane)
-        *ret_lane = d->focus_lane;
-    if (ret_frame)
-        *ret_frame = d->focus_frame;
+    int error = zs_dbg_need_thread(d, id, ret, diag);
+    return error ? error : zs_dbg_need_stopped(d, diag);
+}
+
+int zs_debug_jump(struct zs_debugger *d, uint32_t thread, uint64_t gpu_va, struct zs_diag *diag)
+{
+    struct zs_dbg_thread *t;
+    uint32_t cr[CR_B / 4];
+    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
+    if (error)
+        return error;
+    uint32_t index = zs_dbg_inst_at(t->kernel, gpu_va);
+    if (index == ZS_NO_INDEX || t->kernel->va + zs_isa_inst_offset(t->kernel->isa, index) != gpu_va)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "no instruction of the code that thread %u executes is at %#llx", thread,
+                           (unsigned long long)gpu_va);
+    error = zs_dbg_read_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
+    cr[2] = (uint32_t)(gpu_va - d->ip_base);
+    cr[1] &= ~(uint32_t)ZESCOPE_DEBUG_CR0_1_BREAKPOINT; /* no step */
+    if (!error)
+        error = zs_dbg_write_regs(d, t->place, ZESCOPE_DEBUG_REGSET_CR, 0, 1, cr);
+    if (error)
+        return zs_diag_set(diag, -EINVAL, ZS_DIAG_NO_OFFSET,
+                           "the lanes that run cannot go on at %#llx: others wait there, or before",
+                           (unsigned long long)gpu_va);
+    zs_dbg_thread_read(d, t);
+    t->untold = false;
+    t->hides_breakpoint = true; /* what is there has not been told */
+    return 0;
 }

@@ -821,20 +821,6 @@ int zs_dbg_value_repeat(struct zs_dbg_value *v, int64_t count, struct zs_dbg_val
     return 0;
 }
 
-int zs_dbg_value_again(struct zs_dbg_value *v, struct zs_dbg_value **ret)
-{
-    struct zs_dbg_plain plain = {v->shown.type, (uint32_t)v->shown.size_B, v->scalar};
-    if (v->is_register)
-        return zs_dbg_register_value(&v->context, v->shown.name, ret);
-    *ret = v;
-    if (!v->dwarf)
-        return v->shown.in_memory ? zs_dbg_value_of_memory(&v->context, v->shown.name,
-                                                           v->shown.gpu_va, plain, NULL, ret)
-                                  : 0;
-    v->data = NULL;
-    return zs_dbg_value_load(v);
-}
-
 int zs_dbg_value_element(struct zs_dbg_value *v, int64_t index, struct zs_dbg_value **ret)
 {
     struct zs_type t, element;

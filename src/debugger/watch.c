@@ -47,7 +47,7 @@ static int find_memory(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t 
 }
 
 /* "*ADDRESS" needs no debug info: the dword there. */
-static int find_range(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t lane, uint32_t frame,
+int zs_dbg_watch_find(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t lane, uint32_t frame,
                       const char *expression, struct zs_dbg_value **ret,
                       struct zs_history_range *ret_range, struct zs_diag *diag)
 {
@@ -72,23 +72,17 @@ static int find_range(struct zs_debugger *d, struct zs_dbg_thread *t, uint32_t l
 
 /* ---- values as text ---- */
 
-/* Scalars of one type, or one; size_B 0: bytes. */
-struct elements {
-    enum zs_dbg_scalar scalar;
-    uint32_t size_B;
-};
-
-static struct elements elements_of(struct zs_dbg_value *v)
+struct zs_dbg_elements zs_dbg_elements_of(struct zs_dbg_value *v)
 {
     struct zs_dbg_value *first;
     if (!v)
-        return (struct elements){ZS_DBG_UNSIGNED, sizeof(uint32_t)};
+        return (struct zs_dbg_elements){ZS_DBG_UNSIGNED, sizeof(uint32_t)};
     if (v->scalar == ZS_DBG_NOT_SCALAR && v->shown.child_count &&
         !zs_dbg_value_element(v, 0, &first))
         v = first;
     if (v->scalar == ZS_DBG_NOT_SCALAR || v->shown.size_B > sizeof(uint64_t))
-        return (struct elements){ZS_DBG_NOT_SCALAR, 0};
-    return (struct elements){v->scalar, (uint32_t)v->shown.size_B};
+        return (struct zs_dbg_elements){ZS_DBG_NOT_SCALAR, 0};
+    return (struct zs_dbg_elements){v->scalar, (uint32_t)v->shown.size_B};
 }
 
 static void put_scalar(struct zs_buf *out, enum zs_dbg_scalar scalar, const uint8_t *bytes,
@@ -114,11 +108,11 @@ static void put_scalar(struct zs_buf *out, enum zs_dbg_scalar scalar, const uint
 }
 
 /* What of it was reached. */
-static void put_bytes(struct zs_buf *out, struct elements e, uint64_t at_B, const uint8_t *bytes,
-                      uint32_t size_B)
+static void put_bytes(struct zs_buf *out, struct zs_dbg_elements e, uint64_t at_B,
+                      const uint8_t *bytes, uint32_t size_B)
 {
     if (!e.size_B || at_B % e.size_B || size_B % e.size_B)
-        e = (struct elements){ZS_DBG_NOT_SCALAR, size_B % 4 ? 1 : 4};
+        e = (struct zs_dbg_elements){ZS_DBG_NOT_SCALAR, size_B % 4 ? 1 : 4};
     bool one = size_B == e.size_B;
     zs_buf_puts(out, one ? "" : "{");
     for (uint32_t i = 0; i < size_B; i += e.size_B) {
@@ -128,7 +122,7 @@ static void put_bytes(struct zs_buf *out, struct elements e, uint64_t at_B, cons
     zs_buf_puts(out, one ? "" : "}");
 }
 
-static void put_hit(char *text, size_t text_B, const char *name, struct elements e,
+void zs_dbg_put_hit(char *text, size_t text_B, const char *name, struct zs_dbg_elements e,
                     uint64_t begin_va, const struct zs_history_hit *hit)
 {
     struct zs_buf out = {0};
@@ -156,29 +150,6 @@ static void put_hit(char *text, size_t text_B, const char *name, struct elements
 
 /* ---- the list ---- */
 
-void zs_dbg_watch_ranges(struct zs_debugger *d, struct zs_history_request *request)
-{
-    for (size_t i = 0; i < d->breakpoints.count; i++) {
-        const struct zs_dbg_breakpoint *b = d->breakpoints.items[i];
-        if (b->shown.watch && b->shown.enabled && request->range_count < ZS_HISTORY_RANGES_MAX)
-            request->ranges[request->range_count++] = b->range;
-    }
-}
-
-int zs_dbg_watch_tell(struct zs_debugger *d, const struct zs_dbg_thread *t, struct zs_diag *diag)
-{
-    struct zs_history_request request = zs_dbg_history_request(ZS_HISTORY_WATCH, t);
-    zs_dbg_watch_ranges(d, &request);
-    int error = zs_dbg_history_ask(d, &request, diag);
-    for (uint32_t i = 0; !error && i < d->history->range_count; i++) {
-        struct zs_dbg_breakpoint *b = zs_dbg_breakpoint_find(d, d->history->ranges[i].id);
-        if (b)
-            b->range = d->history->ranges[i]; /* whose it is has been filled in */
-    }
-    d->watching = request.range_count;
-    return error;
-}
-
 static uint32_t access_of(uint32_t access)
 {
     return (access & ZS_DEBUG_WATCH_READ ? ZS_HISTORY_READ : 0u) |
@@ -197,8 +168,8 @@ static int prepare(struct zs_debugger *d, const struct zs_debug_watch_options *o
                            ZS_HISTORY_RANGES_MAX);
     int error = zs_dbg_need_thread(d, d->focus_thread, ret_thread, diag);
     if (!error)
-        error = find_range(d, *ret_thread, d->focus_lane, d->focus_frame, o->expression, ret_value,
-                           ret_range, diag);
+        error = zs_dbg_watch_find(d, *ret_thread, d->focus_lane, d->focus_frame, o->expression,
+                                  ret_value, ret_range, diag);
     ret_range->access = access_of(o->access);
     return error;
 }
@@ -222,7 +193,7 @@ int zs_debug_watch_add(struct zs_debugger *d, const struct zs_debug_watch_option
     b->shown.temporary = o.temporary;
     b->shown.gpu_va = v ? v->shown.gpu_va : range.gpu_va;
     b->shown.size_B = range.size_B;
-    struct elements e = elements_of(v);
+    struct zs_dbg_elements e = zs_dbg_elements_of(v);
     b->scalar = (int)e.scalar;
     b->element_B = e.size_B;
     b->range = range;
@@ -247,8 +218,8 @@ uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
         hit->lane < 32 && t->shown.lanes >> hit->lane & 1 ? hit->lane : zs_dbg_pick_lane(d, t);
     if (b->condition && !zs_dbg_breakpoint_holds(d, b, t, *ret_lane))
         return 0;
-    const struct elements e = {(enum zs_dbg_scalar)b->scalar, b->element_B};
-    put_hit(d->stop.text, sizeof(d->stop.text), b->location, e, b->range.gpu_va, hit);
+    const struct zs_dbg_elements e = {(enum zs_dbg_scalar)b->scalar, b->element_B};
+    zs_dbg_put_hit(d->stop.text, sizeof(d->stop.text), b->location, e, b->range.gpu_va, hit);
     return b->shown.id;
 }
 
@@ -280,45 +251,4 @@ bool zs_dbg_watch_hit(struct zs_debugger *d, struct zs_dbg_thread *t)
     t->hides_breakpoint = zs_dbg_is_inserted(d, t->shown.gpu_va);
     zs_dbg_stop(d, ZS_DEBUG_REASON_WATCHPOINT, t, lane, id);
     return true;
-}
-
-/* ---- who wrote ---- */
-
-int zs_debug_who_wrote(struct zs_debugger *d, uint32_t thread, uint32_t lane, uint32_t frame,
-                       const char *expression, struct zs_debug_writer *ret, struct zs_diag *diag)
-{
-    struct zs_dbg_thread *t;
-    struct zs_dbg_value *v;
-    struct zs_history_range range;
-    struct zs_history_hit hit;
-    memset(ret, 0, sizeof(*ret));
-    int error = zs_dbg_need_thread_among_stopped(d, thread, &t, diag);
-    if (!error)
-        error = find_range(d, t, lane, frame, expression, &v, &range, diag);
-    range.access = ZS_HISTORY_WRITE;
-    struct elements e = error ? (struct elements){0} : elements_of(v);
-    if (!error)
-        error = zs_dbg_last_write(d, t, &range, &hit, diag);
-    if (error == -ENOENT)
-        return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET,
-                           "no work-item of this launch has written %s so far", expression);
-    if (error)
-        return error;
-    const struct zs_dbg_kernel *k = zs_dbg_kernel_at(d, hit.ip_va);
-    const struct zs_line_row *row = k ? zs_dbg_row_at(k, hit.ip_va) : NULL;
-    *ret = (struct zs_debug_writer){.position = hit.position,
-                                    .ip_va = hit.ip_va,
-                                    .kernel = k ? k->name : NULL,
-                                    .offset_B = k ? (uint32_t)(hit.ip_va - k->va) : 0,
-                                    .file = row ? k->info->files[row->file].path : NULL,
-                                    .line = row ? row->line : 0,
-                                    .lane = hit.lane,
-                                    .gpu_va = hit.gpu_va,
-                                    .size_B = hit.size_B};
-    memcpy(ret->group, hit.group, sizeof(ret->group));
-    memcpy(ret->item, hit.item, sizeof(ret->item));
-    memcpy(ret->old, hit.old, sizeof(ret->old));
-    memcpy(ret->now, hit.now, sizeof(ret->now));
-    put_hit(ret->text, sizeof(ret->text), expression, e, range.gpu_va, &hit);
-    return 0;
 }
