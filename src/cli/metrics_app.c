@@ -6,8 +6,8 @@
 #include "cli/input.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
-#include "cli/scratch.h"
 #include "cli/record_metrics.h"
+#include "cli/scratch.h"
 #include "record/metrics_numbers.h"
 #include "report/metrics.h"
 
