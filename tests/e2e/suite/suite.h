@@ -161,7 +161,7 @@ extern const struct suite_shape suite_shapes_group64[];
 extern const struct suite_group suite_arith, suite_extremes, suite_real, suite_half, suite_wide;
 extern const struct suite_group suite_floatatomic, suite_lsc, suite_localblock, suite_bindless;
 extern const struct suite_group suite_flow, suite_memory, suite_sync, suite_subgroup;
-extern const struct suite_group suite_shape, suite_pointers;
+extern const struct suite_group suite_shape, suite_pointers, suite_sycl;
 extern const struct suite_group suite_program, suite_data;
 extern const struct suite_group suite_image, suite_printf;
 extern const struct suite_group suite_joint8[4], suite_joint16[4];    /* by lanes */
