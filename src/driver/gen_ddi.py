@@ -106,17 +106,21 @@ def emit(api, have):
 def markdown(api, have):
     """What does not work, by table of the API; of a table that is not named all functions work."""
     rows = ['| table | refused with `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE` |', '|---|---|']
-    nothing_works = {}
+    nothing_works, others = {}, {}
     for table in api.tables:
         names = [n for _, _, n in table.slots]
         works = [n[len(table.domain):] for n in names if n in have]
         missing = [n[len(table.domain):] for n in names if n not in have]
         if not works:
             nothing_works.setdefault(table.domain, []).append(table.name)
-        elif missing:
+            continue
+        others.setdefault(table.domain, []).append(table.name)
+        if missing:
             few = ', '.join(missing) if len(missing) <= len(works) else 'all but ' + ', '.join(works)
             rows.append(f'| {table.domain} {table.name} | {few} |')
-    rows += [f'| {domain} {", ".join(names)} | all |' for domain, names in nothing_works.items()]
+    for domain, names in nothing_works.items():
+        some = others.get(domain, [])
+        rows.append(f'| {domain} {", ".join(names) if len(names) <= len(some) else "but for " + ", ".join(some)} | all |')
     return '\n'.join(rows) + '\n'
 
 
