@@ -402,13 +402,27 @@ static bool is_buffer(uint32_t call)
     return call == ZS_API_clCreateBuffer || call == ZS_API_clCreateBufferWithProperties;
 }
 
+static const char *const buffer_names[2][2] = {
+#define NAMES(call)                                                                                \
+    {                                                                                              \
+        call ZESCOPE_MEMORY_READ_ONLY, call ZESCOPE_MEMORY_WRITE_ONLY                              \
+    }
+    NAMES("clCreateBuffer"),
+    NAMES("clCreateBufferWithProperties"),
+#undef NAMES
+};
+
 static void memory_enter(struct zs_cl *cl, struct zs_trace_file *file,
                          const struct zs_trace_event *event, struct zs_cl_call *call)
 {
     uint32_t size = sizes[event->call - ZS_API_CL_FIRST];
-    bool is_users = is_buffer(event->call) && ARG(cl_mem_flags, size - 1) & CL_MEM_USE_HOST_PTR;
-    if (!is_users)
-        zs_below_makes(&cl->collector->below, zs_api_call_name(event->call), ARG(size_t, size));
+    cl_mem_flags flags = is_buffer(event->call) ? ARG(cl_mem_flags, size - 1) : 0;
+    const char *const *names = buffer_names[event->call == ZS_API_clCreateBufferWithProperties];
+    const char *name = flags & CL_MEM_READ_ONLY    ? names[0]
+                       : flags & CL_MEM_WRITE_ONLY ? names[1]
+                                                   : zs_api_call_name(event->call);
+    if (!(flags & CL_MEM_USE_HOST_PTR))
+        zs_below_makes(&cl->collector->below, name, ARG(size_t, size));
 }
 
 static void memory_exit(struct zs_cl *cl, struct zs_trace_file *file,

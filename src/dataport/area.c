@@ -50,6 +50,7 @@ static bool surface_area(struct zs_port *port, const struct zs_port_message *mes
     ret->base = surface->base;
     ret->size_B = zs_port_surface_B(port, message, surface);
     ret->read_only = surface->read_only;
+    ret->write_only = surface->write_only;
     return true;
 }
 
@@ -150,13 +151,17 @@ static const struct zs_port_range *search(struct zs_port *port,
         port->fault.bti = BTI_STATELESS;
         return NULL;
     }
-    if (is_write && found->read_only) {
-        zs_port_fail(port, message, ZS_PORT_FAULT_READ_ONLY, lane, gpu_va, (uint32_t)size_B, true);
+    bool is_strict = port->flags & ZS_PORT_STRICT;
+    bool is_other = is_strict && found->only == (is_write ? ZS_PORT_READS : ZS_PORT_WRITES);
+    if (is_other || (is_write && found->read_only)) {
+        zs_port_fail(port, message, is_write ? ZS_PORT_FAULT_READ_ONLY : ZS_PORT_FAULT_WRITE_ONLY,
+                     lane, gpu_va, (uint32_t)size_B, is_write);
         port->fault.bti = BTI_STATELESS;
         return NULL;
     }
-    port->cache[message->cache_slot] = *found;
-    return &port->cache[message->cache_slot];
+    struct zs_port_range *kept = found->only ? &port->apart : &port->cache[message->cache_slot];
+    *kept = *found;
+    return kept;
 }
 
 const struct zs_port_range *zs_port_range(struct zs_port *port,
@@ -237,10 +242,9 @@ bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *messa
         }
     }
     ret->valid = mask & ~ret->outside;
-    if (is_write && area.read_only && ret->valid)
-        return zs_port_fail(port, message, ZS_PORT_FAULT_READ_ONLY, __builtin_ctz(ret->valid),
-                            ret->offset[__builtin_ctz(ret->valid)], span_B, true);
-    return true;
+    int first = ret->valid ? __builtin_ctz(ret->valid) : 0;
+    return !ret->valid ||
+           zs_port_area_is_for(port, message, &area, first, ret->offset[first], span_B, is_write);
 }
 
 bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *message,

@@ -15,6 +15,8 @@
 #include "gpu/report.h"
 #include "gpu/walk.h"
 
+#include <zescope/driver_ext.h>
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,6 +70,10 @@ void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_a
         return;
     a->size_B = exact_B;
     a->flags &= ~(uint32_t)ZS_GPU_ALLOCATION_JOINED;
+    if (strstr(call, ZESCOPE_MEMORY_READ_ONLY))
+        a->flags |= ZS_GPU_ALLOCATION_READS;
+    else if (strstr(call, ZESCOPE_MEMORY_WRITE_ONLY))
+        a->flags |= ZS_GPU_ALLOCATION_WRITES;
     snprintf(a->label, sizeof(a->label), "%s", call);
 }
 

@@ -248,7 +248,7 @@ static uint64_t image_extent_B(const struct zs_gpu_image *image)
 #define SURFACE_MAX_B (1ull << 32)
 
 static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_binding *binding,
-                            struct zs_port_surface *ret)
+                            bool is_strict, struct zs_port_surface *ret)
 {
     *ret = (struct zs_port_surface){.kind = ZS_PORT_SURFACE_NULL, .read_only = binding->read_only};
     if (binding->kind == ZS_GPU_BINDING_NULL)
@@ -270,7 +270,9 @@ static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_b
         left_B = ZS_MIN(left_B, binding->size_B);
     ret->size_B = is_image ? wanted_B : zs_align_up(left_B, 4);
     ret->pad_B = is_image ? 0 : (uint32_t)(ret->size_B - left_B);
-    ret->read_only = range.read_only || (is_image && binding->image.read_only);
+    ret->read_only = range.read_only || (is_image && binding->image.read_only) ||
+                     (is_strict && range.only == ZS_PORT_READS);
+    ret->write_only = is_strict && range.only == ZS_PORT_WRITES;
     if (is_image)
         image_surface(ret, &binding->image);
 }
@@ -302,7 +304,8 @@ void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_
                              struct zs_port_surface *ret_surfaces)
 {
     for (uint32_t i = 0; i < run->kernel->surface_count; i++)
-        resolve_surface(map, &run->launch->args->bindings[i], &ret_surfaces[i]);
+        resolve_surface(map, &run->launch->args->bindings[i],
+                        run->launch->flags & ZS_GPU_LAUNCH_STRICT, &ret_surfaces[i]);
     bind_launch_surfaces(run, ret_surfaces);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planted KERNEL [fork|frees], between HOW, engines SECOND HOW: one launch of an OpenCL kernel with
- * a defect, on the first GPU. fork: then a child goes on with what it has inherited, which may
- * fail, and its parent launches again. frees: memory was made and freed before, much of it.
+ * planted KERNEL [fork|frees|only-reads|only-writes...], between HOW, engines SECOND HOW: one
+ * launch of an OpenCL kernel with a defect, on the first GPU. fork: then a child goes on with what
+ * it has inherited, which may fail, and its parent launches again. frees: memory was made and freed
+ * before, much of it.
  */
 #define CL_TARGET_OPENCL_VERSION 210
 #include <CL/cl.h>
@@ -205,8 +206,12 @@ int main(int argc, char **argv)
         return engines(context, device, program, argv[2], argv[3]);
     cl_kernel kernel = clCreateKernel(program, argv[1], &error);
     ok(error, "clCreateKernel");
+    cl_mem_flags only[2] = {0, 0};
+    for (int i = 2; i < argc && !strncmp(argv[i], "only-", 5); i++)
+        only[i - 2] = argv[i][5] == 'r' ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
     for (cl_uint i = 0; i < 2; i++) {
-        cl_mem memory = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, BYTES, zeros, &error);
+        cl_mem memory =
+            clCreateBuffer(context, CL_MEM_COPY_HOST_PTR | only[i], BYTES, zeros, &error);
         ok(error, "clCreateBuffer");
         ok(clSetKernelArg(kernel, i, sizeof(memory), &memory), "clSetKernelArg");
     }
@@ -217,7 +222,7 @@ int main(int argc, char **argv)
         clSVMFree(context, clSVMAlloc(context, CL_MEM_READ_WRITE, 256 << 10, 0));
     if (launch(queue, kernel, own ? 64 : 1))
         return 7;
-    if (argc == 2 || frees)
+    if (argc == 2 || frees || only[0])
         return 0;
     pid_t child = fork();
     if (!child) {
