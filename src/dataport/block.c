@@ -204,7 +204,7 @@ bool zs_port_run_media_read(struct zs_port *port, const struct zs_port_message *
         return true;
     if (!media_setup(port, m, src0, false, &b))
         return false;
-    memset(dst, 0, m->block_B);
+    memset(dst, 0, ZS_MIN((size_t)zs_align_up(b.pitch_B * b.height, m->component_B), m->block_B));
     if (!b.surface)
         return true;
     for (uint32_t row = 0; row < b.height; row++) {

@@ -87,6 +87,8 @@ enum { ZS_PORT_CACHE = 16, ZS_PORT_LAUNCH_RANGES = 4 };
 enum { ZS_PORT_SURFACES_MAX = 240 }; /* that messages reach, by binding table or handle */
 /* In r0.5, from XeHPG on: the surface state of scratch memory, the same for all threads. */
 enum { ZS_PORT_SCRATCH_HANDLE = 1 << 10 };
+/* The same for sendg: what threads get as the address of the state of scratch memory. */
+enum { ZS_PORT_SCRATCH_STATE = 1 << 30 };
 /* Where no table of handles is: that of sampler i is this times i + 1. */
 enum { ZS_PORT_SAMPLER_HANDLE_B = 32 };
 enum { ZS_PORT_LINE_B = 64 }; /* no two allocations share a line */
@@ -214,6 +216,9 @@ struct zs_port_message {
     uint8_t slot_B;       /* of an element in a register */
     uint8_t upper;        /* words: they are the upper half of their slots */
     uint16_t component_B; /* registers of an element of all lanes; of blocks: bytes of one */
+    /* sendg: addresses are made of a base that s0 has and scale_B times what src0 has */
+    uint8_t makes, offset_size_B, is_signed, scale_B;
+    uint8_t disabled; /* sampler: mask of channels that do not come */
 };
 
 /* A message whose extended descriptor has a handle gets the index of its surface there, or one that
@@ -284,6 +289,9 @@ static inline bool zs_port_moves(const struct zs_port_message *message)
            message->offset_B;
 }
 void zs_port_move(const struct zs_port_message *message, uint8_t *payload);
+/* Of a message that makes them: its addresses in a payload, of what src0 has. */
+void zs_port_make_addresses(const struct zs_port_message *message, uint64_t base,
+                            const uint8_t *src0, uint8_t *ret_payload);
 
 enum { ZS_PORT_FOOTPRINT_LINES = 128 };
 struct zs_port_footprint {

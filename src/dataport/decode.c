@@ -392,6 +392,42 @@ static uint8_t fence_of(const struct zs_message_form *f)
 /* ---- decode ------------------------------------------------------------------------------------
  */
 
+/* Whether its payload has a number. */
+static uint8_t barrier_of(const struct zs_message_form *f)
+{
+    return f->is_e64 ? f->operation == ZS_GATEWAY_NAMED_BARRIER
+                     : f->generation->has_numbered_barriers;
+}
+
+/* Addresses that src0 has, or room for them. */
+static uint32_t address_count(const struct zs_message_form *f)
+{
+    return f->lanes ? ZS_MAX(f->lanes, (uint32_t)f->generation->payload_lanes) : 1;
+}
+
+/* Of sendg: how addresses are made, and a payload that has them. */
+static void make_addresses(struct zs_port_message *m, const struct zs_message_form *f,
+                           const struct zs_isa_send *send)
+{
+    bool is_lanes = f->is_lsc && m->shape == ZS_PORT_SHAPE_LSC;
+    m->disabled = (uint8_t)(f->shape == ZS_SHAPE_SAMPLER ? ~f->channels & 15 : 0);
+    if (f->shape == ZS_SHAPE_SAMPLER)
+        m->sampler += (uint8_t)(send->sampler_state / ZS_PORT_SAMPLER_HANDLE_B - 1);
+    if (!is_lanes)
+        return;
+    uint32_t from = units(f, f->offset_B * address_count(f));
+    if (send->gathers && m->mlen > from) {
+        m->xlen = (uint8_t)(m->mlen - from);
+        m->mlen = (uint8_t)from;
+    }
+    m->makes = send->has_base || f->scale_B > 1 || f->offset_B != f->address_B;
+    m->offset_size_B = f->offset_B;
+    m->is_signed = f->is_signed;
+    m->scale_B = (uint8_t)f->scale_B;
+    if (m->makes && m->mlen >= from)
+        m->mlen = (uint8_t)units(f, f->address_B * address_count(f));
+}
+
 static struct zs_port_message describe(const struct zs_message_form *f,
                                        const struct zs_isa_send *send,
                                        const struct zs_port_message_row *row)
@@ -417,13 +453,15 @@ static struct zs_port_message describe(const struct zs_message_form *f,
         .strided = f->shape == ZS_SHAPE_STRIDED && !f->is_transposed,
         .offset64 = f->is_lsc && f->address_B == 8 && !is_flat(f),
         .op = f->kind == ZS_MSG_ATOMIC    ? f->atomic
-              : f->kind == ZS_MSG_BARRIER ? g->has_numbered_barriers
+              : f->kind == ZS_MSG_BARRIER ? barrier_of(f)
               : f->kind == ZS_MSG_FENCE   ? fence_of(f)
                                           : f->is_half,
         .returns = f->returns,
         .sampler = f->sampler,
         .may_be_handle = g->has_sampler_handles,
     };
+    if (f->is_e64)
+        make_addresses(&m, f, send);
     if (m.shape == ZS_PORT_SHAPE_BLOCK2D) {
         m.offset_x = (int16_t)f->offset.x;
         m.offset_y = (int16_t)f->offset.y;
@@ -431,6 +469,16 @@ static struct zs_port_message describe(const struct zs_message_form *f,
         m.offset_B = f->offset.bytes;
     }
     return m;
+}
+
+/* A surface's state, or that of scratch memory. */
+static void form_of(const struct zs_isa_send *send, struct zs_message_form *f)
+{
+    zs_message_form(send, f);
+    if (f->is_e64 && f->surface == ZS_SURFACE_BINDLESS && send->ex_desc == ZS_PORT_SCRATCH_STATE) {
+        f->surface = ZS_SURFACE_STATE;
+        f->index = ZS_PORT_SCRATCH_HANDLE >> 10;
+    }
 }
 
 /* Where the data begins behind addresses that src0 has, too, the message says: as if it were a
@@ -482,7 +530,7 @@ int zs_port_message_decode(const struct zs_isa_send *send, struct zs_port_messag
 {
     const struct zs_isa_generation *g = send->generation;
     struct zs_message_form f;
-    zs_message_form(send, &f);
+    form_of(send, &f);
     const struct sampler_row *sampler = find_sampler_row(&f);
     const struct zs_port_message_row *row = sampler ? &sampler->row : find_row(&f);
     bool is_there = !f.is_lsc || (g->has_lsc && (send->sfid != ZS_SFID_UGML || g->has_remote));
@@ -495,7 +543,8 @@ int zs_port_message_decode(const struct zs_isa_send *send, struct zs_port_messag
                            f.name ? f.name : "message", send->sfid,
                            zs_isa_sfid_name((enum zs_isa_sfid)send->sfid), send->desc);
     struct zs_port_message m = describe(&f, send, row);
-    int error = send->gathers && f.is_lsc ? place_gathered(&m, &f) : place_payload(&m, &f, sampler);
+    bool finds = send->gathers && f.is_lsc && !m.xlen;
+    int error = finds ? place_gathered(&m, &f) : place_payload(&m, &f, sampler);
     if (error)
         return refuse(send, &f, error, NULL, diag);
     if (m.shape == ZS_PORT_SHAPE_LSC && zs_port_lsc_is_special(&m))
@@ -508,7 +557,7 @@ int zs_port_message_decode(const struct zs_isa_send *send, struct zs_port_messag
 void zs_port_message_name(const struct zs_isa_send *send, char *ret, size_t size)
 {
     struct zs_message_form f;
-    zs_message_form(send, &f);
+    form_of(send, &f);
     put_name(&f, ret, size);
 }
 
@@ -530,7 +579,7 @@ static bool has_handle(const struct zs_message_form *f)
 bool zs_port_send_has_handle(const struct zs_isa_send *send)
 {
     struct zs_message_form f;
-    zs_message_form(send, &f);
+    form_of(send, &f);
     return has_handle(&f);
 }
 
@@ -539,7 +588,7 @@ void zs_port_send_place_handle(const struct zs_port *port, struct zs_isa_send *s
 {
     enum { OFFSET_BIT = 6, STATE_BIT = 12 };
     struct zs_message_form f;
-    zs_message_form(send, &f);
+    form_of(send, &f);
     if (!port->handles || !has_handle(&f))
         return;
     bool is_offset = send->is_surface_offset || f.is_lsc;

@@ -65,6 +65,23 @@ void zs_port_move(const struct zs_port_message *m, uint8_t *payload)
     }
 }
 
+static uint64_t offset_at(const struct zs_port_message *m, const uint8_t *src0, uint32_t lane)
+{
+    if (m->offset_size_B == 8)
+        return zs_port_load64(src0 + (size_t)lane * 8);
+    uint32_t value = zs_port_load32(src0 + (size_t)lane * 4);
+    return m->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
+void zs_port_make_addresses(const struct zs_port_message *m, uint64_t base, const uint8_t *src0,
+                            uint8_t *ret_payload)
+{
+    for (uint32_t lane = 0; lane < ZS_MAX(m->lanes, 1u); lane++) {
+        uint64_t address = base + offset_at(m, src0, lane) * m->scale_B;
+        memcpy(ret_payload + (size_t)lane * m->address_B, &address, m->address_B);
+    }
+}
+
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 

@@ -138,7 +138,7 @@ static void respond(const struct zs_port_message *m, uint8_t *dst, uint32_t disa
 
 static uint32_t disabled_channels(const struct zs_port_message *m, const uint8_t *src0)
 {
-    return m->header_grf ? zs_port_bits(zs_port_load32(src0 + 8), 15, 12) : 0;
+    return m->header_grf ? zs_port_bits(zs_port_load32(src0 + 8), 15, 12) : m->disabled;
 }
 
 static float parameter_float(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,

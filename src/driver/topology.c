@@ -43,10 +43,8 @@ struct topology {
 static void put_names(struct zs_buf *out)
 {
     zs_buf_puts(out, "; the devices are:");
-    for (size_t i = 0; zs_gpu_model_at(i); i++) {
-        if (zs_gpu_model_at(i)->runnable)
-            zs_buf_printf(out, " %s", zs_gpu_model_at(i)->name);
-    }
+    for (size_t i = 0; zs_gpu_model_at(i); i++)
+        zs_buf_printf(out, " %s", zs_gpu_model_at(i)->name);
 }
 
 /* "skl", "skl:2" */
@@ -69,17 +67,12 @@ static bool parse_card(char *name, struct topology *t, struct zs_buf *why)
         zs_buf_printf(why, "%s:%lu: it has at most %u tiles", name, tiles, model->tiles_max);
         return false;
     }
-    if (model && model->runnable && t->count < ZS_DEVICES_MAX) {
+    if (model && t->count < ZS_DEVICES_MAX) {
         t->cards[t->count++] = (struct card){model, (uint32_t)tiles, (1u << tiles) - 1};
         return true;
     }
     zs_buf_puts(why, name);
-    if (!model)
-        zs_buf_puts(why, " is not known");
-    else if (!model->runnable)
-        zs_buf_puts(why, " cannot run kernels: its instruction set is not modelled");
-    else
-        zs_buf_puts(why, " is one device too many");
+    zs_buf_puts(why, model ? " is one device too many" : " is not known");
     return false;
 }
 

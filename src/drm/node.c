@@ -61,8 +61,6 @@ static const char *why_not(const struct zs_gpu_model *model)
 {
     if (!model)
         return "is not known";
-    if (!model->runnable)
-        return "cannot run kernels";
     if (!find_device(model))
         return "is of no kernel driver that is emulated";
     return choose_interface(find_device(model)) ? NULL : "is not in this ZESCOPE_DRM_INTERFACE";

@@ -533,9 +533,13 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     struct zs_diag diag;
     const uint8_t *a0 = (const uint8_t *)t->a0;
 
-    if (from->desc_is_reg)
+    if (send.d.is_e64) {
+        send.d.ex_desc = (uint32_t)t->s0[from->ex_desc_a0] & ~63u;
+        send.d.sampler_state = from->sampler_is_reg ? (uint32_t)t->s0[from->sampler_s0] : 0;
+    } else if (from->desc_is_reg) {
         memcpy(&send.d.desc, a0 + from->desc_a0 * 4, 4);
-    if (from->ex_desc_is_reg) {
+    }
+    if (from->ex_desc_is_reg && !send.d.is_e64) {
         memcpy(&send.d.ex_desc, a0 + from->ex_desc_a0 * 4, 4);
         if (from->sfid_in_ex_desc)
             send.d.sfid = send.d.ex_desc & 15;
@@ -544,7 +548,8 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     for (slot = first; slot < first + 2; slot++) {
         const struct zs_eu_send *cached = &t->send_cache[slot];
         if (t->send_cached >> slot & 1 && cached->d.inst == send.d.inst &&
-            cached->d.desc == send.d.desc && cached->d.ex_desc == send.d.ex_desc)
+            cached->d.desc == send.d.desc && cached->d.ex_desc == send.d.ex_desc &&
+            cached->d.sampler_state == send.d.sampler_state)
             return cached;
     }
     if (zs_eu_send_finish(t->program, &send) < 0) {

@@ -36,7 +36,7 @@ enum {
     ZS_EU_GRF_FILE_MAX_B = 256 * 64,
     ZS_EU_FLAGS_MAX = 4,
     ZS_EU_ACC_SLOTS_MAX = 896,
-    ZS_EU_A0_MAX = 16,
+    ZS_EU_A0_MAX = 32,
     /* Bytes behind the register file that wide host loads and stores may touch. Always zero to
      * the program: no operand is lowered that ends behind the last register. */
     ZS_EU_GUARD_B = 256,
@@ -129,12 +129,17 @@ struct zs_eu_send_desc {
     bool xlen_known;          /* src1's length has a field of its own */
     bool eot;
     bool no_mask;
-    bool conditional;               /* sendc/sendsc */
-    bool is_surface_offset;         /* the extended descriptor is one (ExBSO) */
-    bool ex_in_register;            /* it is in a0 ... */
-    uint32_t ex_offset;             /* ... and this in the instruction (Xe2 on) */
-    bool gathers;                   /* bytes of s0 name the payload's registers (Xe3) ... */
-    uint8_t gather_at_B;            /* ... from here on; src0 and src1 are not there */
+    bool conditional;       /* sendc/sendsc */
+    bool is_surface_offset; /* the extended descriptor is one (ExBSO) */
+    bool ex_in_register;    /* it is in a0 ... */
+    uint32_t ex_offset;     /* ... and this in the instruction (Xe2 on) */
+    bool gathers;           /* bytes of s0 name the payload's registers (Xe3) ... */
+    uint8_t gather_at_B;    /* ... from here on; src0 and src1 are not there */
+    /* sendg (Xe3P): a descriptor of 47 bits; addresses begin at a qword of s0, or it has the
+     * addresses of states, here in ex_desc the surface's */
+    bool is_e64, has_base;
+    uint8_t base_s0;
+    uint32_t desc_high, sampler_state;
     bool has_dst;                   /* false: dst is null, the response is dropped */
     bool checks_local;              /* ZS_EU_LOWER_LOCAL */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
@@ -174,7 +179,7 @@ const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
                                                  const struct zs_port_message_row **ret_row);
 /* The payload as the data port takes it: in the registers, or in `joined` where an operand
  * straddles src0 and src1. */
-enum { ZS_EU_PAYLOAD_MAX_B = (15 + 31) * 64 };
+enum { ZS_EU_PAYLOAD_MAX_B = (31 + 31) * 64 };
 const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
                                   const struct zs_port_message *m,
                                   uint8_t joined[ZS_EU_PAYLOAD_MAX_B]);

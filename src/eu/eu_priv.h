@@ -170,7 +170,9 @@ struct zs_eu_program_send {
     struct zs_eu_send send;
     bool desc_is_reg, ex_desc_is_reg;
     bool sfid_in_ex_desc;        /* where that is in a register */
-    uint8_t desc_a0, ex_desc_a0; /* dwords of a0 */
+    uint8_t desc_a0, ex_desc_a0; /* dwords of a0; of sendg the second is a qword of s0 */
+    bool sampler_is_reg;
+    uint8_t sampler_s0;
 };
 
 /*

@@ -61,6 +61,18 @@ static const struct zs_eu_platform rows[] = {
         .exdesc_is_state = true,
         .macros_in_align1 = true,
     },
+    {
+        .first = ZS_ISA_XE3P,
+        .last = ZS_ISA_XE3P,
+        .has_msg0 = true,
+        .jumps_from_itself = true,
+        .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 32},
+        .mach_writes_acc = true,
+        .has_math_pipe = true,
+        .doubles_are_long = true,
+        .has_named_barriers = true,
+        .macros_in_align1 = true,
+    },
 };
 
 const struct zs_eu_platform *zs_eu_platform_of(enum zs_isa_platform platform)
@@ -78,10 +90,11 @@ bool zs_eu_registers_of(enum zs_isa_platform platform, uint32_t grf_count,
     const struct zs_eu_platform *row = zs_eu_platform_of(platform);
     const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
 
-    /* Xe3 allots them in steps (NEO's getSupportedNumGrfs()) */
-    bool in_steps = platform == ZS_ISA_XE3 && grf_count && grf_count % 32 == 0 && grf_count != 224;
-    bool exists = info && (grf_count == info->grf_count || grf_count == info->grf_count_max ||
-                           (in_steps && grf_count < info->grf_count_max));
+    /* from Xe3 on allotted in steps (NEO's getSupportedNumGrfs()); no more are modelled */
+    bool in_steps = platform >= ZS_ISA_XE3 && grf_count && grf_count % 32 == 0 && grf_count != 224;
+    bool exists = info && grf_count * info->grf_B <= ZS_EU_GRF_FILE_MAX_B &&
+                  (grf_count == info->grf_count || grf_count == info->grf_count_max ||
+                   (in_steps && grf_count < info->grf_count_max));
 
     if (!row || !exists)
         return false;

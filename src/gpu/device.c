@@ -26,8 +26,6 @@ uint64_t zs_gpu_now_ns(void)
 int zs_gpu_device_create(const struct zs_gpu_model *model, uint32_t workers,
                          struct zs_gpu_device **ret_device)
 {
-    if (!model->runnable)
-        return -ENOTSUP;
     struct zs_gpu_device *device = calloc(1, sizeof(*device));
     if (!device)
         return -ENOMEM;

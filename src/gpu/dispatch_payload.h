@@ -68,6 +68,8 @@ static inline void fill_shared(const struct zs_gpu_run *run, uint8_t *grf)
     uint32_t grf_B = run->kernel->module->grf_B;
     if (grf_B > R0_B) /* no call for nothing */
         memset(grf + R0_B, 0, grf_B - R0_B);
+    if (run->device->model->payload_in_r0)
+        memcpy(grf + grf_B - sizeof(uint64_t), run->payload, sizeof(uint64_t));
     copy_registers(grf + grf_B + run->kernel->per_thread_B, run->payload, run->kernel->inline_B);
 }
 

@@ -71,6 +71,7 @@ struct zs_gpu_model {
     /* Xe3: the number is tid + tid_count * (engine + 8 * msg0), with tid in bits 3:0 of sr0.0 and
      * the engine in 6:4. 0: as above */
     uint32_t tid_count;
+    bool payload_in_r0; /* Xe3P: r0.14 and r0.15 have the first qword of inline data */
     uint32_t core_clock_MHz;
     uint32_t timer_Hz;              /* ticks of timestamps: 12 MHz, 83.333 ns */
     uint32_t timestamp_bits;        /* of the global timestamp */
@@ -90,7 +91,6 @@ struct zs_gpu_model {
     bool stall_sampler;   /* EU stall sampling, as far as Intel's driver has it */
     uint8_t stall_active; /* which count of its records is that of issued instructions */
     bool long_integers;   /* 64-bit integers have the long pipe, not that of the others */
-    bool runnable;        /* its ISA is implemented: zs_gpu_device_create works */
 };
 
 size_t zs_gpu_model_count(void);
@@ -112,7 +112,7 @@ uint32_t zs_gpu_model_lacks(const struct zs_gpu_model *model);
  */
 
 /* workers: host threads that run groups beside the caller's, 0: one per usable core. They are
- * started by the first launch that needs them. -ENOTSUP when the model is not runnable. */
+ * started by the first launch that needs them. */
 int zs_gpu_device_create(const struct zs_gpu_model *model, uint32_t workers,
                          struct zs_gpu_device **ret_device);
 /* No launch may be running. */

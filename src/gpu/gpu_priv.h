@@ -302,6 +302,7 @@ struct zs_gpu_dispatch {
     uint64_t printf_va;
     uint64_t implicit_va, local_ids_va;
     uint64_t sync_va;
+    uint64_t indirect_va; /* cross-thread data behind what is inline */
     uint32_t slm_B;
     uint32_t threads_per_group;
 };

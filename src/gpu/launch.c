@@ -344,6 +344,10 @@ static int setup(struct zs_gpu_run *run)
     if (!run->payload || !run->local_ids || !run->sums)
         return -ENOMEM;
     memcpy(run->payload, launch->args->cross_thread, m->thread.cross_thread_B);
+    if (wants(run->kernel, ZS_PAYLOAD_INDIRECT_DATA)) {
+        add_range(run, run->payload + run->kernel->inline_B, run->memory_payload_B);
+        dispatch.indirect_va = run->ranges[run->range_count - 1].start;
+    }
     error = zs_gpu_checks_begin(run);
     if (!error)
         error = zs_gpu_undefined_begin(run);

@@ -81,6 +81,14 @@ static uint64_t local_id_buffer(const struct zs_gpu_dispatch *d, uint32_t dim)
 {
     return d->local_ids_va;
 }
+static uint64_t indirect_data(const struct zs_gpu_dispatch *d, uint32_t dim)
+{
+    return d->indirect_va;
+}
+static uint64_t scratch_state(const struct zs_gpu_dispatch *d, uint32_t dim)
+{
+    return ZS_PORT_SCRATCH_STATE;
+}
 static uint64_t sync_buffer(const struct zs_gpu_dispatch *d, uint32_t dim)
 {
     return d->sync_va;
@@ -107,6 +115,8 @@ static value_fn *const values[ZS_PAYLOAD_COUNT] = {
     [ZS_PAYLOAD_IMPLICIT_ARGS] = implicit_args,
     [ZS_PAYLOAD_LOCAL_ID_BUFFER] = local_id_buffer,
     [ZS_PAYLOAD_SYNC_BUFFER] = sync_buffer,
+    [ZS_PAYLOAD_INDIRECT_DATA] = indirect_data,
+    [ZS_PAYLOAD_SCRATCH_POINTER] = scratch_state,
 };
 
 void zs_gpu_payload_patch(const struct zs_gpu_dispatch *dispatch, uint8_t *cross_thread)

@@ -245,6 +245,12 @@ static void check_bytes(const struct message *g, uint32_t at_B, uint32_t size_B,
     memset(s->bits + at, 0, size_B);
 }
 
+/* Bytes of an address, or of what addresses are made of. */
+static uint32_t lsc_address_B(const struct zs_port_message *m)
+{
+    return m->makes ? m->offset_size_B : m->address_B;
+}
+
 /* How many bytes of an address a lane has in a slot of its own; 0: another shape. */
 static uint32_t address_B(const struct zs_port_message *m)
 {
@@ -255,7 +261,7 @@ static uint32_t address_B(const struct zs_port_message *m)
     case ZS_PORT_SHAPE_ADDRESSES:
         return 8;
     case ZS_PORT_SHAPE_LSC:
-        return m->strided || !m->lanes ? 0 : m->address_B;
+        return m->strided || !m->lanes ? 0 : lsc_address_B(m);
     default:
         return 0;
     }
@@ -286,7 +292,7 @@ static void check_addresses(const struct message *g)
         check_bytes(g, first_B + lane * size_B, size_B, offset < 0 ? -1 : offset + (int)lane);
     }
     if (m->shape == ZS_PORT_SHAPE_LSC && !size_B)
-        check_bytes(g, 0, m->address_B, -1);
+        check_bytes(g, 0, lsc_address_B(m), -1);
     else if (m->shape == ZS_PORT_SHAPE_MEDIA && m->address_B) /* of Xe2: behind a surface's state */
         check_bytes(g, 20, 8, -1);
     else if (m->shape < ZS_ARRAY_LEN(headers) && headers[m->shape].size_B)
@@ -310,7 +316,9 @@ static struct layout layout_of(const struct message *g, bool is_load)
     const struct zs_port_message *m = g->m;
     uint32_t grf = (uint32_t)offsetof(struct zs_eu_thread, grf);
     bool is_named = g->send->d.gathers && !is_load;
-    uint32_t data_at = is_named ? m->mlen * (uint32_t)UNIT_B : grf + g->send->d.src1_B;
+    uint32_t names_B = g->send->d.mlen * (uint32_t)g->d->run->kernel->module->grf_B;
+    uint32_t after_B = m->makes ? names_B - m->xlen * (uint32_t)UNIT_B : m->mlen * (uint32_t)UNIT_B;
+    uint32_t data_at = is_named ? after_B : grf + g->send->d.src1_B;
     struct layout l = {.known = true,
                        .by_lanes = m->lanes && !(m->shape == ZS_PORT_SHAPE_SCRATCH),
                        .is_named = is_named,

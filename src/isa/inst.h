@@ -111,7 +111,8 @@ enum zs_isa_math {
     ZS_MATH_IREM,
     ZS_MATH_INVM,
     ZS_MATH_RSQTM,
-    ZS_MATH_TANH = 9, /* from Xe3P on, with 10: sigm */
+    ZS_MATH_TANH = 9, /* from Xe3P on */
+    ZS_MATH_SIGM,
 };
 
 /* Bits of what `dnscl` does; its mode stands in 5:4. */

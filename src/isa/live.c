@@ -142,6 +142,11 @@ struct zs_isa_range zs_isa_dst_range(const struct zs_isa_kernel *k, const struct
     if (zs_isa_op_flags((enum zs_isa_op)inst->op) & (ZS_OPF_SEND | ZS_OPF_DPAS))
         return range_at(k, base_B, (uint64_t)o->grf_count * k->grf_B);
     *ret_stride_B = hs * element_B;
+    if (inst->op == ZS_OP_MULLH) { /* high halves in registers behind those of low ones */
+        uint32_t half_B = ZS_MAX(exec_size * element_B, (uint32_t)k->grf_B);
+        *ret_stride_B = exec_size * element_B < k->grf_B ? (uint32_t)k->grf_B : element_B;
+        return range_at(k, base_B, (uint64_t)half_B + exec_size * element_B);
+    }
     return range_at(k, base_B + (uint64_t)o->subreg * element_B,
                     (uint64_t)(exec_size - 1) * hs * element_B + element_B);
 }

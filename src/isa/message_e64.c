@@ -19,10 +19,11 @@ enum { GRF_B = 64, UNKNOWN_B = -1 };
 enum { A32U, A32S, A64, STATEFUL };
 
 struct message {
-    const struct zs_isa_inst *inst;
+    const struct zs_isa_inst *inst; /* for text alone */
     struct zs_message_form *f;
     uint64_t desc;
     int32_t response_B; /* UNKNOWN_B */
+    bool has_dst;
     bool reads_address; /* src0 is one */
 };
 
@@ -114,7 +115,7 @@ static void set_lsc_address(struct message *m)
                  : is_typed(m) || kind == STATEFUL ? ZS_SURFACE_STATE
                                                    : ZS_SURFACE_STATELESS;
     f->caching = (struct zs_lsc_caching){caching_of(m)->l1, caching_of(m)->l3};
-    f->returns = f->kind == ZS_MSG_ATOMIC && m->inst->dst.file != ZS_FILE_NULL;
+    f->returns = f->kind == ZS_MSG_ATOMIC && m->has_dst;
 }
 
 static void set_lsc_data(struct message *m)
@@ -131,7 +132,9 @@ static void set_lsc_data(struct message *m)
     } else {
         f->elements = vectors[bits(m, 7, 3)];
         f->is_transposed = bits(m, 10, 1);
-        f->lanes = f->is_transposed ? 0 : f->exec_size;
+        f->lanes = f->exec_size;
+        if (f->is_transposed)
+            f->lanes = f->slot_B != f->element_B;
     }
 }
 
@@ -343,8 +346,8 @@ static void decode_spawner(struct message *m)
     m->response_B = 0;
 }
 
-static struct message message_of(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
-                                 struct zs_message_form *f)
+/* To `f`, which has what does not stand in the descriptor. */
+static void decode(struct message *m)
 {
     static void (*const functions[ZS_SFID_COUNT])(struct message *) = {
         [ZS_SFID_UGM] = decode_lsc,      [ZS_SFID_SLM] = decode_lsc,
@@ -353,20 +356,27 @@ static struct message message_of(const struct zs_isa_model *model, const struct 
         [ZS_SFID_SMPL] = decode_sampler, [ZS_SFID_RTA] = decode_ray,
         [ZS_SFID_BTD] = decode_spawner,
     };
+    if (m->f->sfid < ZS_SFID_COUNT && functions[m->f->sfid])
+        functions[m->f->sfid](m);
+    if (!m->has_dst)
+        m->response_B = 0;
+}
+
+static struct message message_of(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
+                                 struct zs_message_form *f)
+{
     struct message m = {.inst = inst,
                         .f = f,
                         .desc = inst->desc | (uint64_t)inst->exdesc << 32,
-                        .response_B = UNKNOWN_B};
+                        .response_B = UNKNOWN_B,
+                        .has_dst = inst->dst.file != ZS_FILE_NULL};
     *f = (struct zs_message_form){.generation = zs_isa_generation(model->platform),
                                   .detail = "",
                                   .sfid = inst->sfid,
                                   .desc = inst->desc,
                                   .kind = ZS_MSG_UNKNOWN,
                                   .exec_size = inst->exec_size};
-    if (functions[inst->sfid])
-        functions[inst->sfid](&m);
-    if (inst->dst.file == ZS_FILE_NULL)
-        m.response_B = 0;
+    decode(&m);
     return m;
 }
 
@@ -375,6 +385,65 @@ int32_t zs_e64_form(const struct zs_isa_model *model, const struct zs_isa_inst *
 {
     struct message m = message_of(model, inst, ret);
     return m.response_B < 0 ? -1 : (m.response_B + GRF_B - 1) / GRF_B;
+}
+
+/* ---- for execution ---- */
+
+/* Addresses are made of src0 and a base: 64 bits, but of surfaces and local memory. */
+static void widen_addresses(const struct message *m, uint64_t scale)
+{
+    struct zs_message_form *f = m->f;
+    bool is_lanes = f->shape != ZS_SHAPE_BLOCK2D && !is_typed(m);
+    f->offset_B = f->address_B;
+    if (!is_lanes)
+        return;
+    f->is_signed = f->sfid == ZS_SFID_UGM && bits(m, 14, 2) == A32S;
+    if (scale)
+        f->scale_B = (uint16_t)((1u << (scale - 1)) * f->element_B * f->elements);
+    if (f->surface == ZS_SURFACE_STATELESS)
+        f->address_B = 8;
+}
+
+/* Whose state s0 names; in units of 64 bytes from there on, the descriptor. */
+static void set_state(const struct message *m, const struct zs_isa_send *send)
+{
+    enum { STATE_SHIFT = 6 };
+    m->f->surface = ZS_SURFACE_BINDLESS;
+    m->f->is_surface_offset = true;
+    m->f->index = send->ex_desc >> STATE_SHIFT;
+    if (m->f->shape != ZS_SHAPE_BLOCK2D)
+        m->f->index += bits(m, 22, 5);
+}
+
+void zs_e64_send_form(const struct zs_isa_send *send, struct zs_message_form *f)
+{
+    struct message m = {.f = f,
+                        .desc = send->desc | (uint64_t)send->desc_high << 32,
+                        .response_B = UNKNOWN_B,
+                        .has_dst = send->rlen};
+    *f = (struct zs_message_form){.generation = send->generation,
+                                  .detail = "",
+                                  .sfid = send->sfid,
+                                  .desc = send->desc,
+                                  .kind = ZS_MSG_UNKNOWN,
+                                  .exec_size = (uint8_t)send->exec_size,
+                                  .is_e64 = true,
+                                  .scale_B = 1};
+    decode(&m);
+    if (f->is_lsc && f->kind != ZS_MSG_FENCE)
+        widen_addresses(&m, is_access(&m) ? bits(&m, 44, 2) : 0);
+    if (f->surface == ZS_SURFACE_STATE)
+        set_state(&m, send);
+    if (f->shape == ZS_SHAPE_SAMPLER)
+        f->has_options = bits(&m, 30, 12) || bits(&m, 14, 1) || bits(&m, 20, 2);
+    else if (is_typed(&m) && is_access(&m) && f->shape != ZS_SHAPE_BLOCK2D)
+        f->has_options = bits(&m, 30, 12);
+    if (is_typed(&m) && f->shape == ZS_SHAPE_QUAD)
+        f->shape = ZS_SHAPE_TYPED;
+    else if (is_typed(&m) && f->shape == ZS_SHAPE_BLOCK2D)
+        f->shape = ZS_SHAPE_MEDIA;
+    else if (is_typed(&m) && f->kind == ZS_MSG_ATOMIC)
+        f->shape = ZS_SHAPE_TYPED_ATOMIC;
 }
 
 /* ---- text ---- */

@@ -542,6 +542,10 @@ void zs_message_form(const struct zs_isa_send *send, struct zs_message_form *f)
         [ZS_SFID_URB] = decode_urb,
     };
     struct decoder d = {send, f};
+    if (send->is_e64) {
+        zs_e64_send_form(send, f);
+        return;
+    }
     *f = (struct zs_message_form){.generation = send->generation,
                                   .detail = "",
                                   .sfid = send->sfid,

@@ -75,7 +75,7 @@ enum zs_lsc_operation {
 #include "isa/lsc.def"
 };
 
-enum { ZS_GATEWAY_BARRIER = 4 };
+enum { ZS_GATEWAY_BARRIER = 4, ZS_GATEWAY_NAMED_BARRIER = 5 /* of sendg */ };
 
 /* A message as its instruction says it. */
 struct zs_isa_send {
@@ -87,6 +87,10 @@ struct zs_isa_send {
     bool ex_in_register;
     bool is_surface_offset; /* the extended descriptor is one ("ExBSO") */
     bool gathers;           /* addresses and data are both in src0, which has mlen registers */
+    /* sendg of Xe3P: the rest of the descriptor, and what s0 has: in ex_desc a surface state's
+     * address, here that of a sampler's; base: addresses begin at one that s0 has */
+    bool is_e64, has_base;
+    uint32_t desc_high, sampler_state;
 };
 
 /* Of all addresses, from Xe2 on; of a block of two dimensions x and y, in elements. */
@@ -130,11 +134,20 @@ struct zs_message_form {
     bool is_near; /* fences: of a group, or of one Xe core */
     struct zs_lsc_caching caching;
     uint8_t caching_code; /* descriptor bits 19:16 */
+    /* sendg, for execution alone: an address is a base and scale_B times what src0 has, offset_B
+     * bytes each */
+    bool is_e64, is_signed;
+    bool has_options; /* texels: offsets, the sampler's feedback, coordinates of 16 bits */
+    uint8_t offset_B;
+    uint16_t scale_B;
 };
 
 void zs_message_form(const struct zs_isa_send *send, struct zs_message_form *ret);
 
-/* The same of a sendg, and how many registers come back: -1 where the instruction does not say. */
+/* The same of a sendg, which zs_message_form() takes for who executes it. */
+void zs_e64_send_form(const struct zs_isa_send *send, struct zs_message_form *ret);
+
+/* For text, and how many registers come back: -1 where the instruction does not say. */
 int32_t zs_e64_form(const struct zs_isa_model *model, const struct zs_isa_inst *inst,
                     struct zs_message_form *ret);
 

@@ -35,7 +35,7 @@ const uint8_t zs_xe_sfids[2][16] = {
 uint32_t zs_xe_math_sources(enum zs_isa_platform platform, uint32_t function)
 {
     static const uint8_t sources[16] = {0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 2, 2, 2, 2, 1};
-    if (platform >= ZS_ISA_XE3P && (function == ZS_MATH_TANH || function == ZS_MATH_TANH + 1))
+    if (platform >= ZS_ISA_XE3P && (function == ZS_MATH_TANH || function == ZS_MATH_SIGM))
         return 1;
     /* XeHPG has no integer division and no power any more */
     if (platform >= ZS_ISA_XE_HPG && function > 7 && function < ZS_XE_MATH_INVM)

@@ -186,7 +186,7 @@ static bool is_missing(const struct zs_metric_row *row, const bool *missing)
 
 static enum zs_isa_platform named_like(enum zs_isa_platform platform)
 {
-    return platform == ZS_ISA_XE3 ? ZS_ISA_XE2 : platform;
+    return platform >= ZS_ISA_XE3 ? ZS_ISA_XE2 : platform;
 }
 
 bool zs_metric_set_is_of(const struct zs_gpu_model *model, enum zs_metric_set set, bool timed)

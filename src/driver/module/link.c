@@ -150,6 +150,25 @@ static bool is_special(const char *name)
            strcmp(name, "__SubDeviceID") == 0;
 }
 
+/* Where rows of local ids begin: behind all cross-thread data, or by the symbol (Xe3P) behind what
+ * of it is not inline. */
+static bool is_behind_inline(const struct zs_relocation *relocation)
+{
+    return strcmp(relocation->symbol, "__INTEL_PER_THREAD_OFF") == 0;
+}
+
+static bool is_per_thread(const struct zs_relocation *relocation)
+{
+    return relocation->kind == ZS_RELOCATION_PER_THREAD_PAYLOAD || is_behind_inline(relocation);
+}
+
+static uint32_t per_thread_offset_B(const struct zs_relocation *relocation,
+                                    const struct zs_kernel *kernel)
+{
+    uint32_t inline_B = is_behind_inline(relocation) ? kernel->thread.inline_data_B : 0;
+    return kernel->thread.cross_thread_B - ZS_MIN(inline_B, kernel->thread.cross_thread_B);
+}
+
 /* What a relocation of `owner` writes into code that `user` runs. */
 static bool resolve(const struct zs_ze_module *user, const struct zs_ze_module *owner,
                     const struct zs_relocation *relocation, uint64_t *ret_value)
@@ -195,8 +214,8 @@ static int apply(const struct zs_ze_module *user, const struct zs_ze_module *own
         return 0;
     if (at_B > bytes_B || size_B > bytes_B - at_B)
         return zs_diag_set(diag, -EBADMSG, at_B, "a relocation lies outside its section");
-    if (relocation->kind == ZS_RELOCATION_PER_THREAD_PAYLOAD) {
-        store(bytes + at_B, size_B, kernel ? kernel->thread.cross_thread_B : 0);
+    if (is_per_thread(relocation)) {
+        store(bytes + at_B, size_B, kernel ? per_thread_offset_B(relocation, kernel) : 0);
         return 0;
     }
     if (!resolve(user, owner, relocation, &value))
@@ -444,9 +463,8 @@ static uint32_t unresolved_in(const struct zs_ze_module *module,
         const struct zs_relocation *relocation = &relocations[i];
         const struct zs_ze_module *owner;
         if (relocation->target.kind != ZS_PLACE_NONE || !relocation->symbol[0] ||
-            relocation->kind == ZS_RELOCATION_PER_THREAD_PAYLOAD ||
-            zs_relocation_size_B(relocation->kind) == 0 || is_special(relocation->symbol) ||
-            zs_link_find(module, relocation->symbol, &owner))
+            is_per_thread(relocation) || zs_relocation_size_B(relocation->kind) == 0 ||
+            is_special(relocation->symbol) || zs_link_find(module, relocation->symbol, &owner))
             continue;
         if (out)
             zs_buf_printf(out, "%s\n", relocation->symbol);

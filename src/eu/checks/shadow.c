@@ -496,11 +496,12 @@ SHADOW(shadow_movi)
 {
     struct zs_eu_shadow *s = t->shadow;
     uint32_t grf_B = t->program->regs.grf_B, size_B = 1u << op->arg;
-    uint32_t reg_B = (t->a0[op->aux & 15] + op->src[0]) % zs_eu_file_B(t->program);
+    uint32_t reg_B = (t->a0[op->aux & (ZS_EU_A0_MAX - 1)] + op->src[0]) % zs_eu_file_B(t->program);
     struct elements e = {.size_B = size_B, .lanes = channels(op)};
     for (unsigned c = 0; s && c < op->count; c++) {
         uint32_t unsure_at = unsure_address(t, op->aux + c),
-                 at = (reg_B & ~(grf_B - 1)) + (t->a0[(op->aux + c) & 15] & (grf_B - 1));
+                 at = (reg_B & ~(grf_B - 1)) +
+                      (t->a0[(op->aux + c) & (ZS_EU_A0_MAX - 1)] & (grf_B - 1));
         e.from[c] = unsure_at ? unsure_at : ZS_EU_OFFSET(grf) + at;
         e.spoilt |= unsure_at ? 1u << c : 0;
         e.to[c] = op->dst + c * size_B;
@@ -613,9 +614,8 @@ SHADOW(shadow_call)
     return shadow_branch(t, op);
 }
 
-static void check_descriptor(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t a0)
+static void check_descriptor(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t at)
 {
-    uint32_t at = ZS_EU_OFFSET(a0) + a0 * 4;
     if (!word_of(t->shadow, at))
         return;
     tell(t, op, ZS_EU_USE_MESSAGE, -1, from_of(t->shadow, op, at));
@@ -627,10 +627,15 @@ SHADOW(shadow_send)
     uint32_t active = t->shadow ? zs_eu_active(t, op) : 0;
     if (!active)
         return zs_eu_shadow_go_on(t, op);
+    const struct zs_eu_send_desc *d = &op->send->send.d;
+    uint32_t number_B = d->is_e64 ? 8 : 4;
+    uint32_t numbers = d->is_e64 ? ZS_EU_OFFSET(s0) : ZS_EU_OFFSET(a0);
     if (op->send->desc_is_reg)
-        check_descriptor(t, op, op->send->desc_a0);
-    if (op->send->ex_desc_is_reg)
-        check_descriptor(t, op, op->send->ex_desc_a0);
+        check_descriptor(t, op, numbers + op->send->desc_a0 * number_B);
+    if (op->send->ex_desc_is_reg || d->has_base)
+        check_descriptor(t, op, numbers + op->send->ex_desc_a0 * number_B);
+    if (op->send->sampler_is_reg)
+        check_descriptor(t, op, numbers + op->send->sampler_s0 * number_B);
     check_predicate(t, op, UINT32_MAX, ZS_EU_USE_MASK);
     const struct zs_eu_send *send = zs_eu_send_of(t, op);
     if (send && send->exec && t->shadow->message)

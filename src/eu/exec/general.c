@@ -78,7 +78,8 @@ uint32_t zs_eu_region_element(const struct zs_eu_thread *t, const struct zs_eu_r
 {
     if (base != UINT32_MAX)
         return base + region->offset_B[c];
-    uint32_t address = t->a0[region->a0_step[c] & 15] + (uint32_t)region->indirect_B;
+    uint32_t address =
+        t->a0[region->a0_step[c] & (ZS_EU_A0_MAX - 1)] + (uint32_t)region->indirect_B;
     return ZS_EU_OFFSET(grf) + wrapped(t, address + region->offset_B[c]);
 }
 
@@ -121,12 +122,12 @@ const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const str
 const struct zs_eu_op *zs_eu_op_movi(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     uint32_t grf_B = t->program->regs.grf_B, size_B = 1u << op->arg;
-    uint32_t reg_B = wrapped(t, t->a0[op->aux & 15] + op->src[0]);
+    uint32_t reg_B = wrapped(t, t->a0[op->aux & (ZS_EU_A0_MAX - 1)] + op->src[0]);
     uint64_t value[ZS_EU_LANES_MAX];
 
     reg_B &= ~(grf_B - 1);
     for (unsigned c = 0; c < op->count; c++) {
-        uint32_t subreg_B = t->a0[(op->aux + c) & 15] & (grf_B - 1);
+        uint32_t subreg_B = t->a0[(op->aux + c) & (ZS_EU_A0_MAX - 1)] & (grf_B - 1);
         memcpy(&value[c], t->grf + reg_B + subreg_B, size_B);
     }
     for (unsigned c = 0; c < op->count; c++)

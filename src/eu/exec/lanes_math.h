@@ -425,6 +425,21 @@ LANES_FN f32x8 lanes_exp2(f32x8 a)
     f32x8 r = LANES_CONVERT(f32, lanes_exp2_f64(LANES_CONVERT(f64, a)));
     return LANES_PICK(f32, lanes_eq_f32(a, a), r, a);
 }
+LANES_FN f32x8 lanes_tanh(f32x8 a)
+{
+    f32x8 size = (f32x8)((u32x8)a & 0x7fffffffu);
+    /* 2 / ln 2: a power of e with twice the exponent */
+    f64x8 power = lanes_exp2_f64(LANES_CONVERT(f64, a) * 2.8853900817779268);
+    f32x8 r = LANES_CONVERT(f32, (power - 1.0) / (power + 1.0));
+    r = LANES_PICK(f32, LANES_IS(f32, lt, size, 1e-4f), a, r); /* no digits are lost */
+    return LANES_PICK(f32, lanes_eq_f32(a, a), r, a);
+}
+LANES_FN f32x8 lanes_sigm(f32x8 a)
+{
+    f64x8 power = lanes_exp2_f64(LANES_CONVERT(f64, a) * -1.4426950408889634); /* 1 / ln 2 */
+    f32x8 r = LANES_CONVERT(f32, 1.0 / (power + 1.0));
+    return LANES_PICK(f32, lanes_eq_f32(a, a), r, a);
+}
 LANES_FN f32x8 lanes_pow(f32x8 a, f32x8 b)
 {
     f32x8 base = (f32x8)((u32x8)a & 0x7fffffffu);

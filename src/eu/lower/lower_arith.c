@@ -158,6 +158,36 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
     zs_eu_compute(l, BY_WIDTH(type, MUL), type, src, 2);
 }
 
+/*
+ * The low halves of products to the destination, the high ones to the registers behind those
+ * (HWConformityPro.cpp of IGC: doTranslateMulh()). Both read the sources before either is stored.
+ */
+void zs_eu_lower_mullh(struct zs_eu_lowering *l)
+{
+    struct zs_isa_inst *plain = rewrite(l);
+    uint32_t grf_B = l->program->regs.grf_B;
+    unsigned narrow = any_float_src(l) ? ZS_TYPE_NONE : widening_type(l);
+    struct zs_eu_loc src[2];
+
+    if (narrow == ZS_TYPE_NONE || zs_eu_type_B(plain->dst.type) != 4 || dst_is_float(l) ||
+        plain->dst.file != ZS_FILE_GRF || plain->dst.subreg || plain->dst.hstride > 1 ||
+        plain->dst.modifiers & ZS_MOD_SAT || plain->cond) {
+        unmodelled(l, "this form");
+        return;
+    }
+    load_all(l, narrow, ZS_EU_MOD_ARITH, src);
+    if (l->failed)
+        return;
+    bool is_unsigned = narrow == ZS_TYPE_UD;
+    struct zs_eu_loc low = {zs_eu_temp(l), l->n == 1}, high = {zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, ZS_EU_ROW_MUL_32, low.at, src, 2, false);
+    zs_eu_emit_row(l, is_unsigned ? ZS_EU_ROW_MULH_U32 : ZS_EU_ROW_MULH_S32, high.at, src, 2,
+                   false);
+    zs_eu_store(l, low, ZS_TYPE_UD);
+    plain->dst.reg = (uint16_t)(plain->dst.reg + ZS_MAX(l->n * 4u / grf_B, 1u));
+    zs_eu_store(l, high, ZS_TYPE_UD);
+}
+
 void zs_eu_lower_avg(struct zs_eu_lowering *l)
 {
     struct zs_eu_loc src[2];
@@ -170,12 +200,44 @@ void zs_eu_lower_avg(struct zs_eu_lowering *l)
     zs_eu_compute(l, ZS_EU_ROW_AVG_64, ZS_TYPE_Q, src, 2);
 }
 
+/* Of Xe3P: a product of dwords, all of it, and a sum in 64 bits. */
+static void lower_mad_wide(struct zs_eu_lowering *l)
+{
+    bool is_unsigned[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        if (zs_eu_type_B(src_type(l, i + 1)) > 4 || !plain_source(l, i + 1)) {
+            unmodelled(l, "factors of this type");
+            return;
+        }
+        is_unsigned[i] = src_type(l, i + 1) == ZS_TYPE_UD;
+    }
+    bool alike = is_unsigned[0] == is_unsigned[1];
+    unsigned factor = !alike ? ZS_TYPE_Q : is_unsigned[0] ? ZS_TYPE_UD : ZS_TYPE_D;
+    enum zs_eu_row row = !alike           ? ZS_EU_ROW_MUL_64
+                         : is_unsigned[0] ? ZS_EU_ROW_MULW_U32
+                                          : ZS_EU_ROW_MULW_S32;
+    struct zs_eu_loc src[2] = {zs_eu_load(l, 1, factor, ZS_EU_MOD_ARITH),
+                               zs_eu_load(l, 2, factor, ZS_EU_MOD_ARITH)};
+    struct zs_eu_loc sum[2] = {zs_eu_load(l, 0, ZS_TYPE_Q, ZS_EU_MOD_ARITH)};
+    if (l->failed)
+        return;
+    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    zs_eu_emit_row(l, row, sum[1].at, src, 2, false);
+    zs_eu_compute(l, ZS_EU_ROW_ADD_64, ZS_TYPE_Q, sum, 2);
+}
+
 /* On d and ud: the low 32 bits of an exact result, or all of it clamped. */
 static void lower_mad_integer(struct zs_eu_lowering *l)
 {
     unsigned type = modular_type(l);
     struct zs_eu_loc src[3], sum[2];
 
+    if (widest_B(l, true) == 8 && l->model->platform >= ZS_ISA_XE3P && !dst_is_float(l) &&
+        !(l->inst->dst.modifiers & ZS_MOD_SAT)) {
+        lower_mad_wide(l);
+        return;
+    }
     if (widest_B(l, true) > 4 || dst_is_float(l)) {
         unmodelled(l, "integers of this type");
         return;

@@ -290,15 +290,17 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
     struct zs_eu_send_desc *d = &send->d;
     uint32_t grf_B = program->regs.grf_B, file_B = zs_eu_file_B(program);
 
-    d->mlen = (uint8_t)(d->desc >> 25 & 15);
-    d->rlen = (uint8_t)(d->desc >> 20 & 31);
+    if (!d->is_e64) {
+        d->mlen = (uint8_t)(d->desc >> 25 & 15);
+        d->rlen = (uint8_t)(d->desc >> 20 & 31);
+    }
     if (d->src1_B != UINT32_MAX && !d->xlen_known)
         d->xlen = (uint8_t)(d->ex_desc >> 6 & 31);
     if ((!d->gathers && d->src0_B + d->mlen * grf_B > file_B) ||
         (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
-    if (d->generation->has_blocks2d && may_be_one_more(d->sfid, d->desc, d->rlen) &&
+    if (d->generation->has_blocks2d && !d->is_e64 && may_be_one_more(d->sfid, d->desc, d->rlen) &&
         (!d->has_dst || d->dst_B + (d->rlen + 1u) * grf_B <= file_B))
         d->rlen++;
     return 0;
@@ -312,6 +314,11 @@ enum zs_eu_fault_kind zs_eu_send_fault_kind(int error)
 static bool gathers(const struct zs_isa_inst *inst)
 {
     return inst->src[0].kind == ZS_OPERAND_INDIRECT && inst->src[0].file == ZS_FILE_S;
+}
+
+static bool is_sendg(const struct zs_isa_inst *inst)
+{
+    return inst->op >= ZS_OP_SENDG && inst->op <= ZS_OP_SENDGXC;
 }
 
 static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret)
@@ -343,13 +350,46 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .has_dst = inst->dst.file == ZS_FILE_GRF,
         .checks_local = l->params->flags & ZS_EU_LOWER_LOCAL,
         .gathers = gathers(inst),
-        .gather_at_B = gathers(inst) ? (uint8_t)(inst->src[0].subreg * 2u) : 0,
+        .gather_at_B =
+            gathers(inst) ? (uint8_t)(inst->src[0].subreg * (is_sendg(inst) ? 1u : 2u)) : 0,
         .dst_B = inst->dst.reg * grf_B,
         .src0_B = gathers(inst) ? 0 : inst->src[0].reg * grf_B,
         .src1_B = inst->source_count == 2 && inst->src[1].file == ZS_FILE_GRF
                       ? inst->src[1].reg * grf_B
                       : UINT32_MAX,
     };
+}
+
+/* What sendg has of its own. How much a block of two dimensions brings the payload says: as much as
+ * there may be. */
+static void describe_e64(const struct zs_eu_lowering *l, struct zs_eu_program_send *send)
+{
+    enum { BLOCK_GRFS_MAX = 32 };
+    const struct zs_isa_inst *inst = l->inst;
+    struct zs_eu_send_desc *d = &send->send.d;
+    struct zs_message_form form;
+    bool named = inst->flags & ZS_INST_INDIRECT0;
+    int32_t rlen = zs_e64_form(l->model, inst, &form);
+
+    if (rlen < 0 && inst->dst.reg < l->program->regs.grf_count)
+        rlen = ZS_MIN(BLOCK_GRFS_MAX, l->program->regs.grf_count - inst->dst.reg);
+    else if (form.is_lsc && rlen > 0 && form.lanes) /* room for as many lanes as payloads have */
+        rlen = ZS_MAX(rlen, (int32_t)(form.elements * form.slot_B * form.generation->payload_lanes /
+                                      l->program->regs.grf_B));
+    d->is_e64 = true;
+    d->ex_desc = d->eot ? 1u << 5 : 0;
+    d->desc_high = inst->exdesc;
+    d->mlen = inst->src[0].grf_count;
+    d->rlen = (uint8_t)(d->has_dst && rlen > 0 ? rlen : 0);
+    d->xlen = d->src1_B == UINT32_MAX ? 0 : inst->src[1].grf_count;
+    d->xlen_known = true;
+    d->is_surface_offset = d->ex_in_register = false;
+    send->desc_is_reg = false;
+    send->ex_desc_is_reg = named && form.surface == ZS_SURFACE_STATE;
+    send->ex_desc_a0 = d->base_s0 = inst->desc_subreg;
+    d->has_base = named && !send->ex_desc_is_reg;
+    send->sampler_is_reg = inst->flags & ZS_INST_INDIRECT1;
+    send->sampler_s0 = inst->exdesc_subreg;
 }
 
 /* Nothing but the end of a thread: to the thread spawner, from XeHPG on to the gateway. */
@@ -426,12 +466,16 @@ static void lower_send(struct zs_eu_lowering *l)
         .sfid_in_ex_desc = l->platform->sfid_in_exdesc,
     };
 
+    uint32_t names = is_sendg(inst) ? inst->src[0].grf_count : 16;
+
     describe(l, &send.send.d);
+    if (is_sendg(inst))
+        describe_e64(l, &send);
     p->insts[l->index].is_send = true;
     p->insts[l->index].send = (uint32_t)p->sends.count;
     if (inst->dst.kind == ZS_OPERAND_INDIRECT ||
         (inst->src[0].kind == ZS_OPERAND_INDIRECT && !gathers(inst)) ||
-        (gathers(inst) && inst->src[0].subreg * 2u + 16u > sizeof(((struct zs_eu_thread *)0)->s0)))
+        (gathers(inst) && send.send.d.gather_at_B + names > sizeof(((struct zs_eu_thread *)0)->s0)))
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: indirect operands are not modelled", l->name);
     else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
         if (lower_known_send(l, &send))
@@ -478,10 +522,11 @@ bool zs_eu_lower_flow(struct zs_eu_lowering *l)
         uint8_t opcode;
         void (*lower)(struct zs_eu_lowering *l);
     } rows[] = {
-        {ZS_OP_JMPI, lower_jmpi},  {ZS_OP_CALL, lower_call},  {ZS_OP_CALLA, lower_call},
-        {ZS_OP_RET, lower_ret},    {ZS_OP_WAIT, lower_wait},  {ZS_OP_SEND, lower_send},
-        {ZS_OP_SENDC, lower_send}, {ZS_OP_SENDS, lower_send}, {ZS_OP_SENDSC, lower_send},
-        {ZS_OP_SYNC, lower_sync},
+        {ZS_OP_JMPI, lower_jmpi},    {ZS_OP_CALL, lower_call},   {ZS_OP_CALLA, lower_call},
+        {ZS_OP_RET, lower_ret},      {ZS_OP_WAIT, lower_wait},   {ZS_OP_SEND, lower_send},
+        {ZS_OP_SENDC, lower_send},   {ZS_OP_SENDS, lower_send},  {ZS_OP_SENDSC, lower_send},
+        {ZS_OP_SENDG, lower_send},   {ZS_OP_SENDGC, lower_send}, {ZS_OP_SENDGX, lower_send},
+        {ZS_OP_SENDGXC, lower_send}, {ZS_OP_SYNC, lower_sync},
     };
     for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
         if (rows[i].opcode == inst->op) {

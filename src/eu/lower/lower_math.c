@@ -191,11 +191,16 @@ void zs_eu_lower_math(struct zs_eu_lowering *l)
         [ZS_MATH_POW] = ZS_EU_ROW_POW_F32,
     };
     const struct zs_isa_inst *inst = l->inst;
+    enum zs_eu_row row = rows[inst->subfunction];
     struct zs_eu_loc src[2];
 
+    if (l->model->platform >= ZS_ISA_XE3P && inst->subfunction == ZS_MATH_TANH)
+        row = ZS_EU_ROW_TANH_F32;
+    else if (l->model->platform >= ZS_ISA_XE3P && inst->subfunction == ZS_MATH_SIGM)
+        row = ZS_EU_ROW_SIGM_F32;
     if ((inst->dst.kind == ZS_OPERAND_MACRO)) {
         lower_math_macro(l);
-    } else if (!rows[inst->subfunction]) {
+    } else if (!row) {
         lower_math_integer(l);
     } else {
         if (!any_float_src(l) || any_src(l, ZS_TYPE_DF)) {
@@ -203,6 +208,6 @@ void zs_eu_lower_math(struct zs_eu_lowering *l)
             return;
         }
         load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, rows[inst->subfunction], ZS_TYPE_F, src, l->inst->source_count);
+        zs_eu_compute(l, row, ZS_TYPE_F, src, l->inst->source_count);
     }
 }

@@ -31,7 +31,7 @@ static const char *const fault_names[] = {
 
 bool zs_eu_send_joins(const struct zs_eu_send *send, const struct zs_port_message *m)
 {
-    return m->gather || send->d.gathers || zs_port_moves(m);
+    return m->gather || send->d.gathers || m->makes || zs_port_moves(m);
 }
 
 /* Registers that scalars name, one behind the other; those that there are not are zeros. */
@@ -60,6 +60,22 @@ static bool names_registers(struct zs_eu_thread *t, const struct zs_eu_send *sen
     return true;
 }
 
+/* Addresses of a sendg, and behind them the data that src0 has, too. */
+static void make_addresses(const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                           const struct zs_port_message *m, uint8_t *ret)
+{
+    uint8_t all[ZS_EU_PAYLOAD_MAX_B];
+    const uint8_t *from = t->grf + send->d.src0_B;
+    size_t made_B = (size_t)m->mlen * GRF_B, data_B = (size_t)m->xlen * GRF_B;
+    if (send->d.gathers) {
+        gather(t, send, all);
+        memcpy(ret + made_B, all + send->d.mlen * (size_t)t->program->regs.grf_B - data_B, data_B);
+        from = all;
+    }
+    memset(ret, 0, made_B);
+    zs_port_make_addresses(m, send->d.has_base ? t->s0[send->d.base_s0] : 0, from, ret);
+}
+
 const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_eu_send *send,
                                   const struct zs_port_message *m,
                                   uint8_t joined[ZS_EU_PAYLOAD_MAX_B])
@@ -69,7 +85,9 @@ const uint8_t *zs_eu_send_payload(const struct zs_eu_thread *t, const struct zs_
     if (!zs_eu_send_joins(send, m))
         return src0;
     zs_assert(mlen_B + xlen_B <= ZS_EU_PAYLOAD_MAX_B);
-    if (send->d.gathers) {
+    if (m->makes) {
+        make_addresses(t, send, m, joined);
+    } else if (send->d.gathers) {
         gather(t, send, joined);
     } else {
         memcpy(joined, src0, mlen_B);
@@ -150,7 +168,7 @@ void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_isa_send *re
 {
     *ret = (struct zs_isa_send){.sfid = d->sfid,
                                 .desc = d->desc,
-                                .ex_desc = d->ex_desc & ~63u,
+                                .ex_desc = d->ex_desc & ~63u, /* of EOT and lengths */
                                 .mlen = d->mlen,
                                 .xlen = d->xlen,
                                 .rlen = d->rlen,
@@ -159,7 +177,11 @@ void zs_eu_send_describe(const struct zs_eu_send_desc *d, struct zs_isa_send *re
                                 .is_surface_offset = d->is_surface_offset,
                                 .ex_in_register = d->ex_in_register,
                                 .ex_offset = d->ex_offset,
-                                .gathers = d->gathers};
+                                .gathers = d->gathers,
+                                .is_e64 = d->is_e64,
+                                .has_base = d->has_base,
+                                .desc_high = d->desc_high,
+                                .sampler_state = d->sampler_state};
 }
 
 static int lower(struct zs_eu_send *ret, const struct zs_isa_send *send, struct zs_diag *diag)

@@ -545,6 +545,8 @@ void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
     uint32_t grf_B = (uint32_t)d->generation->grf_B, dst_B = returned_B(d);
     unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
+    if (d->has_base)
+        zs_eu_emit_spill(e, (ZS_EU_OFFSET(s0) + d->base_s0 * 8u) / 32);
     spill_bytes(e, d->src0_B, d->mlen * grf_B);
     spill_bytes(e, d->src1_B, d->xlen * grf_B);
     spill_bytes(e, d->dst_B, dst_B);
@@ -563,6 +565,8 @@ static void note_send(struct zs_eu_emit *e, const struct zs_eu_send_desc *d)
 {
     uint32_t grf = ZS_EU_OFFSET(grf), grf_B = (uint32_t)d->generation->grf_B;
 
+    if (d->has_base)
+        zs_eu_emit_reads(e, ZS_EU_OFFSET(s0) + d->base_s0 * 8u, 8);
     zs_eu_emit_reads(e, grf + d->src0_B, d->mlen * grf_B);
     zs_eu_emit_reads(e, grf + d->src1_B, d->xlen * grf_B);
 }

@@ -17,7 +17,6 @@
 enum {
     CR_B = 16,
     SR_B = 16,
-    ADDR_B = 32,
     ACC_MAX_B = 64,
     FIRST_MACRO_ACC = 2, /* acc2 is what macros call mme0, where it is no plain one */
     MME_COUNT = 8,
@@ -55,14 +54,14 @@ static int write_grf(const struct access *a)
 
 static int read_addr(const struct access *a)
 {
-    memcpy(a->bytes, a->thread->t->a0, ADDR_B);
+    memcpy(a->bytes, a->thread->t->a0, a->size_B);
     return 0;
 }
 
 static int write_addr(const struct access *a)
 {
-    memcpy(a->thread->t->a0, a->bytes, ADDR_B);
-    zs_eu_shadow_define(a->thread->t, a->thread->t->a0, ADDR_B);
+    memcpy(a->thread->t->a0, a->bytes, a->size_B);
+    zs_eu_shadow_define(a->thread->t, a->thread->t->a0, a->size_B);
     return 0;
 }
 
@@ -303,7 +302,8 @@ enum {
     GEN11 = 1 << ZS_ISA_GEN11,
     GEN12 = 1 << ZS_ISA_XE_LP,
     XE_HPG = 1 << ZS_ISA_XE_HPG,
-    FROM_XE_HPC = 1 << ZS_ISA_XE_HPC | 1 << ZS_ISA_XE2 | 1 << ZS_ISA_XE3,
+    XE3P = 1 << ZS_ISA_XE3P,
+    FROM_XE_HPC = 1 << ZS_ISA_XE_HPC | 1 << ZS_ISA_XE2 | 1 << ZS_ISA_XE3 | XE3P,
     BEFORE_XE_HPG = GEN9 | GEN11 | GEN12,
     FROM_XE_HPG = XE_HPG | FROM_XE_HPC,
     ALL = BEFORE_XE_HPG | FROM_XE_HPG,
@@ -316,7 +316,8 @@ static const struct {
     access_fn *read, *write;
 } rows[] = {
     {ALL, {ZESCOPE_DEBUG_REGSET_GRF, true, BY_MODEL, 0, BY_MODEL, 0}, read_grf, write_grf},
-    {ALL, {ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 256, 32, 0}, read_addr, write_addr},
+    {ALL & ~XE3P, {ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 256, 32, 0}, read_addr, write_addr},
+    {XE3P, {ZESCOPE_DEBUG_REGSET_ADDR, true, 1, 512, 64, 0}, read_addr, write_addr},
     {ALL & ~FROM_XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 2, 32, 4, 0}, read_flag, write_flag},
     {FROM_XE_HPC, {ZESCOPE_DEBUG_REGSET_FLAG, true, 4, 32, 4, 0}, read_flag, write_flag},
     {ALL, {ZESCOPE_DEBUG_REGSET_CE, false, 1, 32, 4, 0}, read_ce, NULL},

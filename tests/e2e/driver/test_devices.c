@@ -151,9 +151,11 @@ static const struct later {
     {0xfd80, 1, 2, 8, 10, 1024, 16, true, true, true, false},  /* wcl */
     {0xd740, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-s */
     {0xd741, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-u */
+    {0xd750, 2, 6, 8, 10, 1024, 16, true, true, true, false},  /* nvl-p */
+    {0x674c, 2, 6, 8, 8, 1024, 16, true, true, false, false},  /* cri */
 };
 
-/* DG2 and Xe-LPG; XeHPC, Xe2 and Xe3. */
+/* DG2 and Xe-LPG; XeHPC, Xe2, Xe3 and Xe3P. */
 static bool is_hpg(uint32_t id)
 {
     return id >> 8 == 0x56 || id >> 8 == 0x7d;
@@ -162,7 +164,7 @@ static bool is_hpg(uint32_t id)
 static bool is_hpc(uint32_t id)
 {
     return id >> 8 == 0x0b || id >> 8 == 0xe2 || id >> 8 == 0x64 || id >> 8 == 0xb0 ||
-           id >> 8 == 0xfd || id >> 8 == 0xd7;
+           id >> 8 == 0xfd || id >> 8 == 0xd7 || id >> 8 == 0x67;
 }
 
 /* Dot products came with Tiger Lake, those of matrices with DG2. */
@@ -229,7 +231,7 @@ static void check_later(const struct later *want, ze_device_handle_t device)
 
 /* Count and bits of the register sets 1 to 12 as Intel's system routines describe them (the headers
  * of their state save areas), {0, 0} where there is none; of Gen11, which Intel's driver does not
- * debug, what this one says. */
+ * debug, and of Xe3P, which has 32 words in a0, what this one says. */
 struct register_set {
     uint32_t count, bits;
 };
@@ -259,9 +261,11 @@ static void check_register_sets(const struct later *want, ze_device_handle_t dev
         if (sets[i].type > 12)
             continue;
         const struct register_set *w = &wanted[sets[i].type - 1];
+        bool is_longer = sets[i].type == 2 && (want->id == 0xd750 || want->id == 0x674c);
+        uint32_t bits = is_longer ? 2 * w->bits : w->bits;
         assert_int_equal(sets[i].count, w->count);
-        assert_int_equal(sets[i].bitSize, w->bits);
-        assert_int_equal(sets[i].byteSize, w->bits / 8);
+        assert_int_equal(sets[i].bitSize, bits);
+        assert_int_equal(sets[i].byteSize, bits / 8);
         assert_int_equal(sets[i].version, 0);
         assert_true(sets[i].generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE);
         assert_false(seen >> sets[i].type & 1);

@@ -125,7 +125,7 @@ class Run(unittest.TestCase):
         self.assertEqual(run('-d', 'skl,skl', app=[MISBEHAVE, 'written']).returncode, 0)
         with tempfile.TemporaryDirectory() as folder:
             ran = os.path.join(folder, 'ran')
-            for devices, says in (('unheard', 'unheard is not known'), ('cri', 'instruction set is not modelled'),
+            for devices, says in (('unheard', 'unheard is not known'),
                                   ('skl,bdw', 'bdw'), ('skl:0', 'number of tiles'), ('skl,', 'empty name')):
                 for options, env in ((['-d', devices], {}), (['--check', '-d', devices], {}),
                                      ([], {'ZESCOPE_DEVICES': devices})):

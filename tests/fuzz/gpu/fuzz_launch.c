@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
     struct context c = {0};
     const struct zs_gpu_model *model =
         module->image_count ? zs_gpu_model_find(module->images[0].device) : NULL;
-    if (!model || !model->runnable)
+    if (!model)
         model = zs_gpu_model_find("skl");
     c.buffer = aligned_alloc(64, BUFFER_B);
     if (c.buffer && zs_gpu_device_create(model, 1, &c.device) == 0 &&

@@ -614,12 +614,74 @@ static void any_number_of_registers(void **state)
     assert_false(zs_eu_registers_of(ZS_ISA_XE2, 96, &registers));
 }
 
+static void whole_products(void **state)
+{
+#define MULLH(t) "mullh (16|M0) r20.0<1>:" t " r10.0<1;1,0>:" t " r12.0<1;1,0>:" t "\n"
+#define HIGH     "mov (16|M0) r20.0<1>:ud r21.0<1;1,0>:ud"
+    numbers(21);
+    CHECK(ZS_ISA_XE3P, MULLH("ud"), a * b);
+    CHECK(ZS_ISA_XE3P, MULLH("ud") HIGH, (uint64_t)a * b >> 32);
+    CHECK(ZS_ISA_XE3P, MULLH("d") HIGH, (int64_t)(int32_t)a * (int32_t)b >> 32);
+    /* over a source, and one lane, whose other half is a register behind */
+    CHECK(ZS_ISA_XE3P,
+          "mullh (16|M0) r12.0<1>:ud r10.0<1;1,0>:ud r12.0<1;1,0>:ud\n"
+          "mov (16|M0) r20.0<1>:ud r13.0<1;1,0>:ud",
+          (uint64_t)a * b >> 32);
+    run(ZS_ISA_XE3P, "(W) mullh (1|M0) r20.0<1>:ud r10.3<0;1,0>:ud r12.0<0;1,0>:ud\n" HIGH, in,
+        out);
+    assert_int_equal(out[0], (uint64_t)in[0][3] * in[1][0] >> 32);
+    static const struct {
+        const char *text;
+        bool is_signed[3];
+    } rows[] = {{"ud r12.0<4;2>:d r14.0<2>:ud", {false, true, false}},
+                {"ud r12.0<4;2>:ud r14.0<2>:ud", {false, false, false}},
+                {"d r12.0<4;2>:d r14.0<2>:d", {true, true, true}}};
+    for (size_t k = 0; k < ZS_ARRAY_LEN(rows); k++) {
+        char text[100];
+        snprintf(text, sizeof(text), "mad (8|M0) r20.0<1>:q r10.0<4;2>:%s", rows[k].text);
+        run(ZS_ISA_XE3P, text, in, out);
+        for (int i = 0; i < LANES / 2; i++) {
+            uint64_t value[3], got;
+            for (int s = 0; s < 3; s++)
+                value[s] = rows[k].is_signed[s] ? (uint64_t)(int32_t)in[s][2 * i] : in[s][2 * i];
+            memcpy(&got, &out[2 * i], sizeof(got));
+            assert_int_equal(got, value[0] + value[1] * value[2]);
+        }
+    }
+}
+
+static void later_functions(void **state)
+{
+    static const char *const texts[] = {"math.tanh", "math.sigm"};
+    for (int k = 0; k < 2; k++) {
+        char text[80];
+        for (int i = 0; i < LANES; i++) {
+            float x = i == 0   ? -INFINITY
+                      : i == 1 ? INFINITY
+                      : i == 2 ? 1e-6f
+                               : (float)(i - 9) * .7f;
+            memcpy(&in[0][i], &x, sizeof(x));
+        }
+        snprintf(text, sizeof(text), "%s (16|M0) r20.0<1>:f r10.0<1;1,0>:f", texts[k]);
+        run(ZS_ISA_XE3P, text, in, out);
+        for (int i = 0; i < LANES; i++) {
+            float x, y;
+            memcpy(&x, &in[0][i], sizeof(x));
+            memcpy(&y, &out[i], sizeof(y));
+            double exact = k ? 1 / (1 + exp(-x)) : tanh(x);
+            assert_true(fabs(y - exact) <= fabs(exact) * 1e-6);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shifts_of_negated),
         cmocka_unit_test(gathered_payloads),
         cmocka_unit_test(any_number_of_registers),
+        cmocka_unit_test(whole_products),
+        cmocka_unit_test(later_functions),
         cmocka_unit_test(mach),
         cmocka_unit_test(products_read_again),
         cmocka_unit_test(products_as_floats),
