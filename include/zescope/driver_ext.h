@@ -173,11 +173,10 @@ typedef void (*zescope_pfnSetWalkCallback_t)(zescope_walk_callback_t callback, v
  * that was built: its binary, debug information that is not in it (or NULL), both copied. An
  * allocation: its call's name and size before the call, and after it the address (NULL: none is
  * known), on the same thread; its context and address before it is freed, which returns what is to
- * be freed in its place: with checks of memory one that was to be freed earlier, or NULL. Names end
- * with what kernels are not to do otherwise, where the call has said so; they stay.
+ * be freed in its place: with checks of memory one that was to be freed earlier, or NULL. Names
+ * stay, and end with what follows where kernels are not to write.
  */
-#define ZESCOPE_MEMORY_READ_ONLY  "(CL_MEM_READ_ONLY)"
-#define ZESCOPE_MEMORY_WRITE_ONLY "(CL_MEM_WRITE_ONLY)"
+#define ZESCOPE_MEMORY_READ_ONLY "(CL_MEM_READ_ONLY)"
 
 #define ZESCOPE_ADD_MODULE_NAME "zescope_add_module"
 typedef void (*zescope_pfnAddModule_t)(const void *binary, size_t binary_B, const void *debug,

@@ -402,14 +402,9 @@ static bool is_buffer(uint32_t call)
     return call == ZS_API_clCreateBuffer || call == ZS_API_clCreateBufferWithProperties;
 }
 
-static const char *const buffer_names[2][2] = {
-#define NAMES(call)                                                                                \
-    {                                                                                              \
-        call ZESCOPE_MEMORY_READ_ONLY, call ZESCOPE_MEMORY_WRITE_ONLY                              \
-    }
-    NAMES("clCreateBuffer"),
-    NAMES("clCreateBufferWithProperties"),
-#undef NAMES
+static const char *const read_only_names[2] = {
+    "clCreateBuffer" ZESCOPE_MEMORY_READ_ONLY,
+    "clCreateBufferWithProperties" ZESCOPE_MEMORY_READ_ONLY,
 };
 
 static void memory_enter(struct zs_cl *cl, struct zs_trace_file *file,
@@ -417,10 +412,8 @@ static void memory_enter(struct zs_cl *cl, struct zs_trace_file *file,
 {
     uint32_t size = sizes[event->call - ZS_API_CL_FIRST];
     cl_mem_flags flags = is_buffer(event->call) ? ARG(cl_mem_flags, size - 1) : 0;
-    const char *const *names = buffer_names[event->call == ZS_API_clCreateBufferWithProperties];
-    const char *name = flags & CL_MEM_READ_ONLY    ? names[0]
-                       : flags & CL_MEM_WRITE_ONLY ? names[1]
-                                                   : zs_api_call_name(event->call);
+    const char *name = read_only_names[event->call == ZS_API_clCreateBufferWithProperties];
+    name = flags & CL_MEM_READ_ONLY ? name : zs_api_call_name(event->call);
     if (!(flags & CL_MEM_USE_HOST_PTR))
         zs_below_makes(&cl->collector->below, name, ARG(size_t, size));
 }

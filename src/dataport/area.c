@@ -50,7 +50,6 @@ static bool surface_area(struct zs_port *port, const struct zs_port_message *mes
     ret->base = surface->base;
     ret->size_B = zs_port_surface_B(port, message, surface);
     ret->read_only = surface->read_only;
-    ret->write_only = surface->write_only;
     return true;
 }
 
@@ -151,15 +150,14 @@ static const struct zs_port_range *search(struct zs_port *port,
         port->fault.bti = BTI_STATELESS;
         return NULL;
     }
-    bool is_strict = port->flags & ZS_PORT_STRICT;
-    bool is_other = is_strict && found->only == (is_write ? ZS_PORT_READS : ZS_PORT_WRITES);
-    if (is_other || (is_write && found->read_only)) {
-        zs_port_fail(port, message, is_write ? ZS_PORT_FAULT_READ_ONLY : ZS_PORT_FAULT_WRITE_ONLY,
-                     lane, gpu_va, (uint32_t)size_B, is_write);
+    bool is_for_reads = found->is_for_reads && port->flags & ZS_PORT_STRICT;
+    if (is_write && (found->read_only || is_for_reads)) {
+        zs_port_fail(port, message, ZS_PORT_FAULT_READ_ONLY, lane, gpu_va, (uint32_t)size_B, true);
         port->fault.bti = BTI_STATELESS;
         return NULL;
     }
-    struct zs_port_range *kept = found->only ? &port->apart : &port->cache[message->cache_slot];
+    struct zs_port_range *kept =
+        found->is_for_reads ? &port->apart : &port->cache[message->cache_slot];
     *kept = *found;
     return kept;
 }
@@ -242,9 +240,10 @@ bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *messa
         }
     }
     ret->valid = mask & ~ret->outside;
-    int first = ret->valid ? __builtin_ctz(ret->valid) : 0;
-    return !ret->valid ||
-           zs_port_area_is_for(port, message, &area, first, ret->offset[first], span_B, is_write);
+    if (is_write && area.read_only && ret->valid)
+        return zs_port_fail(port, message, ZS_PORT_FAULT_READ_ONLY, __builtin_ctz(ret->valid),
+                            ret->offset[__builtin_ctz(ret->valid)], span_B, true);
+    return true;
 }
 
 bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *message,

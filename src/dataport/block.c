@@ -39,8 +39,8 @@ static bool check_block(struct zs_port *port, const struct zs_port_message *m,
     bool surface = m->bti < BTI_BINDLESS;
     if (ZS_UNLIKELY(*ret_inside_B < m->block_B && !area->drops && !(widened && surface)))
         return zs_port_fail(port, m, area->fault, -1, offset + area->bias, m->block_B, is_write);
-    if (inside && !zs_port_area_is_for(port, m, area, -1, offset, m->block_B, is_write))
-        return false;
+    if (ZS_UNLIKELY(is_write && area->read_only && inside))
+        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, -1, offset, m->block_B, true);
     if (zs_port_tracks(port) && m->space == ZS_PORT_SPACE_GLOBAL && *ret_inside_B)
         return zs_port_track(port, m, area->base + offset, *ret_inside_B, -1, is_write);
     return true;

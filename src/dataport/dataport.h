@@ -24,7 +24,6 @@ enum zs_port_fault_kind {
     ZS_PORT_FAULT_NONE,
     ZS_PORT_FAULT_OUT_OF_BOUNDS, /* an address that no live allocation holds */
     ZS_PORT_FAULT_READ_ONLY,
-    ZS_PORT_FAULT_WRITE_ONLY,
     ZS_PORT_FAULT_MISALIGNED,
     ZS_PORT_FAULT_UNWRITTEN,
     ZS_PORT_FAULT_SURFACE, /* outside a surface of the binding table */
@@ -49,16 +48,12 @@ struct zs_port_fault {
     char detail[160];
 };
 
-/* What the application says that its kernels do to an allocation: others, which are not strict, may
- * do what they like. */
-enum zs_port_only { ZS_PORT_ALL, ZS_PORT_READS, ZS_PORT_WRITES };
-
 /* One live allocation, as launches see it. */
 struct zs_port_range {
     uint64_t start, end; /* [start, end) */
     uint64_t bias;       /* what to add to its addresses for the host's; 0 for our own driver */
     bool read_only;
-    uint8_t only;      /* enum zs_port_only */
+    bool is_for_reads; /* says the application: of launches that are strict */
     bool is_joined;    /* with neighbours of the same bias: who reaches over its end finds them */
     uint64_t *written; /* one bit per byte from start; NULL: not tracked. Updated atomically */
 };
@@ -152,7 +147,7 @@ struct zs_port {
     uint8_t mark; /* what is stored to addresses of ZS_PORT_MARK_TAG << 48: nobody reads it */
     /* the ranges hit last, by message->cache_slot: one compare in place of a search */
     struct zs_port_range cache[ZS_PORT_CACHE];
-    struct zs_port_range apart; /* the last one with an `only`: none of them is in the cache */
+    struct zs_port_range apart; /* the last one that is for reads: none of them is in the cache */
     const struct zs_port_range *tracked[ZS_PORT_CACHE]; /* ... of zs_port_track(), in `map` */
 };
 

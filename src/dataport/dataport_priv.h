@@ -38,7 +38,7 @@ struct zs_port_area {
     uint64_t size_B;
     uint64_t bias; /* subtracted from offsets first */
     uint32_t mask; /* and-ed to offsets before that */
-    bool read_only, write_only;
+    bool read_only;
     bool drops;    /* out of bounds: reads give 0, writes vanish (surfaces); else a fault */
     uint8_t fault; /* enum zs_port_fault_kind of an access outside */
 };
@@ -59,18 +59,6 @@ bool zs_port_fail(struct zs_port *port, const struct zs_port_message *message,
 /* The area of a binding table index. false: fault. */
 bool zs_port_area(struct zs_port *port, const struct zs_port_message *message, bool is_write,
                   struct zs_port_area *ret_area);
-
-/* false: the area is not for such an access, at an offset; a fault then. */
-static inline bool zs_port_area_is_for(struct zs_port *port, const struct zs_port_message *message,
-                                       const struct zs_port_area *area, int lane, uint64_t offset,
-                                       uint32_t size_B, bool is_write)
-{
-    if (ZS_LIKELY(!(is_write ? area->read_only : area->write_only)))
-        return true;
-    return zs_port_fail(port, message,
-                        is_write ? ZS_PORT_FAULT_READ_ONLY : ZS_PORT_FAULT_WRITE_ONLY, lane, offset,
-                        size_B, is_write);
-}
 
 /* The live range that holds the bytes, also through the cache; NULL and a fault when none does. */
 const struct zs_port_range *zs_port_range(struct zs_port *port,
@@ -109,7 +97,7 @@ static inline uint64_t zs_port_surface_B(const struct zs_port *port,
     bool exact = small && (port->flags & ZS_PORT_CHECK_SURFACES);
     return surface->size_B - (exact ? surface->pad_B : 0);
 }
-/* false: anything else, what the surface is not for, writes that are tracked. No fault yet. */
+/* false: anything else, writes to read-only memory, writes that are tracked. No fault yet. */
 static inline bool zs_port_quick(const struct zs_port *port, const struct zs_port_message *message,
                                  bool is_write, struct zs_port_quick *ret)
 {
@@ -120,8 +108,7 @@ static inline bool zs_port_quick(const struct zs_port *port, const struct zs_por
         ret->base = surface->base;
         ret->size_B = zs_port_surface_B(port, message, surface);
         ret->mask = UINT32_MAX;
-        return surface->kind == ZS_PORT_SURFACE_BUFFER &&
-               !(is_write ? surface->read_only : surface->write_only);
+        return surface->kind == ZS_PORT_SURFACE_BUFFER && !(is_write && surface->read_only);
     }
     ret->base = port->slm;
     ret->size_B = port->slm_B;

@@ -427,8 +427,8 @@ static bool block_place(struct zs_port *port, const struct zs_port_message *m, c
             return zs_port_fail(port, m, area.fault, 0, offset, m->block_B, is_write);
         *ret_inside_B = (uint32_t)inside_B;
     }
-    if (*ret_inside_B && !zs_port_area_is_for(port, m, &area, 0, offset, m->block_B, is_write))
-        return false;
+    if (is_write && area.read_only && *ret_inside_B)
+        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, 0, offset, m->block_B, true);
     *ret_place = *ret_inside_B ? area.base + offset : area.base;
     return !zs_port_tracks(port) || m->space != ZS_PORT_SPACE_GLOBAL || !*ret_inside_B ||
            zs_port_track(port, m, *ret_place, *ret_inside_B, 0, is_write);

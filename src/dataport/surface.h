@@ -20,7 +20,7 @@ struct zs_port_format;
 
 struct zs_port_surface {
     enum zs_port_surface_kind kind;
-    bool read_only, write_only;
+    bool read_only;
     uint8_t dimensions; /* image: 1, 2 or 3 */
     bool is_array;      /* the last coordinate (index `dimensions`) selects a layer */
     uint8_t swizzle[4]; /* what R, G, B, A return: 0 zero, 1 one, 4..7 channel R..A */

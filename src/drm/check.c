@@ -71,9 +71,7 @@ void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_a
     a->size_B = exact_B;
     a->flags &= ~(uint32_t)ZS_GPU_ALLOCATION_JOINED;
     if (strstr(call, ZESCOPE_MEMORY_READ_ONLY))
-        a->flags |= ZS_GPU_ALLOCATION_READS;
-    else if (strstr(call, ZESCOPE_MEMORY_WRITE_ONLY))
-        a->flags |= ZS_GPU_ALLOCATION_WRITES;
+        a->flags |= ZS_GPU_ALLOCATION_FOR_READS;
     snprintf(a->label, sizeof(a->label), "%s", call);
 }
 

@@ -152,10 +152,9 @@ enum {
     ZS_GPU_ALLOCATION_WITHDRAWABLE = 1u << 2,
     /* It and neighbours with the same flags and bias are one to whoever reaches over its end. */
     ZS_GPU_ALLOCATION_JOINED = 1u << 3,
-    /* The application's kernels only read or only write it, it says: else is a fault of launches
-     * that are ZS_GPU_LAUNCH_STRICT. */
-    ZS_GPU_ALLOCATION_READS = 1u << 4,
-    ZS_GPU_ALLOCATION_WRITES = 1u << 5,
+    /* The application says that its kernels only read it: READ_ONLY of launches that are
+     * ZS_GPU_LAUNCH_STRICT. */
+    ZS_GPU_ALLOCATION_FOR_READS = 1u << 4,
 };
 
 enum { ZS_GPU_FREED_MAX = 4096 }; /* freed ones that a memory remembers for faults */

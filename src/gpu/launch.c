@@ -271,8 +271,7 @@ static void resolve_surface(const struct zs_port_map *map, const struct zs_gpu_b
     ret->size_B = is_image ? wanted_B : zs_align_up(left_B, 4);
     ret->pad_B = is_image ? 0 : (uint32_t)(ret->size_B - left_B);
     ret->read_only = range.read_only || (is_image && binding->image.read_only) ||
-                     (is_strict && range.only == ZS_PORT_READS);
-    ret->write_only = is_strict && range.only == ZS_PORT_WRITES;
+                     (is_strict && range.is_for_reads);
     if (is_image)
         image_surface(ret, &binding->image);
 }

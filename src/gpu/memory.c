@@ -137,10 +137,8 @@ static int insert(struct zs_gpu_memory *memory, struct entry *entry)
                                         .bias = a->bias,
                                         .is_joined = (a->flags & ZS_GPU_ALLOCATION_JOINED) != 0,
                                         .read_only = (a->flags & ZS_GPU_ALLOCATION_READ_ONLY) != 0,
-                                        .only = a->flags & ZS_GPU_ALLOCATION_READS ? ZS_PORT_READS
-                                                : a->flags & ZS_GPU_ALLOCATION_WRITES
-                                                    ? ZS_PORT_WRITES
-                                                    : ZS_PORT_ALL,
+                                        .is_for_reads =
+                                            (a->flags & ZS_GPU_ALLOCATION_FOR_READS) != 0,
                                         .written = entry->written};
     if (!is_free(&memory->live, &range))
         return -EEXIST;

@@ -16,7 +16,6 @@ static const char *const fault_names[] = {
     [ZS_PORT_FAULT_NONE] = "fault",
     [ZS_PORT_FAULT_OUT_OF_BOUNDS] = "out of bounds",
     [ZS_PORT_FAULT_READ_ONLY] = "read-only memory",
-    [ZS_PORT_FAULT_WRITE_ONLY] = "write-only memory",
     [ZS_PORT_FAULT_MISALIGNED] = "misaligned",
     [ZS_PORT_FAULT_UNWRITTEN] = "never written",
     [ZS_PORT_FAULT_SURFACE] = "outside the surface",
