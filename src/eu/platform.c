@@ -69,6 +69,7 @@ static const struct zs_eu_platform rows[] = {
         .registers = {.grf_B = 64, .flag_count = 4, .acc_count = 16, .a0_count = 32},
         .mach_writes_acc = true,
         .has_math_pipe = true,
+        .converts_as_int = true,
         .doubles_are_long = true,
         .has_named_barriers = true,
         .macros_in_align1 = true,

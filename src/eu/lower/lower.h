@@ -31,6 +31,7 @@ struct zs_eu_platform {
     bool one_pipe;           /* of instructions that end in order */
     bool jumps_from_itself;  /* jmpi counts from its own place, not from behind it */
     bool has_math_pipe;      /* math ends in order */
+    bool converts_as_int;    /* moves to floats from other types are of the integers' pipe */
     bool doubles_are_math;   /* instructions on doubles are to the scoreboard what math is */
     bool doubles_are_long;   /* the long pipe is that of results in doubles alone */
     bool has_msg0;           /* what numbers threads, in part */

@@ -29,6 +29,29 @@ static bool is_math(const struct zs_eu_lowering *l, const struct zs_isa_inst *in
            (of_doubles && l->platform->doubles_are_math);
 }
 
+static bool is_small_float(unsigned type)
+{
+    return type == ZS_TYPE_BF8 || type == ZS_TYPE_HF8;
+}
+
+/* Moves that convert to floats are not always of the pipe that those have: isFloatInIntegerPipe()
+ * of IGC's G4_IR.cpp. */
+static bool converts_as_int(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
+{
+    unsigned to = inst->dst.type, from = inst->src[0].type;
+    bool is_int = !zs_eu_type_is_float(from) && from != ZS_TYPE_VF;
+
+    if (!l->platform->converts_as_int || inst->op != ZS_OP_MOV)
+        return l->platform->converts_as_int && inst->op == ZS_OP_SRND;
+    if (is_small_float(to) || is_small_float(from))
+        return true;
+    if (to == ZS_TYPE_F)
+        return is_int || from == ZS_TYPE_DF || from == ZS_TYPE_HF || from == ZS_TYPE_BF;
+    if (to == ZS_TYPE_HF)
+        return from == ZS_TYPE_F || (is_int && zs_eu_type_B(from) <= 4);
+    return to == ZS_TYPE_BF && from == ZS_TYPE_F;
+}
+
 static enum zs_eu_pipe pipe_of(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
 {
     uint32_t flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
@@ -42,7 +65,7 @@ static enum zs_eu_pipe pipe_of(const struct zs_eu_lowering *l, const struct zs_i
         return ZS_EU_PIPE_FLOAT;
     if (is_math(l, inst))
         return ZS_EU_PIPE_MATH;
-    if (flags & ZS_OPF_BRANCH)
+    if (flags & ZS_OPF_BRANCH || converts_as_int(l, inst))
         return ZS_EU_PIPE_INT;
     bool is_wide = false;
     for (unsigned i = 0; i < inst->source_count && !doubles_alone(l); i++)
