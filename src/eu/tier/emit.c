@@ -561,14 +561,17 @@ static bool emit_stride(struct zs_eu_emit *e, const struct zs_eu_op *op)
     bool gathers = op->kind == ZS_EU_KIND_GATHER;
     unsigned size_B = 1u << op->cls, count = 8u * op->chunks;
     uint32_t from[ZS_EU_LANES_MAX], to[ZS_EU_LANES_MAX];
+    struct zs_eu_emit_rise rise;
+    bool rises = zs_eu_emit_rise_move(e, op, &rise), done = emit_parts(e, op);
 
-    if (emit_parts(e, op))
-        return true;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && !done; i++) {
         from[i] = op->src[0] + i * (gathers ? op->src[1] : size_B);
         to[i] = op->dst + i * (gathers ? size_B : op->src[1]);
     }
-    return emit_elements(e, op, size_B, count, from, to, false);
+    done = done || emit_elements(e, op, size_B, count, from, to, false);
+    if (rises && done)
+        zs_eu_emit_rise_add(e, &rise);
+    return done;
 }
 
 static bool emit_region_move(struct zs_eu_emit *e, const struct zs_eu_op *op)

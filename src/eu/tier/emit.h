@@ -55,6 +55,7 @@ enum { ZS_EU_EMIT_RISE_MAX = 32 };
 struct zs_eu_emit_rise {
     uint32_t at;
     uint8_t size_B, lanes, root_B; /* of elements */
+    uint8_t stride_B;              /* between them */
     uint8_t partly; /* only in lanes that run, of which the first is this channel + 1; 0: in all */
     uint32_t factor;
     unsigned first, condition, root; /* values: an element, i1, a vector */
@@ -177,6 +178,9 @@ const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uin
 bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_mask on,
                          unsigned first, unsigned lanes, const unsigned src[3],
                          struct zs_eu_emit_rise *ret);
+/* The same of a strided move. */
+bool zs_eu_emit_rise_move(struct zs_eu_emit *e, const struct zs_eu_op *op,
+                          struct zs_eu_emit_rise *ret);
 void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *rise);
 /* A vector of which nothing is known is its own root. */
 struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,

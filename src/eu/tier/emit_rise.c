@@ -17,22 +17,28 @@ void zs_eu_emit_rise_forget(struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
 {
     for (unsigned i = 0; i < e->rise_count;) {
         const struct zs_eu_emit_rise *r = &e->rises[i];
-        if (at < r->at + r->lanes * r->size_B && r->at < at + size_B)
+        if (at < r->at + r->lanes * r->stride_B && r->at < at + size_B)
             e->rises[i] = e->rises[--e->rise_count];
         else
             i++;
     }
 }
 
-const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uint32_t at,
-                                                 unsigned size_B, unsigned lanes)
+static const struct zs_eu_emit_rise *strided_at(const struct zs_eu_emit *e, uint32_t at,
+                                                unsigned size_B, unsigned lanes, uint32_t stride_B)
 {
     for (unsigned i = 0; i < e->rise_count; i++) {
         const struct zs_eu_emit_rise *r = &e->rises[i];
-        if (r->at == at && r->size_B == size_B && r->lanes == lanes)
+        if (r->at == at && r->size_B == size_B && r->lanes == lanes && r->stride_B == stride_B)
             return r;
     }
     return NULL;
+}
+
+const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uint32_t at,
+                                                 unsigned size_B, unsigned lanes)
+{
+    return strided_at(e, at, size_B, lanes, size_B);
 }
 
 /* ---- rows ---- */
@@ -175,9 +181,37 @@ bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct
         return false;
     *ret = a[0];
     ret->at = op->dst + first * row->dst_B;
-    ret->size_B = row->dst_B;
+    ret->size_B = ret->stride_B = row->dst_B;
     ret->lanes = (uint8_t)lanes;
     ret->partly = partly;
+    return true;
+}
+
+/* Lanes that are off keep other elements: where they are taken from the stride again those do not
+ * rise, but what was moved does. */
+bool zs_eu_emit_rise_move(struct zs_eu_emit *e, const struct zs_eu_op *op,
+                          struct zs_eu_emit_rise *ret)
+{
+    bool gathers = op->kind == ZS_EU_KIND_GATHER;
+    unsigned size_B = 1u << op->cls, lanes = 8u * op->chunks;
+    uint32_t from_B = gathers ? op->src[1] : size_B, to_B = gathers ? size_B : op->src[1];
+    uint8_t partly = 0;
+
+    if (e->dry || size_B < 4 || lanes > 16 || to_B > 16 ||
+        (!gathers && !writes_all(op, zs_eu_emit_active(e, op), 0, lanes, &partly)))
+        return false;
+    const struct zs_eu_emit_rise *known = strided_at(e, op->src[0], size_B, lanes, from_B);
+    if (!known && gathers)
+        return false;
+    *ret = known ? *known
+                 : zs_eu_emit_rise_itself(e, zs_eu_emit_read(e, op->src[0], size_B, lanes), size_B,
+                                          lanes);
+    if (ret->partly && partly && ret->partly != partly)
+        return false;
+    ret->at = op->dst;
+    ret->size_B = (uint8_t)size_B;
+    ret->stride_B = (uint8_t)to_B;
+    ret->partly |= partly;
     return true;
 }
 

@@ -531,6 +531,14 @@ static void test_repeated_barrier(void **state)
          "endif (16|M0) L3\n"
          "L3:\n" COUNT_TO("r2"),
          false},
+        /* with all lanes on r2 is not stored, as nobody reads it; others wait that do */
+        {"cmp (16|M0) (lt)f0.0 null<1>:d r3.0<8;8,1>:d 3:w\n"
+         "(W) add (1|M0) r2.0<1>:d r2.0<0;1,0>:d 2:w\n"
+         "(f0.0) if (16|M0) L2 L2\n" WAIT "(W) mov (8|M0) r2.0<1>:d 9:w\n"
+         "L2:\n"
+         "endif (16|M0) L3\n"
+         "L3:\n(W) mov (8|M0) r30.0<1>:d 0:w\n" COUNT_TO("r2"),
+         false},
     };
     static const struct zs_eu_tier_options options = {.own_B = 32};
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
@@ -734,17 +742,21 @@ static void place_buffer(struct edge *edge, uint32_t count, bool at_end)
 }
 
 /* Lanes that are on add their index to the dword that it names; r6 and r7, where addresses are
- * made, hold anything in the others. */
-static const char add_index[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
-                                "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"
-                                "(f0.0) if (16|M0) L1 L1\n"
-                                "shl (16|M0) r6.0<1>:d r1.0<8;8,1>:d 2:w\n"
-                                "send (16|M0) r12:w r6 0xC 0x04205E00\n"
-                                "add (16|M0) r12.0<1>:d r12.0<8;8,1>:d r1.0<8;8,1>:d\n"
-                                "sends (16|M0) null:w r6 r12 0x8C 0x04025E00\n"
-                                "L1:\n"
-                                "endif (16|M0) L2\n"
-                                "L2:\n";
+ * made, hold anything in the others, as do r16 to r19, where indices go by. */
+#define ADD_INDEX(shift)                                                                           \
+    "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"                                         \
+    "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"                                           \
+    "(f0.0) if (16|M0) L1 L1\n" shift "send (16|M0) r12:w r6 0xC 0x04205E00\n"                     \
+    "add (16|M0) r12.0<1>:d r12.0<8;8,1>:d r1.0<8;8,1>:d\n"                                        \
+    "sends (16|M0) null:w r6 r12 0x8C 0x04025E00\n"                                                \
+    "L1:\n"                                                                                        \
+    "endif (16|M0) L2\n"                                                                           \
+    "L2:\n"
+static const char *const add_index[] = {
+    ADD_INDEX("shl (16|M0) r6.0<1>:d r1.0<8;8,1>:d 2:w\n"),
+    ADD_INDEX("mov (16|M0) r16.0<2>:d r1.0<8;8,1>:d\n"
+              "shl (16|M0) r6.0<1>:d r16.0<8;4,2>:d 2:w\n"),
+};
 
 /* Interpreted and compiled. */
 static void make_both(const char *text, struct zs_eu_lower_params *params,
@@ -758,7 +770,7 @@ static void make_both(const char *text, struct zs_eu_lower_params *params,
     assert_non_null(ret[1]);
 }
 
-static void test_masked_neighbours(void **state)
+static void masked_neighbours(const char *text)
 {
     static const struct {
         uint32_t on;
@@ -791,9 +803,8 @@ static void test_masked_neighbours(void **state)
     struct random random = {5};
     struct edge edge;
 
-    (void)state;
     assert_non_null(t);
-    make_both(add_index, &params, &plain, programs);
+    make_both(text, &params, &plain, programs);
     open_edge(&edge);
     for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
         uint32_t lanes[4][ROW]; /* r1, r3, none, r6 */
@@ -816,6 +827,8 @@ static void test_masked_neighbours(void **state)
             memcpy(t->grf + 1 * 32, lanes[0], sizeof(lanes[0]));
             memcpy(t->grf + 3 * 32, lanes[1], sizeof(lanes[1]));
             memcpy(t->grf + 6 * 32, lanes[3], sizeof(lanes[3]));
+            for (unsigned at = 16; at < 20; at++)
+                memcpy(t->grf + at * 32, lanes[3], 32);
             t->env = &edge.port;
             assert_int_equal(zs_eu_run(t, programs[how], 1000), ZS_EU_EOT);
             assert_memory_equal(edge.words, want, sizeof(want));
@@ -826,6 +839,13 @@ static void test_masked_neighbours(void **state)
     zs_eu_program_destroy(programs[1]);
     zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
     free(t);
+}
+
+static void test_masked_neighbours(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(add_index); i++)
+        masked_neighbours(add_index[i]);
 }
 
 /* Each thread of a series stores its r0, which it has changed, where r1 says: of the second group,
