@@ -129,6 +129,11 @@ static const struct zs_arg *argument_of(const struct one *w, uint32_t index)
     return NULL;
 }
 
+static bool is_image(const struct one *w, const struct zs_launch_argument *a)
+{
+    return a->kind == ZS_LAUNCH_POINTER && w->launch.memory[a->memory].type == ZS_LAUNCH_IMAGE;
+}
+
 /* What was not captured, by name. False: without it nothing can be run. */
 static bool check_arguments(struct one *w, struct zs_buf *failed)
 {
@@ -138,7 +143,10 @@ static bool check_arguments(struct one *w, struct zs_buf *failed)
         const struct zs_launch_argument *a = &w->launch.arguments[i];
         const struct zs_arg *arg = argument_of(w, a->index);
         const char *name = arg ? arg->name : "";
-        if (arg && no_value[arg->kind])
+        bool kept = arg && (arg->kind == ZS_ARG_IMAGE     ? is_image(w, a)
+                            : arg->kind == ZS_ARG_SAMPLER ? a->kind == ZS_LAUNCH_SAMPLER
+                                                          : !no_value[arg->kind]);
+        if (arg && !kept)
             zs_buf_printf(failed, "argument %u (%s) is %s, which is not captured", a->index, name,
                           no_value[arg->kind]);
         else if (arg && arg->kind == ZS_ARG_BUFFER && a->kind == ZS_LAUNCH_VALUE)
@@ -495,9 +503,8 @@ const struct zs_command zs_command_replay = {
         "build. What they leave in memory is compared with what the original left: which "
         "elements, in which allocation, by how many units in the last place.\n\n"
         "The exit status is 0 when everything is the same, 3 when something differs or could not "
-        "be compared, 1 when a launch could not be run. OpenCL's launches, images, samplers, "
-        "memory "
-        "that is reached through pointers in memory only, and the state of a module's variables "
+        "be compared, 1 when a launch could not be run. OpenCL's launches, memory that is reached "
+        "through pointers in memory only, and the state of a module's variables "
         "are not captured, and are told by name.",
     .examples = "zescope record --capture gemm:2 -o rec -- ./app\n"
                 "    the second launch of gemm is kept\n"

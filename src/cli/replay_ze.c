@@ -27,6 +27,10 @@
     ROW(zeKernelSetArgumentValue)                                                                  \
     ROW(zeKernelSetGroupSize)                                                                      \
     ROW(zeKernelSetIndirectAccess)                                                                 \
+    ROW(zeImageCreate)                                                                             \
+    ROW(zeImageDestroy)                                                                            \
+    ROW(zeSamplerCreate)                                                                           \
+    ROW(zeSamplerDestroy)                                                                          \
     ROW(zeMemAllocDevice)                                                                          \
     ROW(zeMemAllocHost)                                                                            \
     ROW(zeMemAllocShared)                                                                          \
@@ -39,6 +43,8 @@
     ROW(zeCommandListCreateImmediate)                                                              \
     ROW(zeCommandListDestroy)                                                                      \
     ROW(zeCommandListAppendMemoryCopy)                                                             \
+    ROW(zeCommandListAppendImageCopyFromMemory)                                                    \
+    ROW(zeCommandListAppendImageCopyToMemory)                                                      \
     ROW(zeCommandListAppendLaunchKernel)                                                           \
     ROW(zeCommandListAppendLaunchCooperativeKernel)
 
@@ -61,7 +67,8 @@ struct run {
     ze_command_list_handle_t list; /* synchronous */
     ze_event_pool_handle_t pool;
     ze_event_handle_t event;
-    void **memory; /* of each allocation of the launch */
+    void **memory;                 /* of each allocation of the launch; of an image, its handle */
+    ze_sampler_handle_t *samplers; /* by argument */
 };
 
 static bool fail(struct run *r, const char *what, ze_result_t result)
@@ -179,11 +186,36 @@ static bool build(struct run *r)
     return CALL(r, zeKernelCreate, r->module, &desc, &r->kernel);
 }
 
+static bool make_image(struct run *r, const uint32_t words[ZS_LAUNCH_IMAGE_WORDS], void **ret)
+{
+    uint32_t swizzle = words[ZS_LAUNCH_IMAGE_SWIZZLE];
+    const ze_image_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+        .flags = words[ZS_LAUNCH_IMAGE_FLAGS],
+        .type = (ze_image_type_t)words[ZS_LAUNCH_IMAGE_TYPE],
+        .format = {.layout = (ze_image_format_layout_t)words[ZS_LAUNCH_IMAGE_LAYOUT],
+                   .type = (ze_image_format_type_t)words[ZS_LAUNCH_IMAGE_FORMAT],
+                   .x = (ze_image_format_swizzle_t)(swizzle & 255),
+                   .y = (ze_image_format_swizzle_t)(swizzle >> 8 & 255),
+                   .z = (ze_image_format_swizzle_t)(swizzle >> 16 & 255),
+                   .w = (ze_image_format_swizzle_t)(swizzle >> 24)},
+        .width = words[ZS_LAUNCH_IMAGE_WIDTH],
+        .height = words[ZS_LAUNCH_IMAGE_HEIGHT],
+        .depth = words[ZS_LAUNCH_IMAGE_DEPTH],
+        .arraylevels = words[ZS_LAUNCH_IMAGE_LEVELS]};
+    ze_image_handle_t image = NULL;
+    bool ok = CALL(r, zeImageCreate, r->context, r->device, &desc, &image);
+    *ret = image;
+    return ok;
+}
+
 static bool allocate(struct run *r, const struct zs_launch_memory *m, void **ret)
 {
     const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     size_t size_B = (size_t)m->size_B;
+    if (m->type == ZS_LAUNCH_IMAGE)
+        return make_image(r, m->image, ret);
     if (m->type == ZE_MEMORY_TYPE_HOST)
         return CALL(r, zeMemAllocHost, r->context, &host, size_B, 0, ret);
     if (m->type == ZE_MEMORY_TYPE_DEVICE)
@@ -203,14 +235,30 @@ static bool fill(struct run *r)
             zs_buf_puts(&r->ret->failed, "out of memory");
             return false;
         }
-        bool ok = allocate(r, m, &r->memory[i]) &&
-                  CALL(r, zeCommandListAppendMemoryCopy, r->list, r->memory[i], from,
-                       (size_t)m->size_B, NULL, 0, NULL);
+        bool ok = allocate(r, m, &r->memory[i]);
+        if (ok)
+            ok = m->type == ZS_LAUNCH_IMAGE
+                     ? CALL(r, zeCommandListAppendImageCopyFromMemory, r->list, r->memory[i], from,
+                            NULL, NULL, 0, NULL)
+                     : CALL(r, zeCommandListAppendMemoryCopy, r->list, r->memory[i], from,
+                            (size_t)m->size_B, NULL, 0, NULL);
         free(zeros);
         if (!ok)
             return false;
     }
     return true;
+}
+
+static bool make_sampler(struct run *r, const struct zs_launch_argument *a,
+                         ze_sampler_handle_t *ret)
+{
+    uint32_t words[ZS_LAUNCH_SAMPLER_B / sizeof(uint32_t)];
+    memcpy(words, a->value.data, sizeof(words));
+    const ze_sampler_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
+                                    .addressMode = (ze_sampler_address_mode_t)words[0],
+                                    .filterMode = (ze_sampler_filter_mode_t)words[1],
+                                    .isNormalized = words[2] != 0};
+    return CALL(r, zeSamplerCreate, r->context, r->device, &desc, ret);
 }
 
 static bool set_arguments(struct run *r)
@@ -220,9 +268,12 @@ static bool set_arguments(struct run *r)
         const struct zs_launch_argument *a = &l->arguments[i];
         void *pointer =
             a->kind == ZS_LAUNCH_POINTER ? (char *)r->memory[a->memory] + a->offset_B : NULL;
-        const void *value = a->kind == ZS_LAUNCH_POINTER ? &pointer
-                            : a->kind == ZS_LAUNCH_VALUE ? (const void *)a->value.data
-                                                         : NULL;
+        if (a->kind == ZS_LAUNCH_SAMPLER && !make_sampler(r, a, &r->samplers[i]))
+            return false;
+        const void *value = a->kind == ZS_LAUNCH_POINTER   ? &pointer
+                            : a->kind == ZS_LAUNCH_SAMPLER ? (const void *)&r->samplers[i]
+                            : a->kind == ZS_LAUNCH_VALUE   ? (const void *)a->value.data
+                                                           : NULL;
         char what[60];
         snprintf(what, sizeof(what), "setting argument %u", a->index);
         ze_result_t result =
@@ -299,8 +350,12 @@ static bool fetch(struct run *r)
             zs_buf_puts(&r->ret->failed, "out of memory");
             return false;
         }
-        if (!CALL(r, zeCommandListAppendMemoryCopy, r->list, r->ret->now[i], r->memory[i],
-                  (size_t)m->size_B, NULL, 0, NULL))
+        bool ok = m->type == ZS_LAUNCH_IMAGE
+                      ? CALL(r, zeCommandListAppendImageCopyToMemory, r->list, r->ret->now[i],
+                             r->memory[i], NULL, NULL, 0, NULL)
+                      : CALL(r, zeCommandListAppendMemoryCopy, r->list, r->ret->now[i],
+                             r->memory[i], (size_t)m->size_B, NULL, 0, NULL);
+        if (!ok)
             return false;
     }
     return true;
@@ -308,10 +363,17 @@ static bool fetch(struct run *r)
 
 static void close_all(struct run *r)
 {
-    for (uint32_t i = 0; r->memory && i < r->replay->launch->memory_count; i++)
-        if (r->memory[i])
+    const struct zs_launch *l = r->replay->launch;
+    for (uint32_t i = 0; r->memory && i < l->memory_count; i++)
+        if (r->memory[i] && l->memory[i].type == ZS_LAUNCH_IMAGE)
+            r->ze.zeImageDestroy(r->memory[i]);
+        else if (r->memory[i])
             r->ze.zeMemFree(r->context, r->memory[i]);
+    for (uint32_t i = 0; r->samplers && i < l->argument_count; i++)
+        if (r->samplers[i])
+            r->ze.zeSamplerDestroy(r->samplers[i]);
     free(r->memory);
+    free((void *)r->samplers);
     if (r->event)
         r->ze.zeEventDestroy(r->event);
     if (r->pool)
@@ -332,7 +394,8 @@ bool zs_replay_run(const struct zs_replay *replay, struct zs_replay_result *ret)
     *ret = (struct zs_replay_result){.time_ns = NAN};
     r.memory = calloc((size_t)replay->launch->memory_count + 1, sizeof(*r.memory));
     ret->now = calloc((size_t)replay->launch->memory_count + 1, sizeof(*ret->now));
-    bool ok = r.memory && ret->now;
+    r.samplers = calloc((size_t)replay->launch->argument_count + 1, sizeof(ze_sampler_handle_t));
+    bool ok = r.memory && ret->now && r.samplers;
     if (!ok)
         zs_buf_puts(&ret->failed, "out of memory");
     ok = ok && load(&r) && open_device(&r) && build(&r) && make_event(&r) && fill(&r) &&

@@ -2,6 +2,7 @@
 /* What was appended: kernel, groups, bytes, where they lie. From the parameters of the call. */
 #include "collect/activity_shape.h"
 #include "collect/activity_priv.h"
+#include "store/launch_file.h"
 
 #define ARG(type, i) (*(type *)event->params[i])
 
@@ -133,24 +134,6 @@ static void shape_fill(struct zs_activity *a, const struct zs_trace_event *event
     s->to = memory_of(a, context, ARG(void *, 1));
 }
 
-/* Bytes of a pixel by ze_image_format_layout_t; 0: planar formats, not told. */
-static const uint8_t pixel_bytes[] = {
-    [ZE_IMAGE_FORMAT_LAYOUT_8] = 1,
-    [ZE_IMAGE_FORMAT_LAYOUT_16] = 2,
-    [ZE_IMAGE_FORMAT_LAYOUT_32] = 4,
-    [ZE_IMAGE_FORMAT_LAYOUT_8_8] = 2,
-    [ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8] = 4,
-    [ZE_IMAGE_FORMAT_LAYOUT_16_16] = 4,
-    [ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16] = 8,
-    [ZE_IMAGE_FORMAT_LAYOUT_32_32] = 8,
-    [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = 16,
-    [ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2] = 4,
-    [ZE_IMAGE_FORMAT_LAYOUT_11_11_10] = 4,
-    [ZE_IMAGE_FORMAT_LAYOUT_5_6_5] = 2,
-    [ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1] = 2,
-    [ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4] = 2,
-};
-
 static void take_pixels(struct zs_activity *a, ze_image_handle_t handle,
                         const ze_image_region_t *region, struct act_shape *s)
 {
@@ -158,8 +141,7 @@ static void take_pixels(struct zs_activity *a, ze_image_handle_t handle,
     if (!image)
         return;
     const ze_image_desc_t *d = &image->desc;
-    size_t layout = (size_t)d->format.layout;
-    uint64_t pixel_B = layout < sizeof(pixel_bytes) ? pixel_bytes[layout] : 0;
+    uint64_t pixel_B = zs_image_pixel_B((uint32_t)d->format.layout);
     uint64_t pixels =
         region
             ? (uint64_t)region->width * ZS_MAX(region->height, 1u) * ZS_MAX(region->depth, 1u)

@@ -52,11 +52,20 @@ struct list {
     ze_context_handle_t context;
 };
 
+/* An image or a sampler. */
+struct object {
+    struct object *next;
+    void *handle;
+    uint64_t size_B; /* of an image; 0: a sampler */
+    uint32_t words[ZS_LAUNCH_IMAGE_WORDS];
+};
+
 struct memory {
-    void *address;
+    void *address; /* or an image's handle */
     uint64_t size_B;
     uint32_t type, state;
-    uint8_t *before, *after; /* host memory of ours */
+    uint32_t words[ZS_LAUNCH_IMAGE_WORDS]; /* of an image */
+    uint8_t *before, *after;               /* host memory of ours */
 };
 
 /* A launch whose copies are on their way. */
@@ -83,6 +92,7 @@ struct zs_kernels {
     struct kernel *kernels;
     struct module *modules;
     struct list *lists;
+    struct object *objects;
     struct capture *captures;
     unsigned files;
 };
@@ -247,7 +257,28 @@ static void put_u64(struct zs_buf *out, uint64_t value)
     zs_buf_append(out, &value, sizeof(value));
 }
 
-/* The allocation that an argument of eight bytes points into: its index, or UINT32_MAX. */
+static struct object *object_of(struct zs_kernels *k, const void *handle)
+{
+    struct object *o = k->objects;
+    while (o && o->handle != handle)
+        o = o->next;
+    return o;
+}
+
+/* The number of an allocation or image among those of the launch, or UINT32_MAX. */
+static uint32_t add_memory(struct capture *capture, const struct memory *memory)
+{
+    for (uint32_t i = 0; i < capture->memory_count; i++)
+        if (capture->memory[i].address == memory->address)
+            return i;
+    if (capture->memory_count == MEMORY_MOST)
+        return UINT32_MAX;
+    capture->memory[capture->memory_count] = *memory;
+    return capture->memory_count++;
+}
+
+/* The image that an argument of eight bytes is, or the allocation that it points into: its index,
+ * or UINT32_MAX. */
 static uint32_t memory_of(struct zs_kernels *k, struct capture *capture, const struct argument *a,
                           uint64_t *ret_offset_B)
 {
@@ -258,19 +289,29 @@ static uint32_t memory_of(struct zs_kernels *k, struct capture *capture, const s
     if (a->size_B != sizeof(pointer) || !a->has_value)
         return UINT32_MAX;
     memcpy(&pointer, a->value, sizeof(pointer));
-    if (!pointer || api->zeMemGetAllocProperties(capture->context, pointer, &p, NULL) ||
+    const struct object *o = object_of(k, pointer);
+    if (o && o->size_B) {
+        struct memory image = {.address = pointer, .size_B = o->size_B, .type = ZS_LAUNCH_IMAGE};
+        memcpy(image.words, o->words, sizeof(image.words));
+        return add_memory(capture, &image);
+    }
+    if (!pointer || o || api->zeMemGetAllocProperties(capture->context, pointer, &p, NULL) ||
         p.type == ZE_MEMORY_TYPE_UNKNOWN ||
         api->zeMemGetAddressRange(capture->context, pointer, &base, &size_B) || !base)
         return UINT32_MAX;
     *ret_offset_B = (uint64_t)((char *)pointer - (char *)base);
-    for (uint32_t i = 0; i < capture->memory_count; i++)
-        if (capture->memory[i].address == base)
-            return i;
-    if (capture->memory_count == MEMORY_MOST)
-        return UINT32_MAX;
-    struct memory *m = &capture->memory[capture->memory_count];
-    *m = (struct memory){.address = base, .size_B = size_B, .type = (uint32_t)p.type};
-    return capture->memory_count++;
+    return add_memory(
+        capture, &(struct memory){.address = base, .size_B = size_B, .type = (uint32_t)p.type});
+}
+
+static const struct object *sampler_of(struct zs_kernels *k, const struct argument *a)
+{
+    void *handle;
+    if (a->size_B != sizeof(handle) || !a->has_value)
+        return NULL;
+    memcpy(&handle, a->value, sizeof(handle));
+    const struct object *o = object_of(k, handle);
+    return o && !o->size_B ? o : NULL;
 }
 
 static void put_argument(struct zs_kernels *k, struct capture *capture, uint32_t index,
@@ -278,15 +319,19 @@ static void put_argument(struct zs_kernels *k, struct capture *capture, uint32_t
 {
     uint64_t offset_B = 0;
     uint32_t memory = memory_of(k, capture, a, &offset_B);
+    const struct object *sampler = memory == UINT32_MAX ? sampler_of(k, a) : NULL;
     put_u32(&capture->head, index);
     put_u32(&capture->head, memory != UINT32_MAX ? ZS_LAUNCH_POINTER
+                            : sampler            ? ZS_LAUNCH_SAMPLER
                             : a->has_value       ? ZS_LAUNCH_VALUE
                                                  : ZS_LAUNCH_NOTHING);
     put_u64(&capture->head, a->size_B);
     put_u32(&capture->head, memory == UINT32_MAX ? 0 : memory);
     put_u32(&capture->head, 0);
     put_u64(&capture->head, offset_B);
-    if (memory == UINT32_MAX && a->has_value && a->size_B <= ZS_LAUNCH_VALUE_MOST_B)
+    if (sampler)
+        zs_buf_append(&capture->head, sampler->words, ZS_LAUNCH_SAMPLER_B);
+    else if (memory == UINT32_MAX && a->has_value && a->size_B <= ZS_LAUNCH_VALUE_MOST_B)
         zs_buf_append(&capture->head, a->value, (size_t)a->size_B);
 }
 
@@ -343,6 +388,17 @@ static void take_room(struct zs_kernels *k, struct capture *capture)
     }
 }
 
+static ze_result_t append_copy(const struct zs_collect_api *api, ze_command_list_handle_t list,
+                               void *to, const struct memory *m)
+{
+    if (m->type != ZS_LAUNCH_IMAGE)
+        return api->zeCommandListAppendMemoryCopy(list, to, m->address, (size_t)m->size_B, NULL, 0,
+                                                  NULL);
+    if (!api->zeCommandListAppendImageCopyToMemory)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return api->zeCommandListAppendImageCopyToMemory(list, to, m->address, NULL, NULL, 0, NULL);
+}
+
 /* Copies of all memory into the list, whole ones behind all that stands there. */
 static void append_copies(struct zs_kernels *k, struct capture *capture, bool is_after,
                           uint32_t wait_count, ze_event_handle_t *waits)
@@ -353,8 +409,7 @@ static void append_copies(struct zs_kernels *k, struct capture *capture, bool is
     for (uint32_t i = 0; i < capture->memory_count; i++) {
         struct memory *m = &capture->memory[i];
         if (m->state == ZS_LAUNCH_WHOLE &&
-            api->zeCommandListAppendMemoryCopy(list, is_after ? m->after : m->before, m->address,
-                                               (size_t)m->size_B, NULL, 0, NULL))
+            append_copy(api, list, is_after ? m->after : m->before, m))
             m->state = ZS_LAUNCH_NO_COPY;
     }
     api->zeCommandListAppendBarrier(list, is_after ? capture->app_event : NULL, 0, NULL);
@@ -419,6 +474,8 @@ static bool write_memory(int fd, const struct memory *m)
     put_u64(&head, m->size_B);
     put_u32(&head, m->type);
     put_u32(&head, m->state);
+    if (m->type == ZS_LAUNCH_IMAGE)
+        zs_buf_append(&head, m->words, sizeof(m->words));
     bool ok = !head.error && write_all(fd, head.data, head.size_B);
     zs_buf_fini(&head);
     return ok && (m->state != ZS_LAUNCH_WHOLE ||
@@ -599,6 +656,65 @@ static void indirect_leave(struct zs_kernels *k, const struct zs_trace_event *ev
         kernel->is_indirect = ARG(uint32_t, 1) != 0;
 }
 
+static void object_made(struct zs_kernels *k, const struct object *like)
+{
+    struct object *o = malloc(sizeof(*o));
+    if (!o)
+        return;
+    *o = *like;
+    o->next = k->objects;
+    k->objects = o;
+}
+
+/* What is made of other memory is not told here: it has more behind pNext. */
+static void image_leave(struct zs_kernels *k, const struct zs_trace_event *event, uint32_t build,
+                        void *instance)
+{
+    const ze_image_desc_t *d = ARG(const ze_image_desc_t *, 2);
+    ze_image_handle_t *image = ARG(ze_image_handle_t *, 3);
+    if (*event->result || !d || !image || d->pNext || d->miplevels > 1 || d->width > UINT32_MAX)
+        return;
+    struct object o = {.handle = *image,
+                       .words = {[ZS_LAUNCH_IMAGE_FLAGS] = d->flags,
+                                 [ZS_LAUNCH_IMAGE_TYPE] = (uint32_t)d->type,
+                                 [ZS_LAUNCH_IMAGE_LAYOUT] = (uint32_t)d->format.layout,
+                                 [ZS_LAUNCH_IMAGE_FORMAT] = (uint32_t)d->format.type,
+                                 [ZS_LAUNCH_IMAGE_SWIZZLE] =
+                                     (uint32_t)d->format.x | (uint32_t)d->format.y << 8 |
+                                     (uint32_t)d->format.z << 16 | (uint32_t)d->format.w << 24,
+                                 [ZS_LAUNCH_IMAGE_WIDTH] = (uint32_t)d->width,
+                                 [ZS_LAUNCH_IMAGE_HEIGHT] = d->height,
+                                 [ZS_LAUNCH_IMAGE_DEPTH] = d->depth,
+                                 [ZS_LAUNCH_IMAGE_LEVELS] = d->arraylevels}};
+    o.size_B = zs_launch_image_B(o.words);
+    if (o.size_B)
+        object_made(k, &o);
+}
+
+static void sampler_leave(struct zs_kernels *k, const struct zs_trace_event *event, uint32_t build,
+                          void *instance)
+{
+    const ze_sampler_desc_t *d = ARG(const ze_sampler_desc_t *, 2);
+    ze_sampler_handle_t *sampler = ARG(ze_sampler_handle_t *, 3);
+    if (!*event->result && d && sampler)
+        object_made(k, &(struct object){.handle = *sampler,
+                                        .words = {(uint32_t)d->addressMode, (uint32_t)d->filterMode,
+                                                  d->isNormalized}});
+}
+
+static void object_gone_enter(struct zs_kernels *k, const struct zs_trace_event *event,
+                              void **instance)
+{
+    for (struct object **at = &k->objects; *at; at = &(*at)->next) {
+        struct object *o = *at;
+        if (o->handle != ARG(void *, 0))
+            continue;
+        *at = o->next;
+        free(o);
+        return;
+    }
+}
+
 static void list_leave(struct zs_kernels *k, const struct zs_trace_event *event, uint32_t build,
                        void *instance)
 {
@@ -641,6 +757,10 @@ static const struct hooks hooks[ZS_API_CALL_COUNT] = {
     [ZS_API_zeKernelSetGroupSize] = {NULL, size_leave},
     [ZS_API_zeKernelSetGlobalOffsetExp] = {NULL, size_leave},
     [ZS_API_zeKernelSetIndirectAccess] = {NULL, indirect_leave},
+    [ZS_API_zeImageCreate] = {NULL, image_leave},
+    [ZS_API_zeImageDestroy] = {object_gone_enter, NULL},
+    [ZS_API_zeSamplerCreate] = {NULL, sampler_leave},
+    [ZS_API_zeSamplerDestroy] = {object_gone_enter, NULL},
     [ZS_API_zeCommandListCreate] = {NULL, list_leave},
     [ZS_API_zeCommandListCreateImmediate] = {NULL, list_leave},
     [ZS_API_zeCommandListDestroy] = {list_gone_enter, NULL},

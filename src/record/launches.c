@@ -83,10 +83,12 @@ static int read_argument(struct zs_reader *r, struct zs_launch_argument *ret)
     ret->memory = zs_read_u32(r, "argument's allocation");
     zs_read_skip(r, 4, "argument");
     ret->offset_B = zs_read_u64(r, "argument's offset");
-    if (!r->error && (ret->kind > ZS_LAUNCH_NOTHING || ret->index >= ZS_LAUNCH_ARGUMENTS_MOST))
+    if (!r->error && (ret->kind > ZS_LAUNCH_SAMPLER || ret->index >= ZS_LAUNCH_ARGUMENTS_MOST))
         return zs_reader_fail(r, -EINVAL, "argument %u of kind %u", ret->index, ret->kind);
     if (ret->kind == ZS_LAUNCH_VALUE && ret->size_B <= ZS_LAUNCH_VALUE_MOST_B)
         ret->value = zs_read_bytes(r, ret->size_B, "argument's value");
+    else if (ret->kind == ZS_LAUNCH_SAMPLER)
+        ret->value = zs_read_bytes(r, ZS_LAUNCH_SAMPLER_B, "sampler");
     return r->error;
 }
 
@@ -96,8 +98,13 @@ static int read_memory(struct zs_reader *r, struct zs_launch_memory *ret)
     ret->size_B = zs_read_u64(r, "allocation's size");
     ret->type = zs_read_u32(r, "allocation's type");
     ret->state = zs_read_u32(r, "allocation's state");
+    for (uint32_t i = 0; i < ZS_LAUNCH_IMAGE_WORDS && ret->type == ZS_LAUNCH_IMAGE; i++)
+        ret->image[i] = zs_read_u32(r, "image");
     if (r->error)
         return r->error;
+    if (ret->type == ZS_LAUNCH_IMAGE && zs_launch_image_B(ret->image) != ret->size_B)
+        return zs_reader_fail(r, -EINVAL, "an image of other size than %llu bytes",
+                              (unsigned long long)ret->size_B);
     if (ret->state > ZS_LAUNCH_NO_COPY || !ret->size_B || ret->size_B > FILE_MOST_B)
         return zs_reader_fail(r, -EINVAL, "an allocation of %llu bytes in state %u",
                               (unsigned long long)ret->size_B, ret->state);

@@ -12,14 +12,15 @@
 struct zs_launch_argument {
     uint32_t index, kind; /* enum zs_launch_argument_kind */
     uint64_t size_B;      /* as the application gave it */
-    struct zs_span value; /* of ZS_LAUNCH_VALUE; empty: it was too large to be kept */
+    struct zs_span value; /* of ZS_LAUNCH_VALUE; empty: it was too large to be kept. Of a sampler */
     uint32_t memory;      /* of ZS_LAUNCH_POINTER: index < memory_count ... */
     uint64_t offset_B;    /* ... and where in it, <= its size */
 };
 
 struct zs_launch_memory {
     uint64_t gpu_va, size_B;
-    uint32_t type;                /* ze_memory_type_t */
+    uint32_t type; /* ze_memory_type_t, or ZS_LAUNCH_IMAGE */
+    uint32_t image[ZS_LAUNCH_IMAGE_WORDS];
     uint32_t state;               /* enum zs_launch_memory_state */
     struct zs_span before, after; /* of size_B where it is whole, else empty */
 };

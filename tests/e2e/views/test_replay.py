@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Launches captured and run again: contents against what the application computed, and differences.
 
-Usage: test_replay.py ZESCOPE DRIVER ACTIVITY KERNELS
+Usage: test_replay.py ZESCOPE DRIVER ACTIVITY KERNELS IMAGES_PROGRAM IMAGES_KERNEL
 """
 import glob
 import json
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, DRIVER, ACTIVITY, KERNELS = (os.path.abspath(path) for path in sys.argv[1:5])
+ZESCOPE, DRIVER, ACTIVITY, KERNELS, IMAGES, BLEND = (os.path.abspath(path) for path in sys.argv[1:7])
 ENV = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER)
 
 
@@ -55,10 +55,11 @@ def parse(path):
     values, memory = {}, []
     for _ in range(arguments):
         index, kind, size_B, _, _, _ = struct.unpack_from('<IIQIIQ', data, at)
-        values[index] = (kind, data[at + 32:at + 32 + size_B] if kind == 0 else b'')
+        values[index] = (kind, data[at + 32:at + 32 + {0: size_B, 3: 12}.get(kind, 0)])  # a value, a sampler
         at += 32 + len(values[index][1])
     for _ in range(memories):
-        _, size_B, _, state = struct.unpack_from('<QQII', data, at)
+        _, size_B, kind, state = struct.unpack_from('<QQII', data, at)
+        at += 36 if kind == 16 else 0  # an image's words
         memory.append((state, data[at + 24:at + 24 + size_B], data[at + 24 + size_B:at + 24 + 2 * size_B]))
         at += 24 + 2 * size_B
     assert at == len(data)
@@ -142,6 +143,29 @@ class Replay(unittest.TestCase):
             p = run(ZESCOPE, 'replay', '--json', bad, check=1)
             self.assertIn(os.path.basename(path), p.stderr)
             self.assertEqual([r['kernel'] for r in json.loads(p.stdout)['launches']], ['add'])
+
+    def test_images(self):
+        """Two images, a sampler and a buffer; here what the kernel makes of them."""
+        images = os.path.join(folder.name, 'images')
+        run('ocloc', 'compile', '-q', '-file', BLEND, '-device', 'skl', '-output', 'blend')
+        spirv = glob.glob(os.path.join(folder.name, 'blend_*.spv'))[0]
+        run(ZESCOPE, 'record', '--capture', 'blend', '-o', images, '--', IMAGES, spirv)
+        path, = glob.glob(images + '/launches/*.launch')
+        values, memory = parse(path)[4:]
+        self.assertEqual([values[i][0] for i in range(4)], [1, 3, 1, 1])
+        (_, first, same), (_, _, second), (_, _, sums) = memory
+        pixels = bytes((7 * i) & 127 for i in range(16 * 8 * 4))
+        self.assertEqual((first, same, second), (pixels, pixels, bytes(v + 1 for v in pixels)))
+        self.assertEqual(struct.unpack('<128i', sums), tuple(pixels[4 * i] + pixels[4 * i + 3] for i in range(128)))
+        for words in ([], ['-d', 'dg2']):
+            launch, = replay(*words, images)
+            self.assertTrue(launch['same'], launch)
+        with open(path, 'rb') as f:
+            data = f.read()
+        at = data.index(struct.pack('<III', 16, 8, 1))  # an image larger than what is kept of it
+        with open(path, 'wb') as f:
+            f.write(data[:at] + struct.pack('<I', 17) + data[at + 4:])
+        self.assertIn('other size', run(ZESCOPE, 'replay', images, check=1).stderr)
 
 
 if __name__ == '__main__':
