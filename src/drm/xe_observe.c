@@ -162,14 +162,13 @@ bool zs_drm_stalls_wanted(struct zs_drm_node *node)
 /* ---- records -----------------------------------------------------------------------------------
  */
 
-/* Counts of a record by where they stand, and the model's reasons; FETCH and, from Xe2 on, what
- * stands first (pixels) is what it does not know. Where active cycles stand the model of the device
- * says. */
+/* Counts of a record by where they stand, and the model's reasons; from Xe2 on what stands first
+ * (pixels) is what it does not know. Where active cycles stand the model of the device says. */
 enum { OTHER = 1, CONTROL, PIPE, SEND, DIST, SBID, SYNC, FETCH, LAST, COUNTS };
 static const uint8_t place_of[ZS_TIMING_REASONS] = {
-    [ZS_TIMING_CONTROL] = CONTROL, [ZS_TIMING_PIPE] = PIPE, [ZS_TIMING_SEND] = SEND,
-    [ZS_TIMING_DIST] = DIST,       [ZS_TIMING_SBID] = SBID, [ZS_TIMING_SYNC] = SYNC,
-    [ZS_TIMING_OTHER] = OTHER};
+    [ZS_TIMING_CONTROL] = CONTROL, [ZS_TIMING_PIPE] = PIPE,  [ZS_TIMING_SEND] = SEND,
+    [ZS_TIMING_DIST] = DIST,       [ZS_TIMING_SBID] = SBID,  [ZS_TIMING_SYNC] = SYNC,
+    [ZS_TIMING_OTHER] = OTHER,     [ZS_TIMING_FETCH] = FETCH};
 
 /* 29 bits of the address in units of 8 bytes, then counts of 8 bits each. */
 static void put_record(uint8_t to[ZS_XE_STALL_RECORD_B], uint64_t ip, const uint8_t counts[COUNTS])

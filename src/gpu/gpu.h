@@ -587,7 +587,7 @@ size_t zs_gpu_counters_read(struct zs_gpu_counters *counters,
  */
 
 /* Thread cycles of an instruction, by reason: enum zs_timing_reason (timing/timing.h). */
-enum { ZS_GPU_STALL_REASONS = 8 };
+enum { ZS_GPU_STALL_REASONS = 9 };
 /* What its messages did; rows in gpu/timing/access.def. */
 enum zs_gpu_access {
 #define ZS_TIMING_ACCESS(id, text) ZS_GPU_ACCESS_##id,

@@ -20,14 +20,13 @@ double analysis_metric(struct zs_rank_analysis *a, const char *name)
     return zs_names_value(&a->names, name, &value, &unit, why, sizeof(why)) ? value : (double)NAN;
 }
 
-/* What orders findings. Waiting for messages or results is what causes of all kinds look like: a
- * cause that saves half of that is told first. */
+/* What orders findings. Of what causes of all kinds look like, one that saves half of it is told
+ * first. */
 static double weight(const struct zs_found *f)
 {
-    bool general = f->rule == ZS_RULE_latency || f->rule == ZS_RULE_dependencies;
     if (f->rule == ZS_RULE_unoptimised)
         return 100;
-    return isnan(f->gain) ? 0 : general ? f->gain / 2 : f->gain;
+    return isnan(f->gain) ? 0 : f->is_general ? f->gain / 2 : f->gain;
 }
 
 /* By what mending saves, where that was measured; then by how much they are about. */

@@ -27,6 +27,8 @@ bool rule_is_extended_math(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_double(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_wide_integer(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_unoptimised(const struct rule_context *context);
+/* Of private arrays: those that are kept in registers, and indexed. */
+bool rule_indexed_registers(struct rule_context *context, struct zs_found *ret_finding);
 /* Something that moves bytes does most of what it can, or it is not known. */
 bool rule_memory_is_busy(const struct rule_context *context);
 /* Whether most instructions that `is` names stand on such lines: then these are the finding. */
@@ -49,7 +51,7 @@ void find_limit(struct zs_rank_analysis *analysis, struct zs_judged *judged);
 rule_fn rule_unoptimised, rule_latency, rule_atomic_contention, rule_private_arrays,
     rule_extended_math, rule_doubles, rule_wide_integers, rule_dependencies, rule_dispatch,
     rule_slow_math, rule_redundant_loads, rule_issue_bound, rule_large_registers,
-    rule_integer_division, rule_conversions;
+    rule_integer_division, rule_conversions, rule_instruction_fetch, rule_split_messages;
 
 /* rules.c: the finding's text, a number of it, its places by amounts of instructions. */
 void rule_say(struct zs_found *finding, const char *format, ...) ZS_PRINTF(2, 3);

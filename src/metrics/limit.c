@@ -120,6 +120,7 @@ static void find_latency(struct zs_rank_analysis *a, const struct zs_profile *p,
                                                [REASON_SEND] = "issue of messages",
                                                [REASON_DIST] = "latency of instructions",
                                                [REASON_SYNC] = "barriers",
+                                               [REASON_FETCH] = "instruction fetch",
                                                [REASON_OTHER] = "dispatch of threads"};
     const struct zs_limit_part *top = l->unit_count ? &l->units[0] : NULL;
     int most = REASON_ACTIVE;

@@ -241,7 +241,8 @@ static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
 {
     struct lines_touched t;
     bool in_code;
-    if (!touches_many(c, f, &t, &in_code) || (!in_code && is_data(c)))
+    /* of what the code tells, lines are as few as can be: they begin within one */
+    if (!touches_many(c, f, &t, &in_code) || (!in_code && (is_data(c) || t.followed > t.other)))
         return false;
     if (in_code && t.stride_B)
         rule_say(
@@ -511,15 +512,17 @@ const char *zs_limiter_text(enum zs_limiter limiter)
 /* EUs with a thread at most have nothing else to do while it waits. Where the same is spread over
  * all of the device, a thread has as much less to do as there are more of them, and units have as
  * much to do as before. What is for latency of messages is told there; it is told first where EUs
- * have more threads, which have begun to hide it. */
-static double gain_of_groups(const struct rule_context *c, double used)
+ * have more threads, which have begun to hide it. Of results of pipes more of them hide all. */
+static double gain_of_groups(const struct rule_context *c, double used, bool *ret_general)
 {
     const struct zs_peaks *p = &c->profile->peaks;
     double latency = analysis_gain(c->analysis, "LatencyGain");
-    if (used * p->threads > 100.0 * p->eus)
+    bool several = used * p->threads > 100.0 * p->eus;
+    if (several && !(analysis_gain(c->analysis, "DependencyGain") > latency))
         return latency / 3;
     double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
     double busiest = c->limit->unit_count ? c->limit->units[0].percent : 100;
+    *ret_general = several;
     return 100 - launch - fmax(busiest, (100 - launch) * used / 100) - latency;
 }
 
@@ -533,9 +536,11 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
     if (!(used < 50))
         return false;
     f->severity = 1 - used / 100;
-    f->gain = fmax(analysis_gain(c->analysis, "IdleGain"),
-                   v[ZS_Q_OCCUPANCY] < 50 ? analysis_gain(c->analysis, "LatencyGain")
-                                          : gain_of_groups(c, used));
+    f->gain = c->profile->limiter == ZS_LIMIT_SLM && v[ZS_Q_OCCUPANCY] < 50
+                  ? analysis_gain(c->analysis, "RoomGain")
+                  : fmax(analysis_gain(c->analysis, "IdleGain"),
+                         v[ZS_Q_OCCUPANCY] < 50 ? analysis_gain(c->analysis, "LatencyGain")
+                                                : gain_of_groups(c, used, &f->is_general));
     if (v[ZS_Q_OCCUPANCY] < 50)
         rule_say(f, "%.3g %% of the device's threads fit at the same time: %s limits them",
                  v[ZS_Q_OCCUPANCY], zs_limiter_text(c->profile->limiter));
@@ -573,8 +578,9 @@ static bool rule_tail(struct rule_context *c, struct zs_found *f)
 
 static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
 {
-    static const char *const reasons[] = {"Active",    "ControlStall", "PipeStall", "SendStall",
-                                          "DistStall", "SbidStall",    "OtherStall"};
+    static const char *const reasons[] = {"Active",     "ControlStall",   "PipeStall",
+                                          "SendStall",  "DistStall",      "SbidStall",
+                                          "OtherStall", "InstrFetchStall"};
     double waited = analysis_metric(c->analysis, "ZscopeStalls.SyncStall"), all = waited;
     if (needs(c, ZS_Q_BARRIER_MESSAGES) && c->profile->values[ZS_Q_BARRIER_MESSAGES] == 0)
         return false;

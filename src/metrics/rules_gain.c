@@ -130,6 +130,7 @@ bool rule_latency(struct rule_context *c, struct zs_found *f)
     if (!gains(c, f, MUCH))
         return false;
     double misses = analysis_gain(c->analysis, "MissGain");
+    f->is_general = true;
     rule_say(f, "threads wait for responses of messages, and too few others run meanwhile%s",
              misses > f->gain / 2 ? "; most of it is for what lies beyond L3" : "");
     rule_number(f, "MissGain", misses, "%");
@@ -196,8 +197,10 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
 {
     const double *v = c->profile->values;
     /* those are findings of their own */
-    if (v[ZS_Q_SPILLS] > 0 || rule_is_unoptimised(c) || !gains(c, f, SOME))
+    if (v[ZS_Q_SPILLS] > 0 || rule_is_unoptimised(c))
         return false;
+    if (!gains(c, f, SOME))
+        return rule_indexed_registers(c, f);
     if (v[ZS_Q_SCRATCH] > 0)
         rule_say(f, "private arrays that are indexed are kept in memory: %.0f bytes of each thread",
                  v[ZS_Q_SCRATCH]);
@@ -243,10 +246,41 @@ bool rule_dependencies(struct rule_context *c, struct zs_found *f)
 {
     if (!gains(c, f, MUCH))
         return false;
+    f->is_general = true;
     rule_say(f, "instructions wait for results of those before them, and too few others run "
                 "meanwhile");
     if (!rule_lines_sampled(c, f, "DistStall"))
         lines_of_kind(c, f, is_any, "DistStall");
+    return true;
+}
+
+bool rule_instruction_fetch(struct rule_context *c, struct zs_found *f)
+{
+    if (!gains(c, f, SOME))
+        return false;
+    rule_say(f, "its %.3g KB of code do not fit into the instruction cache: threads wait for L3",
+             c->profile->values[ZS_Q_CODE] / 1024);
+    rule_number(f, "code", c->profile->values[ZS_Q_CODE], "B");
+    if (!rule_lines_sampled(c, f, "InstrFetchStall"))
+        lines_of_kind(c, f, is_any, "InstrFetchStall");
+    return true;
+}
+
+static bool is_half(const struct zs_profile *p, uint32_t i)
+{
+    return is_message_to_memory(p, i) && zs_isa_inst(p->code->isa, i)->channel_offset > 0;
+}
+
+bool rule_split_messages(struct rule_context *c, struct zs_found *f)
+{
+    if (!gains(c, f, SOME))
+        return false;
+    rule_say(f,
+             "a message has not as many lanes as its threads (%.0f): each is two, and both ask for "
+             "the same lines",
+             c->profile->values[ZS_Q_SIMD]);
+    rule_number(f, "messages", c->profile->values[ZS_Q_MESSAGES], "messages");
+    lines_of_kind(c, f, is_half, "SbidStall");
     return true;
 }
 

@@ -178,8 +178,9 @@ uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p
  * brings is awaited where it is used: that is not the time of the line's own work. */
 static const double *cycles_of(struct rule_context *c)
 {
-    static const char *const reasons[] = {"Active",    "ControlStall", "PipeStall", "SendStall",
-                                          "DistStall", "SyncStall",    "SbidStall"};
+    static const char *const reasons[] = {"Active",          "ControlStall", "PipeStall",
+                                          "SendStall",       "DistStall",    "SyncStall",
+                                          "InstrFetchStall", "SbidStall"};
     enum { OWN = ZS_ARRAY_LEN(reasons) - 1 };
     if (c->cycles || !c->profile->insts)
         return c->cycles;
@@ -199,15 +200,15 @@ struct of_lines {
     const struct rule_context *context;
     const double *cycles; /* NULL: what they are issued for */
     enum line_kind kind;
-    bool conversions; /* these alone */
+    /* these alone; NULL: all of the lines */
+    bool (*is)(const struct zs_profile *, uint32_t);
 };
 
 static double amount_of(const struct zs_profile *p, uint32_t i, void *user)
 {
     const struct of_lines *l = user;
     const struct zs_inst_profile *n = &p->insts[i];
-    bool is = l->context->line_kinds[i] == l->kind &&
-              (!l->conversions || converts(zs_isa_inst(p->code->isa, i)));
+    bool is = l->context->line_kinds[i] == l->kind && (!l->is || l->is(p, i));
     double issued = n->executions > 0 ? n->executions * (double)n->issue_cycles : 0;
     return !is ? 0 : l->cycles ? l->cycles[i] : issued;
 }
@@ -273,10 +274,10 @@ static double presence(const struct rule_context *c)
 }
 
 /* kept: of that time, what the quicker way takes. */
-static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kind, bool conversions,
-                  double kept)
+static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kind,
+                  bool (*is)(const struct zs_profile *, uint32_t), double kept)
 {
-    struct of_lines l = {c, cycles_of(c), kind, conversions};
+    struct of_lines l = {c, cycles_of(c), kind, is};
     if (!c->profile->is_counted) {
         c->missing = zs_profile_why(c->analysis->profiles, c->profile, ZS_Q_LANES);
         return false;
@@ -286,9 +287,9 @@ static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kin
         return false;
     f->severity = part / 100;
     /* who waits for what a conversion makes is not counted as its time: that makes up for it */
-    f->gain = l.cycles ? part * (1 - kept) * (conversions ? 1 : presence(c)) : (double)NAN;
+    f->gain = l.cycles ? part * (1 - kept) * (is ? 1 : presence(c)) : (double)NAN;
     /* a unit that is full holds up others, too: what it does was replayed */
-    if (!conversions)
+    if (!is)
         f->gain = fmax(f->gain, gain_of_units(c));
     rule_number(f, "part_of_thread_cycles", part, "%");
     rule_lines(c, f, amount_of, &l);
@@ -297,7 +298,7 @@ static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kin
 
 bool rule_slow_math(struct rule_context *c, struct zs_found *f)
 {
-    if (!finds(c, f, LINE_SLOW_MATH, false, 0.1))
+    if (!finds(c, f, LINE_SLOW_MATH, NULL, 0.1))
         return false;
     rule_say(f,
              "precise mathematical functions are long sequences of instructions: threads spend "
@@ -308,7 +309,7 @@ bool rule_slow_math(struct rule_context *c, struct zs_found *f)
 
 bool rule_integer_division(struct rule_context *c, struct zs_found *f)
 {
-    if (!finds(c, f, LINE_INTEGER_DIVISION, false, 0.1))
+    if (!finds(c, f, LINE_INTEGER_DIVISION, NULL, 0.1))
         return false;
     rule_say(f,
              "no pipe divides integers: threads spend %.0f %% of their time on the sequences, or "
@@ -317,12 +318,38 @@ bool rule_integer_division(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
+static bool is_conversion(const struct zs_profile *p, uint32_t i)
+{
+    return converts(zs_isa_inst(p->code->isa, i));
+}
+
 bool rule_conversions(struct rule_context *c, struct zs_found *f)
 {
-    if (!finds(c, f, LINE_PLAIN, true, 0))
+    if (!finds(c, f, LINE_PLAIN, is_conversion, 0))
         return false;
     rule_say(f,
              "instructions that only turn values into another type take %.0f %% of threads' time",
              100 * f->severity);
+    return true;
+}
+
+/* By address: a register is written for one lane at a time. Reading takes one instruction. */
+static bool is_indexed(const struct zs_profile *p, uint32_t i)
+{
+    struct zs_isa_effects e;
+    zs_isa_inst_effects(p->code->isa, i, &e);
+    return e.indirect_written;
+}
+
+bool rule_indexed_registers(struct rule_context *c, struct zs_found *f)
+{
+    if (!finds(c, f, LINE_PLAIN, is_indexed, 0))
+        return false;
+    c->missing = NULL;
+    rule_say(
+        f,
+        "private arrays that are indexed are kept in registers: threads spend %.0f %% of their "
+        "time on writing them by address",
+        100 * f->severity);
     return true;
 }

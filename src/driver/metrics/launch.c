@@ -76,10 +76,10 @@ static void count(const struct zs_ze_device *device, const struct zs_gpu_result 
         c[ZS_METRIC_doubt_cycles] = timing->doubt;
         c[ZS_METRIC_eu_loaded_cycles] = timing->eu_loaded;
         c[ZS_METRIC_eu_active_cycles] = timing->eu_active;
-        c[ZS_METRIC_eu_thread_cycles] = timing->thread_active + timing->thread_control +
-                                        timing->thread_pipe + timing->thread_send +
-                                        timing->thread_dist + timing->thread_sbid +
-                                        timing->thread_sync + timing->thread_other;
+        c[ZS_METRIC_eu_thread_cycles] =
+            timing->thread_active + timing->thread_control + timing->thread_pipe +
+            timing->thread_send + timing->thread_dist + timing->thread_sbid + timing->thread_sync +
+            timing->thread_other + timing->thread_fetch;
     } else {
         count_by_formula(device, result, c);
     }

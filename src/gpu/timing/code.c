@@ -587,6 +587,27 @@ static void find_high_sums(struct zs_timing_code *code, const struct zs_isa_kern
     find_high_halves(code, isa, high);
 }
 
+static bool is_half_of(const struct zs_isa_inst *a, const struct zs_isa_inst *b)
+{
+    return a->op == b->op && a->exec_size == b->exec_size && a->desc == b->desc &&
+           a->sfid == b->sfid && a->exdesc == b->exdesc &&
+           a->channel_offset == b->channel_offset + b->exec_size;
+}
+
+/* Messages for which one has too few lanes: the second half follows soon. */
+static void find_halves(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
+{
+    enum { NEAR = 16 }; /* instructions: schedulers put others between */
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        struct zs_timing_op *op = &code->ops[i];
+        bool half = op->unit == ZS_TIMING_UNIT_SEND && inst->channel_offset;
+        for (uint32_t k = 1; half && !op->second_half && k <= ZS_MIN(i, (uint32_t)NEAR); k++)
+            op->second_half = code->ops[i - k].unit == ZS_TIMING_UNIT_SEND &&
+                              is_half_of(inst, zs_isa_inst(isa, i - k));
+    }
+}
+
 static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
 {
     size_t capacity = 0, count = 0;
@@ -617,6 +638,7 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
     if (!error) {
         find_events(code);
         find_high_sums(code, isa);
+        find_halves(code, isa);
     }
     return error;
 }

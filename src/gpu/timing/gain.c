@@ -108,8 +108,23 @@ static uint32_t lines_least(const struct zs_timing_request *r, uint32_t grf_B)
     return ZS_MAX((B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B, 1u);
 }
 
-bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B, struct zs_timing_request *r)
+/* Lines that are left out are those of others' turns: what lies in them is read once, too. Turns
+ * have no period that several messages of a loop could have. */
+static void leave_lines(const struct zs_timing_machine *m, struct zs_timing_thread *th,
+                        struct zs_timing_request *r)
 {
+    uint32_t least = lines_least(r, m->grf_B), parts = r->line_count / ZS_MAX(least, 1u);
+    if (r->line_count <= least)
+        return;
+    r->lines += (th->turns + th->turns / parts) % parts * least;
+    r->line_count = least;
+    th->turns++;
+}
+
+bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timing_thread *th,
+                              struct zs_timing_request *r)
+{
+    enum zs_timing_gain gain = m->without;
     uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
     uint32_t cycles = r->event >> ZS_TIMING_EVENT_CYCLES & 255;
     uint32_t conflicts = r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
@@ -118,13 +133,13 @@ bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B, struct z
         return space != ZS_PORT_SPACE_SCRATCH &&
                !(r->line_count && r->lines[0] >> ZS_TIMING_LINE_BITS == ZS_TIMING_RANGE_PRIVATE);
     if (gain == ZS_TIMING_GAIN_lines && space != ZS_PORT_SPACE_SLM)
-        r->line_count = ZS_MIN(r->line_count, lines_least(r, grf_B));
+        leave_lines(m, th, r);
     else if (gain == ZS_TIMING_GAIN_conflicts && space == ZS_PORT_SPACE_SLM &&
              !(r->event & ZS_TIMING_EVENT_ATOMIC))
         r->event = (rest & ~(UINT32_C(255) << ZS_TIMING_EVENT_CONFLICTS)) |
                    (cycles > conflicts ? cycles - conflicts : 1) << ZS_TIMING_EVENT_CYCLES;
     else if (gain == ZS_TIMING_GAIN_atomics && r->event & ZS_TIMING_EVENT_ATOMIC)
-        return cycles <= 1;
+        return cycles <= 1 && !m->atomics_meet;
     return true;
 }
 
@@ -136,6 +151,14 @@ static bool has_kind(const struct zs_timing_code *code, const uint64_t *executio
 {
     for (uint32_t i = 0; i < code->op_count; i++)
         if (code->ops[i].kind == kind && (!executions || executions[i]))
+            return true;
+    return false;
+}
+
+static bool has_halves(const struct zs_timing_code *code, const uint64_t *executions)
+{
+    for (uint32_t i = 0; i < code->op_count; i++)
+        if (code->ops[i].second_half && (!executions || executions[i]))
             return true;
     return false;
 }
@@ -160,7 +183,7 @@ static bool counts(uint64_t part, uint64_t all)
 static uint64_t thread_cycles(const struct zs_gpu_timing *t)
 {
     return t->thread_active + t->thread_control + t->thread_pipe + t->thread_send + t->thread_dist +
-           t->thread_sbid + t->thread_sync + t->thread_other;
+           t->thread_sbid + t->thread_sync + t->thread_other + t->thread_fetch;
 }
 
 static uint64_t without_threads(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t)
@@ -203,6 +226,12 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
         return has_kind(code, executions, ZS_TIMING_KIND_WIDE_INTEGER);
     case ZS_TIMING_GAIN_dependencies:
         return counts(t->thread_dist, all);
+    case ZS_TIMING_GAIN_fetch:
+        return counts(t->thread_fetch, all);
+    case ZS_TIMING_GAIN_halves:
+        return waits && has_halves(code, executions);
+    case ZS_TIMING_GAIN_room:
+        return trace->launch.slm_B && trace->resident_groups < trace->launch.group_count;
     case ZS_TIMING_GAIN_dispatch:
         return counts(t->thread_other, all) || counts(without_threads(trace, t), t->cycles);
     case ZS_TIMING_GAIN_divergence:
@@ -246,6 +275,8 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
                    gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_dependencies;
     if (gain == ZS_TIMING_GAIN_dispatch)
         without_dispatch(&params);
+    if (gain == ZS_TIMING_GAIN_room)
+        trace->launch.slm_B = 0;
     if (recoded && !change_code(gain, launch.code, &code))
         return 0;
     code.params = &params;
@@ -274,6 +305,8 @@ void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
 #include "gpu/timing/gain.def"
 #undef ZS_TIMING_GAIN
     };
+    trace->launch.atomics_meet =
+        ZS_MAX(timing->limit_l3_atomics, timing->limit_slm_atomics) >= timing->cycles / 2;
     for (uint32_t g = 0; g < ZS_TIMING_GAINS; g++)
         if (may_gain((enum zs_timing_gain)g, trace, executions, lanes, timing))
             *zs_timing_total_at(timing, at[g]) = replayed_gain(

@@ -161,6 +161,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .params = l->params,
         .code = l->code,
         .without = l->without,
+        .atomics_meet = l->atomics_meet,
         .grf_B = model->grf_B,
         .part = &trace->part,
         .eu_count = zs_gpu_model_eus(model) / share,
@@ -188,6 +189,8 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
     int error = zs_timing_hierarchy_init(&m->hierarchy, trace, &m->phase->totals);
     if (!error)
         error = zs_timing_bursts_init(&m->bursts, l->code);
+    if (!error && m->without != ZS_TIMING_GAIN_fetch)
+        error = zs_timing_fetch_init(&m->fetch, l->code, m->subslice_count);
     if (!error)
         error = allocate(m) ? 0 : -ENOMEM;
     if (!error)
@@ -199,6 +202,7 @@ void zs_timing_machine_fini(struct zs_timing_machine *m, struct zs_timing_store 
 {
     zs_timing_hierarchy_fini(&m->hierarchy, store);
     zs_timing_bursts_fini(&m->bursts);
+    zs_timing_fetch_fini(&m->fetch);
     for (uint32_t i = 0; i < ZS_TIMING_PHASES; i++) {
         free(m->phases[i].tallies);
         free(m->phases[i].accesses);

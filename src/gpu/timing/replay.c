@@ -219,10 +219,16 @@ static bool is_without(const struct zs_timing_machine *m, const struct zs_timing
     return (number + number / m->lanes * 7 + way) % m->lanes >= on;
 }
 
-static void add_part(const struct zs_timing_machine *m, struct zs_timing_thread *th,
+static void add_part(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at,
                      const struct zs_timing_burst *u, uint32_t work[ZS_TIMING_WORKS])
 {
     uint32_t times = !is_without(m, th);
+    if (ZS_UNLIKELY(m->fetch.lines != NULL) && times) {
+        uint64_t fetch =
+            zs_timing_fetch_lines(&m->fetch, m->eus[th->eu].subslice, u, at + th->length);
+        charge(m, u->inst, ZS_TIMING_FETCH, fetch);
+        th->length += (uint32_t)fetch;
+    }
     th->parts[th->part_count++] = th->last;
     th->length += u->cycles * times;
     for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++)
@@ -244,6 +250,8 @@ static void gather(struct zs_timing_machine *m, struct zs_timing_thread *th, uin
             return;
         }
         uint32_t stop = ZS_MIN(code->next_event[th->inst], th->inst_end), before = th->last;
+        if (ZS_UNLIKELY(m->fetch.lines != NULL)) /* others use the cache meanwhile */
+            stop = ZS_MIN(stop, th->inst + ZS_TIMING_FETCH_INSTS);
         const struct zs_timing_burst *u = find_part(m, th, stop);
         if (u && u->waits & th->pending) {
             uint32_t first = th->inst;
@@ -257,14 +265,14 @@ static void gather(struct zs_timing_machine *m, struct zs_timing_thread *th, uin
                 continue;
             }
             if (first > th->inst && (u = find_part(m, th, first)))
-                add_part(m, th, u, work);
+                add_part(m, th, at, u, work);
             return;
         }
         if (!u) {
             th->after = ZS_TIMING_AFTER_END;
             return;
         }
-        add_part(m, th, u, work);
+        add_part(m, th, at, u, work);
         if (u->stop & ZS_TIMING_BURST_EVENT) {
             th->after = ZS_TIMING_AFTER_EVENT;
             return;
@@ -349,7 +357,7 @@ static void go_on(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct z
     }
     th->length += th->lead;
     for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++) {
-        th->rate[i] = work[i] ? work[i] * RATE / th->length : 0;
+        th->rate[i] = work[i] ? (uint32_t)((uint64_t)work[i] * RATE / th->length) : 0;
         th->uses |= (uint8_t)((work[i] && i < ZS_TIMING_WORK_CONTROL) << i);
     }
     begin_burst(m, eu, th, at);
@@ -430,7 +438,29 @@ static bool is_saved(const struct zs_timing_machine *m, struct zs_timing_thread 
 {
     bool load =
         (event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL && !zs_timing_stores(event);
-    return m->without == ZS_TIMING_GAIN_reuse && load && __builtin_popcount(th->loads++) & 1;
+    return m->without == ZS_TIMING_GAIN_reuse && load && __builtin_popcount(th->turns++) & 1;
+}
+
+/* Where halves are one: the second half of a message, less the lines of the first. False: that has
+ * all of them. */
+static bool join_halves(const struct zs_timing_op *op, struct zs_timing_thread *th, uint32_t place,
+                        const uint32_t *words, uint64_t *lines, struct zs_timing_request *r)
+{
+    uint64_t first[ZS_PORT_FOOTPRINT_LINES];
+    bool joins = op->second_half && !(r->event & ZS_TIMING_EVENT_ATOMIC);
+    const uint32_t *half = joins ? th->half : NULL;
+    uint32_t count = half ? zs_timing_read_lines(th, place, half, first) : 0, left = 0;
+    th->half = words;
+    for (uint32_t i = 0; i < r->line_count; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < count && !has; k++)
+            has = first[k] == lines[i];
+        if (!has)
+            lines[left++] = lines[i];
+    }
+    bool all = half && r->line_count && !left;
+    r->line_count = left;
+    return !all;
 }
 
 /* From when on the thread may go on; *ret_done: the response is there. */
@@ -454,8 +484,9 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     *ret_done = front;
     bool tied = words[1] & (ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE);
     if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
-        (!zs_timing_change_message(m->without, m->grf_B, &r) || (is_without(m, th) && !tied) ||
-         is_saved(m, th, words[1])))
+        (!zs_timing_change_message(m, th, &r) || (is_without(m, th) && !tied) ||
+         is_saved(m, th, words[1]) ||
+         (m->without == ZS_TIMING_GAIN_halves && !join_halves(op, th, place, words, lines, &r))))
         return front;
     m->stores[th->inst] = zs_timing_stores(words[1]);
     uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
@@ -470,7 +501,8 @@ static void send(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs
 {
     uint32_t inst = th->inst, front = m->params->send_front;
     const struct zs_timing_op *op = &m->code->ops[inst];
-    uint32_t cycles = ZS_MAX((uint32_t)op->payload_grf, front);
+    bool joined = m->without == ZS_TIMING_GAIN_halves && op->second_half;
+    uint32_t cycles = joined ? op->payload_grf : ZS_MAX((uint32_t)op->payload_grf, front);
     uint64_t next = at + front, done = next;
     charge(m, inst, ZS_TIMING_SEND, at - th->since);
     count_issue(m, inst);

@@ -27,6 +27,32 @@ enum zs_timing_step {
 /* What comes behind a burst. */
 enum zs_timing_after { ZS_TIMING_AFTER_GO, ZS_TIMING_AFTER_EVENT, ZS_TIMING_AFTER_END };
 
+/* ---- fetch.c -----------------------------------------------------------------------------------
+ */
+
+/* A line of the kernel in the instruction cache of a subslice: a list, the one used last first. */
+struct zs_timing_code_line {
+    uint32_t before, after;
+    bool held, known; /* it is there; it was there once */
+    uint64_t there;   /* from this cycle on */
+};
+
+enum { ZS_TIMING_FETCH_INSTS = 32 }; /* of a burst at most, where a kernel does not fit */
+struct zs_timing_fetch {
+    uint32_t line_count, room; /* of the kernel; of those, what the cache holds */
+    uint32_t latency;
+    struct zs_timing_code_line *lines; /* by subslice; 0: the list's ends. NULL: all fits */
+    uint32_t *held;                    /* by subslice: how many are there */
+    const uint32_t *offset_B;          /* of instructions */
+};
+
+int zs_timing_fetch_init(struct zs_timing_fetch *f, const struct zs_timing_code *code,
+                         uint32_t subslices);
+void zs_timing_fetch_fini(struct zs_timing_fetch *f);
+/* How long the instructions of a burst that begins at `cycle` are waited for. */
+uint64_t zs_timing_fetch_lines(struct zs_timing_fetch *f, uint32_t subslice,
+                               const struct zs_timing_burst *burst, uint64_t cycle);
+
 /* A hardware thread. Times are cycles from the walker's start. */
 struct __attribute__((aligned(64))) zs_timing_thread {
     struct zs_timing_stream *stream; /* NULL: the place is free */
@@ -39,7 +65,8 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint32_t length, lead;    /* of the bursts that it is at, alone; of these, before the first */
     uint32_t arrived, passed; /* barriers */
     uint32_t group, member, eu, place; /* eu: its number; place: of it */
-    uint32_t loads;                    /* of buffers: where some are saved */
+    uint32_t turns;                    /* of messages that are not what they were */
+    const uint32_t *half;              /* where halves are one: words of its last message */
     uint8_t step, after, uses;         /* uses: pipes, a bit each */
     uint32_t parts[ZS_TIMING_PARTS];   /* numbers of the bursts that it is at */
     uint32_t rate[ZS_TIMING_WORKS];    /* of the pipes' time that it wants, in 1/65536 */
@@ -94,7 +121,9 @@ struct zs_timing_machine {
     const struct zs_timing_code *code;
     struct zs_timing_hierarchy hierarchy;
     struct zs_timing_bursts bursts;
+    struct zs_timing_fetch fetch;
     enum zs_timing_gain without; /* of which the launch is replayed; ZS_TIMING_GAINS: nothing */
+    bool atomics_meet;           /* those of threads, too */
     uint32_t grf_B;
     uint32_t lanes; /* of a thread that has all of them */
     uint32_t eu_count, eus_per_subslice, subslice_count, subslices_per_slice, threads_per_eu;
@@ -138,7 +167,7 @@ struct zs_timing_machine {
  */
 
 /* The message without what the gain is about; false: there is none. */
-bool zs_timing_change_message(enum zs_timing_gain gain, uint32_t grf_B,
+bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timing_thread *th,
                               struct zs_timing_request *r);
 /* scale.c: replays what the trace's launch says now. *ret_balance, which may be NULL: of the time
  * of the longest thread of each group what its threads take on average, as a part. */

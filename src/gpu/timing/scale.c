@@ -73,8 +73,8 @@ static const size_t by_access[ZS_GPU_ACCESSES] = {
 #undef ZS_TIMING_ACCESS
 };
 static const size_t by_reason[ZS_TIMING_REASONS] = {
-    AT(thread_active), AT(thread_control), AT(thread_pipe), AT(thread_send),
-    AT(thread_dist),   AT(thread_sbid),    AT(thread_sync), AT(thread_other)};
+    AT(thread_active), AT(thread_control), AT(thread_pipe),  AT(thread_send), AT(thread_dist),
+    AT(thread_sbid),   AT(thread_sync),    AT(thread_other), AT(thread_fetch)};
 #undef AT
 enum {
 #define ZS_TIMING_TOTAL(id, text) TOTAL_##id,

@@ -54,6 +54,7 @@ struct zs_timing_params {
     uint32_t sampler_texels, sampler_cache_B, sampler_ways; /* of a subslice */
     uint32_t launch_cycles, dispatch_cycles, payload_grf_per_cycle, start_latency;
     uint32_t barriers, slm_B; /* of a subslice */
+    uint32_t icache_B;        /* of a subslice */
 };
 /* NULL: there is no model of it. */
 const struct zs_timing_params *zs_timing_params_find(const struct zs_gpu_model *model);
@@ -103,6 +104,7 @@ struct zs_timing_launch {
     bool exact;                  /* replay all that was recorded, and record more */
     bool gains;                  /* replay it without what may hold it up, too */
     enum zs_timing_gain without; /* ZS_TIMING_GAINS */
+    bool atomics_meet;           /* of threads at one place, not of lanes alone */
     uint64_t private_va,
         private_B; /* private memory of all threads: each has a part of equal size */
     uint32_t private_thread_B;
@@ -130,6 +132,7 @@ enum zs_timing_reason {
     ZS_TIMING_SBID,
     ZS_TIMING_SYNC,
     ZS_TIMING_OTHER,
+    ZS_TIMING_FETCH,
     ZS_TIMING_REASONS
 };
 

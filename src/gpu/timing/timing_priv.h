@@ -62,7 +62,8 @@ struct __attribute__((aligned(64))) zs_timing_op {
     uint16_t deps[ZS_TIMING_DEPS_NEAR], writes[ZS_TIMING_WRITES_NEAR];
     uint8_t latency[ZS_TIMING_WRITES_NEAR]; /* of what is written */
     uint8_t kind;                           /* enum zs_timing_kind */
-    bool converts;                          /* to a kind, or from one */
+    bool converts : 1;                      /* to a kind, or from one */
+    bool second_half : 1;                   /* a message: another one has the lanes before */
     uint8_t element_B;                      /* as the pipe handles it */
     uint8_t acc_writes;                     /* a bit each: of an accumulator */
 };

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+
+#define STEP x = mad(x, 0.5f, y); y = mad(y, 0.25f, z); z = mad(z, 0.75f, w); w = mad(w, 0.5f, x);
+#define STEPS_8 STEP STEP STEP STEP STEP STEP STEP STEP
+#define STEPS_64 STEPS_8 STEPS_8 STEPS_8 STEPS_8 STEPS_8 STEPS_8 STEPS_8 STEPS_8
+#define STEPS_512 STEPS_64 STEPS_64 STEPS_64 STEPS_64 STEPS_64 STEPS_64 STEPS_64 STEPS_64
 /*
  * Kernels with a defect, and what a programmer would write instead: the same work without it (the
  * kernel of the same name with _mended). known.py says of each what is wrong with it, as judged by
@@ -934,4 +939,49 @@ __kernel void clean_copy(__global float *a, __global float *b, int rounds)
     int i = get_global_id(0), n = get_global_size(0);
     for (int k = 0; k < 8; k++)
         b[i + k * n] = a[i + k * n];
+}
+
+/* the body of a loop is larger than the instruction cache (but of acm-g10) */
+__kernel void unrolled(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i], y = x + 1.0f, z = x + 2.0f, w = x + 3.0f;
+    for (int k = 0; k < rounds; k++) {
+        STEPS_512 STEPS_512 STEPS_512 STEPS_512 /* MARK unrolled */
+    }
+    b[i] = x + y + z + w;
+}
+
+__kernel void unrolled_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i], y = x + 1.0f, z = x + 2.0f, w = x + 3.0f;
+    for (int k = 0; k < rounds * 32; k++) {
+        STEPS_64
+    }
+    b[i] = x + y + z + w;
+}
+
+/* threads of 32 lanes, a byte for each: two messages for each line (but on pvc, which has messages of 32 lanes) */
+__kernel __attribute__((intel_reqd_sub_group_size(32))) void bytes_each(__global float *a, __global float *b, int rounds)
+{
+    __global uchar *to = (__global uchar *)b;
+    int i = get_global_id(0);
+    for (int k = 0; k < 32 * rounds; k += 16) {
+#pragma unroll
+        for (int n = 0; n < 16; n++)
+            to[((i + k * 64) & 16383) + n * 64] = (uchar)i; /* MARK bytes_each */
+    }
+}
+
+/* two bytes each */
+__kernel __attribute__((intel_reqd_sub_group_size(32))) void bytes_each_mended(__global float *a, __global float *b, int rounds)
+{
+    __global ushort *to = (__global ushort *)b;
+    int i = get_global_id(0);
+    for (int k = 0; k < 32 * rounds; k += 16) {
+#pragma unroll
+        for (int n = 0; n < 8; n++)
+            to[((i + k * 64) & 8191) + n * 64] = (ushort)i;
+    }
 }

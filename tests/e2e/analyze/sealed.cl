@@ -95,8 +95,8 @@ __kernel void borders(__global float *a, __global float *b, int rounds)
     int i = get_global_id(0);
     float x = a[i], y = x + 0.5f;
     if ((i & 7) == 0) {
-        for (int k = 0; k < 64 * rounds; k++) { /* MARK borders */
-            x = mad(x, y, 0.25f);
+        for (int k = 0; k < 64 * rounds; k++) {
+            x = mad(x, y, 0.25f); /* MARK borders */
             y = mad(y, 0.5f, 0.125f);
         }
     }
@@ -121,24 +121,24 @@ __kernel void borders_mended(__global float *a, __global float *b, int rounds)
 __kernel void sparse(__global float *a, __global float *b, int rounds)
 {
     int i = get_global_id(0), entries = 1 + (i * 37 & 63);
-    float x = 1.0f, y = 0.5f;
-    for (int k = 0; k < entries * rounds; k++) { /* MARK sparse */
-        x = mad(x, 0.5f, y);
+    float x = a[i], y = x + 0.5f;
+    for (int k = 0; k < entries * rounds; k++) {
+        x = mad(x, y, 0.25f); /* MARK sparse */
         y = mad(y, 0.75f, 0.125f);
     }
-    b[i] = x + a[i];
+    b[i] = x + y;
 }
 
 /* rows of one length stand together */
 __kernel void sparse_mended(__global float *a, __global float *b, int rounds)
 {
     int i = get_global_id(0), entries = 1 + ((i >> 5) * 37 & 63);
-    float x = 1.0f, y = 0.5f;
+    float x = a[i], y = x + 0.5f;
     for (int k = 0; k < entries * rounds; k++) {
-        x = mad(x, 0.5f, y);
+        x = mad(x, y, 0.25f);
         y = mad(y, 0.75f, 0.125f);
     }
-    b[i] = x + a[i];
+    b[i] = x + y;
 }
 
 /* groups of 20; mended by the launch: of 80 */
@@ -233,7 +233,7 @@ __kernel void pivots(__global float *a, __global float *b, int rounds, __local f
 /* all have rows of the mean length */
 __kernel void pivots_mended(__global float *a, __global float *b, int rounds, __local float *tile)
 {
-    int l = get_local_id(0), length = 60;
+    int l = get_local_id(0), length = (l >> 10) * 16 + 60;
     float x = a[get_global_id(0)];
     for (int k = 0; k < rounds; k++) {
         for (int n = 0; n < length; n++)

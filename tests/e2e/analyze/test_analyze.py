@@ -22,7 +22,7 @@ NBODY, NBODY_SOURCES = [os.path.abspath(p) for p in sys.argv[5:7]]
 
 # What is judged by a replay alone.
 BY_GAIN = {'message-latency', 'atomic-contention', 'private-arrays', 'extended-math', 'doubles', 'wide-integers',
-           'dependencies', 'dispatch', 'redundant-loads', 'issue-bound'}
+           'dependencies', 'dispatch', 'redundant-loads', 'issue-bound', 'instruction-fetch', 'split-messages'}
 
 
 class Analyze(unittest.TestCase):
@@ -81,7 +81,9 @@ class Analyze(unittest.TestCase):
             lines = [p['line'] for p in finding['places']]
             if name not in ('imbalanced', 'uneven'):
                 self.assertIn(self.kinds.line(name), lines, name)
-            gains = [f['gain'] for f in kernels[name]['findings'] if f['gain'] is not None]
+            # by half of it where it is what all kinds of causes look like
+            gains = [f['gain'] for f in kernels[name]['findings'] if f['gain'] is not None and
+                     f['rule'] not in ('message-latency', 'dependencies', 'low-occupancy')]
             self.assertEqual(gains, sorted(gains, reverse=True), name)
         for rule, has in (('redundant-loads', 'again'), ('issue-bound', 'hashed')):
             for name in (has, 'clean', 'streaming'):

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 enum { ITEMS = 64, GROUPS = 32, VALUES_MAX = 64 };
-enum { STALL_REPORT_B = 64 + 8 * 10 }; /* header; address, 8 reasons, what is estimated */
+/* address, 9 reasons, what is estimated; behind a header */
+enum { STALL_VALUES = 11, STALL_REPORT_B = 64 + 8 * STALL_VALUES };
 
 static zet_metric_group_handle_t queried(const struct e2e *e, const char *name)
 {
@@ -821,7 +822,7 @@ static double check_addresses(zet_metric_group_handle_t group, const zet_typed_v
     uint32_t per = 0;
     double sum = 0;
     OK(zetMetricGet(group, &per, NULL));
-    assert_int_equal(per, 10);
+    assert_int_equal(per, STALL_VALUES);
     assert_true(count > per && count % per == 0);
     for (uint32_t i = 0; i < count; i += per) {
         assert_in_range(v[i].value.ui64, base, base + 4096);
@@ -957,7 +958,7 @@ static void test_stream_of_addresses(void **state)
     uint64_t base = base_address(e, &w), last = 0;
     size_t all = 0;
     for (;; all += size) {
-        zet_typed_value_t v[5 * 10];
+        zet_typed_value_t v[5 * STALL_VALUES];
         uint32_t count = COUNT(v);
         size = sizeof(raw);
         OK(zetMetricStreamerReadData(streamer, UINT32_MAX, &size, raw));
@@ -965,7 +966,7 @@ static void test_stream_of_addresses(void **state)
             break;
         OK(zetMetricGroupCalculateMetricValues(
             group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, size, raw, &count, v));
-        for (uint32_t i = 0; i < count; i += 10) {
+        for (uint32_t i = 0; i < count; i += STALL_VALUES) {
             assert_true(v[i].value.ui64 >= base && v[i].value.ui64 > last);
             last = v[i].value.ui64;
         }

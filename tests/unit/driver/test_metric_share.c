@@ -226,7 +226,7 @@ static void test_eu_stall_sampling(void **state)
     assert_int_equal(count, METRICS);
     assert_int_equal(v[0].value.ui64, 0xcdef1238u >> 3);
     for (uint32_t i = 1; i < METRICS; i++)
-        assert_int_equal(v[i].value.ui64, i == 8 ? 0 : i == 9 ? 8 : i);
+        assert_int_equal(v[i].value.ui64, i == 8 ? 9 : i == 9 ? 8 : i);
 }
 
 /* The names by which PTI's samples look, and the bits of the clock that they take: 31 of the

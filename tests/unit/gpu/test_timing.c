@@ -23,7 +23,7 @@ static void open_lab(struct lab *lab, uint32_t workers)
 static uint64_t sum_of_reasons(const struct zs_gpu_timing *t)
 {
     return t->thread_active + t->thread_control + t->thread_pipe + t->thread_send + t->thread_dist +
-           t->thread_sbid + t->thread_sync + t->thread_other;
+           t->thread_sbid + t->thread_sync + t->thread_other + t->thread_fetch;
 }
 
 /* What holds of every launch. */
@@ -371,8 +371,8 @@ static void check_misses(const struct lab *lab, const char *name)
 static void shares_of(const struct zs_gpu_timing *t, double shares[ZS_GPU_STALL_REASONS])
 {
     const uint64_t cycles[ZS_GPU_STALL_REASONS] = {
-        t->thread_active, t->thread_control, t->thread_pipe, t->thread_send,
-        t->thread_dist,   t->thread_sbid,    t->thread_sync, t->thread_other};
+        t->thread_active, t->thread_control, t->thread_pipe,  t->thread_send, t->thread_dist,
+        t->thread_sbid,   t->thread_sync,    t->thread_other, t->thread_fetch};
     for (uint32_t i = 0; i < ZS_GPU_STALL_REASONS; i++)
         shares[i] = (double)cycles[i] / (double)sum_of_reasons(t);
 }
@@ -884,6 +884,50 @@ static void test_host_threads(void **state)
     check_host_threads("pvc", workers + 2, 2);
 }
 
+/* ---- the instruction cache ---------------------------------------------------------------------
+ */
+
+enum { CODE_INSTS = 768, CODE_BURST = 32, LATENCY = 100 };
+
+/* All of the code once, each burst `cycles` long: what is waited for. */
+static uint64_t go_through(struct zs_timing_fetch *f, uint32_t subslice, uint32_t cycles,
+                           uint64_t *cycle)
+{
+    uint64_t waited = 0;
+    for (uint32_t i = 0; i < CODE_INSTS; i += CODE_BURST) {
+        const struct zs_timing_burst burst = {.inst = i, .stop = i + CODE_BURST, .cycles = cycles};
+        uint64_t more = zs_timing_fetch_lines(f, subslice, &burst, *cycle);
+        *cycle += cycles + more;
+        waited += more;
+    }
+    return waited;
+}
+
+/* 96 lines, of which 64 fit: what comes round again has gone. Two lines come with each. */
+static void test_instruction_cache(void **state)
+{
+    (void)state;
+    uint32_t offset_B[CODE_INSTS];
+    struct zs_timing_params params = {.icache_B = 6144, .l3_latency = LATENCY};
+    const struct zs_timing_code code = {
+        .params = &params, .op_count = CODE_INSTS, .offset_B = offset_B};
+    struct zs_timing_fetch f;
+    uint64_t cycle = 0;
+    for (uint32_t i = 0; i < CODE_INSTS; i++)
+        offset_B[i] = 8 * i;
+    assert_int_equal(zs_timing_fetch_init(&f, &code, 2), 0);
+    assert_null(f.lines); /* all fits */
+    zs_timing_fetch_fini(&f);
+    params.icache_B = 4096;
+    assert_int_equal(zs_timing_fetch_init(&f, &code, 2), 0);
+    assert_int_equal(go_through(&f, 0, 0, &cycle), 0); /* the launch's beginning */
+    assert_int_equal(go_through(&f, 0, 0, &cycle), 96 / 3 * LATENCY);
+    assert_int_equal(go_through(&f, 1, 0, &cycle), 0); /* its own */
+    /* slow code has what comes next when it is there: all but the first line */
+    assert_int_equal(go_through(&f, 0, 4 * LATENCY, &cycle), LATENCY);
+    zs_timing_fetch_fini(&f);
+}
+
 int main(int argc, char **argv)
 {
     file = getenv("ZS_TEST_KERNELS");
@@ -895,6 +939,7 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instruction_cache),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_scattered_lines_of_images),
         cmocka_unit_test(test_bank_conflicts),
