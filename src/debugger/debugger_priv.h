@@ -116,6 +116,8 @@ struct zs_dbg_module {
 
 /* ---- breakpoints ---- */
 
+enum zs_dbg_scalar { ZS_DBG_NOT_SCALAR, ZS_DBG_SIGNED, ZS_DBG_UNSIGNED, ZS_DBG_FLOAT };
+
 struct zs_dbg_breakpoint {
     struct zs_debug_breakpoint shown;
     char *location, *condition, *log;
@@ -131,7 +133,7 @@ struct zs_dbg_breakpoint {
         size_t count, capacity;
     } counts;                      /* barriers that threads came to */
     struct zs_history_range range; /* watchpoints */
-    int scalar;                    /* enum zs_dbg_scalar of its elements: how they are written */
+    enum zs_dbg_scalar scalar;     /* of its elements: how they are written */
     uint32_t element_B;
     struct {
         struct zs_debug_place *items;
@@ -415,7 +417,7 @@ uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
 
 /* Scalars of one type, or one; size_B 0: bytes. */
 struct zs_dbg_elements {
-    int scalar; /* enum zs_dbg_scalar */
+    enum zs_dbg_scalar scalar;
     uint32_t size_B;
 };
 struct zs_dbg_elements zs_dbg_elements_of(struct zs_dbg_value *v);
@@ -543,8 +545,6 @@ int zs_dbg_variable_address(const struct zs_dbg_context *c, const struct zs_vari
                             uint64_t *ret_address);
 
 /* ---- value.c ---- */
-
-enum zs_dbg_scalar { ZS_DBG_NOT_SCALAR, ZS_DBG_SIGNED, ZS_DBG_UNSIGNED, ZS_DBG_FLOAT };
 
 /* A type that needs no debug info. */
 struct zs_dbg_plain {

@@ -194,7 +194,7 @@ int zs_debug_watch_add(struct zs_debugger *d, const struct zs_debug_watch_option
     b->shown.gpu_va = v ? v->shown.gpu_va : range.gpu_va;
     b->shown.size_B = range.size_B;
     struct zs_dbg_elements e = zs_dbg_elements_of(v);
-    b->scalar = (int)e.scalar;
+    b->scalar = e.scalar;
     b->element_B = e.size_B;
     b->range = range;
     b->range.id = b->shown.id;
@@ -218,7 +218,7 @@ uint32_t zs_dbg_watch_would_stop(struct zs_debugger *d, struct zs_dbg_thread *t,
         hit->lane < 32 && t->shown.lanes >> hit->lane & 1 ? hit->lane : zs_dbg_pick_lane(d, t);
     if (b->condition && !zs_dbg_breakpoint_holds(d, b, t, *ret_lane))
         return 0;
-    const struct zs_dbg_elements e = {(enum zs_dbg_scalar)b->scalar, b->element_B};
+    const struct zs_dbg_elements e = {b->scalar, b->element_B};
     zs_dbg_put_hit(d->stop.text, sizeof(d->stop.text), b->location, e, b->range.gpu_va, hit);
     return b->shown.id;
 }
