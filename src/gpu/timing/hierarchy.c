@@ -78,7 +78,7 @@ void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_st
 
 static uint32_t bank_of(const struct zs_timing_hierarchy *h, uint64_t line)
 {
-    return (uint32_t)(line ^ line >> 6) & h->bank_mask;
+    return zs_timing_bank_of(h->bank_mask, line);
 }
 
 /* Something that serves one line at a time; when this one is through. Its queue is as long as what
@@ -138,20 +138,14 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
 /* ---- L3 ----------------------------------------------------------------------------------------
  */
 
-/* All slices are one cache: lines are spread over them. */
-static uint32_t slice_of(const struct zs_timing_hierarchy *h, uint64_t line)
-{
-    return h->slices == 1 ? 0 : (uint32_t)(line ^ line >> 9) % h->slices;
-}
-
 /* One lookup for a message that the port takes at `cycle`; when the line is there. Writes are kept
  * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. One more in
  * *hits when L3 has it. */
 static inline __attribute__((always_inline)) uint64_t
 look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64_t line, bool write,
-        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits, bool *shared)
+        uint64_t cycle, uint32_t busy, uint64_t *ret_bank_free, uint32_t *hits)
 {
-    uint32_t slice = slice_of(h, line), bank = bank_of(h, line);
+    uint32_t slice = zs_timing_slice_of(h->slices, line), bank = bank_of(h, line);
     uint32_t place = slice * h->params->l3_banks + bank;
     uint64_t written, *free_at = &h->bank_free[place];
     uint32_t taken = busy * h->part->share;
@@ -165,7 +159,6 @@ look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64
     if (!hit && h->part->lines && zs_timing_is_shared(line)) {
         double odds;
         hit = !zs_timing_part_misses(h->part, line, r->step, &odds);
-        *shared |= odds < 1;
         *r->due += odds - !hit;
     }
     *hits += hit;
@@ -307,7 +300,6 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
     uint32_t space = r->event >> ZS_TIMING_EVENT_SPACE & 7;
     bool in_l1 = l1->set_count && (space == ZS_PORT_SPACE_GLOBAL || space == ZS_PORT_SPACE_PAYLOAD);
     uint32_t missed = r->line_count, hits = 0;
-    bool shared = false;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t bank_free = 0, written;
         /* loads; stores and atomics go through it, and leave what is there as it is */
@@ -315,13 +307,11 @@ static uint64_t send_lines(struct zs_timing_hierarchy *h, const struct zs_timing
             missed--;
             continue;
         }
-        uint64_t at =
-            look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits, &shared);
+        uint64_t at = look_up(h, r, r->lines[i], write || atomic, start, busy, &bank_free, &hits);
         done = ZS_MAX(done, at + i);
         behind = ZS_MAX(behind, bank_free);
     }
     count_lookups(h, r, missed, hits, write || atomic);
-    h->turns += shared && !write && !atomic;
     if (in_l1 && !write && !atomic) {
         r->accesses[ZS_GPU_ACCESS_l1_hits] += r->line_count - missed;
         r->accesses[ZS_GPU_ACCESS_l1_misses] += missed;
@@ -355,21 +345,19 @@ static uint64_t send_sampler(struct zs_timing_hierarchy *h, const struct zs_timi
     if (r->subslice < ZS_ARRAY_LEN(busy_of))
         *busy_of[r->subslice] += busy;
     uint32_t misses = 0, hits = 0;
-    bool shared = false;
     for (uint32_t i = 0; i < r->line_count; i++) {
         uint64_t line = r->lines[i];
         bool hit = zs_timing_cache_touch(&h->caches->sampler[r->subslice], line, false, &written);
         if (hit)
             continue;
         uint64_t bank_free;
-        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits, &shared);
+        uint64_t at = look_up(h, r, line, false, start, 1, &bank_free, &hits);
         misses++;
         done = ZS_MAX(done, at + i + h->params->sampler_l3_latency);
     }
     r->accesses[ZS_GPU_ACCESS_sampler_hits] += r->line_count - misses;
     r->accesses[ZS_GPU_ACCESS_sampler_misses] += misses;
     count_lookups(h, r, misses, hits, false);
-    h->turns += shared;
     ss->sampler_free = start + busy_with(h, r->response_grf, busy);
     return ZS_MAX(done, start + busy - 1) + h->params->sampler_latency;
 }

@@ -144,7 +144,7 @@ static void choose_skipped(struct zs_timing_machine *m, const struct zs_timing_t
     m->skip_from = part->first_groups - skipped;
     m->skips = skipped || trace->sampled < trace->launch.group_count;
     m->in_part = full || m->skips;
-    m->join_groups = ZS_MAX(wave, last / 2);
+    m->join_groups = ZS_MAX(2 * wave, last / 2); /* the first of them have ended */
     m->warm_groups = ZS_MAX(wave, m->skip_from / 2);
     m->one_wave = count <= wave;
     m->slice_length = recorded / (ZS_TIMING_SLICES / 2) + 1;

@@ -5,9 +5,9 @@
  * of the groups, each from another block of neighbours. What subslices share has as much less time
  * for them (hierarchy.c).
  *
- * They share lines, too. What others touch as often as the part does they also bring into L3: of
- * its first touches only so many miss there as are its share of all that touch the line. All was
- * recorded, so that is counted.
+ * They share lines, too: what others touch before the part does they bring into L3. About when a
+ * line is touched first follows from what was recorded; of those that touch it then the part's
+ * touches miss as often as is its share.
  */
 #include "gpu/timing/replay.h"
 
@@ -24,17 +24,23 @@ enum {
     GROUPS_LEAST = 4,            /* for each part */
     ALIKE = 16,                  /* parts' work differs by one in so many at most */
     LINES_FIRST = 1 << 12,
+    STEPS = 8, /* of a wave of groups: what comes in the same one comes at the same time */
 };
 
 struct load {
     uint64_t work, longest, groups; /* instructions of all threads, of one */
 };
 
-/* Of each block of as many neighbours as there are parts each has one, not always the same. */
-static uint32_t part_of(uint64_t group, uint32_t share)
+/* Of each block of as many neighbours as there are parts each has one, not always the same. Groups
+ * go round the subslices, mostly: `round`, a part has those of the same subslices, which share L1.
+ */
+static uint32_t part_of(const struct zs_timing_trace *t, uint64_t group, uint32_t share, bool round)
 {
+    const struct zs_gpu_model *model = t->launch.model;
+    uint64_t subslice = group % (model->slices * model->subslices_per_slice);
     uint64_t block = group / share;
-    return (uint32_t)((group + 3 * block + block / share) % share);
+    return (uint32_t)((round ? subslice + subslice / share : group + 3 * block + block / share) %
+                      share);
 }
 
 static double mean_of(const struct load *l)
@@ -47,14 +53,16 @@ static bool differ(double a, double b)
     return (a > b ? a - b : b - a) * ALIKE > b;
 }
 
-/* The part that is most like all, of those with the most groups; SHARE_MOST: they are not alike. */
-static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, double *ret_spread)
+/* The part that is most like all, of those with the most groups, of equals the one that has the
+ * last group; SHARE_MOST: they are not alike. */
+static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, bool round,
+                          double *ret_spread)
 {
     struct load parts[SHARE_MOST] = {0}, all = {0};
     uint32_t threads = t->launch.threads_per_group, best = SHARE_MOST;
     double least = 0, spread = 0;
     for (uint64_t g = 0; g < t->sampled; g++) {
-        struct load *l = &parts[part_of(g, share)];
+        struct load *l = &parts[part_of(t, g, share, round)];
         l->groups++;
         for (uint32_t i = 0; i < threads; i++) {
             uint64_t executed = t->streams[g * threads + i].executed;
@@ -67,7 +75,8 @@ static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, doubl
         all.groups += parts[p].groups;
         all.longest = ZS_MAX(all.longest, parts[p].longest);
     }
-    for (uint32_t p = 0; p < share; p++) {
+    for (uint32_t i = 0; i < share; i++) {
+        uint32_t p = (part_of(t, t->sampled - 1, share, round) + i) % share;
         double off = mean_of(&parts[p]) / mean_of(&all) - 1;
         off = off < 0 ? -off : off;
         spread = off > spread ? off : spread;
@@ -109,22 +118,51 @@ static bool grow(struct zs_timing_part *part)
     return true;
 }
 
-static bool count_stream(struct zs_timing_part *part, const struct zs_timing_stream *s, bool own)
+/* About when, in the launch, a group is behind word `at`. */
+static uint32_t when_of(const struct zs_timing_part *part, uint64_t group, uint32_t at)
 {
+    uint64_t step = (uint64_t)at * STEPS / (part->longest + 1u);
+    return (uint32_t)(group / part->wave * STEPS + step);
+}
+
+static void count_line(struct zs_timing_shared *to, uint32_t when, bool own)
+{
+    if (!to->all || when < to->when)
+        *to = (struct zs_timing_shared){.line = to->line, .when = when};
+    to->all += when == to->when;
+    to->own += when == to->when && own;
+}
+
+static void count_bank(struct zs_timing_part *part, const struct zs_timing_trace *t, uint64_t line,
+                       bool own)
+{
+    uint32_t banks = t->launch.params->l3_banks,
+             bank = zs_timing_slice_of(t->launch.model->slices, line) * banks +
+                    zs_timing_bank_of(banks - 1, line);
+    part->banks[2 * bank]++;
+    part->banks[2 * bank + 1] += own;
+}
+
+static bool count_stream(struct zs_timing_part *part, const struct zs_timing_trace *t,
+                         uint64_t thread, bool own)
+{
+    const struct zs_timing_stream *s = &t->streams[thread];
+    uint64_t group = thread / t->launch.threads_per_group;
     const struct zs_timing_thread th = {.stream = (struct zs_timing_stream *)(uintptr_t)s};
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
     for (uint32_t at = 0, words; at < s->count; at += words) {
         bool message = s->words[at] >> 30 == ZS_TIMING_WORD_MESSAGE;
         words = message ? zs_timing_message_words(s->words + at) : 2;
         uint32_t count = message ? zs_timing_read_lines(&th, 0, s->words + at, lines) : 0;
+        uint32_t when = when_of(part, group, at + words);
         for (uint32_t i = 0; i < count; i++) {
             if (!zs_timing_is_shared(lines[i]))
                 continue;
             struct zs_timing_shared *to = slot_of(part, lines[i]);
             part->line_count += !to->line;
             to->line = lines[i];
-            to->all++;
-            to->own += own;
+            count_line(to, when, own);
+            count_bank(part, t, lines[i], own);
             if (part->line_count * 2 > part->line_mask && !grow(part))
                 return false;
         }
@@ -153,22 +191,45 @@ static uint64_t cached_lines(const struct zs_gpu_model *model, const struct zs_t
     return slice_B * model->slices / ZS_PORT_LINE_B;
 }
 
-static int fill(const struct zs_timing_trace *t, uint32_t number, struct zs_timing_part *part)
+static uint32_t banks_of(const struct zs_timing_trace *t)
+{
+    return t->launch.model->slices * t->launch.params->l3_banks;
+}
+
+/* One bank of L3 has more to do, of the part's, than of all: the part's lines are not like all. */
+static bool is_uneven(const struct zs_timing_trace *t, const struct zs_timing_part *part)
+{
+    uint64_t most[2] = {0}, sum[2] = {0};
+    for (uint32_t i = 0; part->banks && i < 2 * banks_of(t); i++) {
+        most[i & 1] = ZS_MAX(most[i & 1], part->banks[i]);
+        sum[i & 1] += part->banks[i];
+    }
+    double all = (double)most[0] / (double)ZS_MAX(sum[0], UINT64_C(1));
+    return differ((double)most[1] / (double)ZS_MAX(sum[1], UINT64_C(1)), all);
+}
+
+static int fill(const struct zs_timing_trace *t, uint32_t number, bool round,
+                struct zs_timing_part *part)
 {
     uint32_t threads = t->launch.threads_per_group;
-    bool ok = (part->groups = calloc(t->sampled, sizeof(*part->groups))) && grow(part);
-    for (uint64_t g = 0; g < t->sampled && ok; g++) {
-        bool own = part_of(g, part->share) == number;
+    part->banks = calloc(2 * (size_t)banks_of(t), sizeof(*part->banks));
+    bool ok =
+        part->banks && (part->groups = calloc(t->sampled, sizeof(*part->groups))) && grow(part);
+    for (uint64_t i = 0; i < t->sampled * threads; i++)
+        part->longest = ZS_MAX(part->longest, t->streams[i].count);
+    uint64_t most = cached_lines(t->launch.model, t->launch.params);
+    for (uint64_t g = 0; g < t->sampled && ok && part->line_count <= most; g++) {
+        bool own = part_of(t, g, part->share, round) == number;
         if (own)
             part->groups[part->group_count++] = (uint32_t)g;
         part->first_groups += own && g < t->first_groups;
         for (uint32_t i = 0; i < threads && ok; i++)
-            ok = count_stream(part, &t->streams[g * threads + i], own);
+            ok = count_stream(part, t, g * threads + i, own);
     }
     return ok ? 0 : -ENOMEM;
 }
 
-int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part *ret_part)
+static int choose(const struct zs_timing_trace *t, bool round, struct zs_timing_part *ret_part)
 {
     const struct zs_gpu_model *model = t->launch.model;
     uint32_t subslices = model->slices * model->subslices_per_slice, number = SHARE_MOST, share;
@@ -179,12 +240,13 @@ int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part
         bool whole = model->slices == 1 ? subslices % share == 0 : model->slices % share == 0;
         if (!whole || subslices / share < least || t->sampled < GROUPS_LEAST * share)
             continue;
-        number = choose_of(t, share, &spread);
+        number = choose_of(t, share, round, &spread);
         if (number < SHARE_MOST)
             break;
     }
-    *ret_part = (struct zs_timing_part){.share = share, .spread = spread};
-    int error = share > 1 ? fill(t, number, ret_part) : 0;
+    *ret_part =
+        (struct zs_timing_part){.share = share, .spread = spread, .wave = t->resident_groups};
+    int error = share > 1 ? fill(t, number, round, ret_part) : 0;
     if (share > 1 && ret_part->line_count > cached_lines(model, t->launch.params)) {
         zs_timing_part_fini(ret_part); /* what it is in reach of would not fit */
         ret_part->share = 1;
@@ -197,9 +259,19 @@ int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part
     return error;
 }
 
+int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part *ret_part)
+{
+    int error = choose(t, true, ret_part);
+    if (error || t->launch.exact || (ret_part->share > 1 && !is_uneven(t, ret_part)))
+        return error;
+    zs_timing_part_fini(ret_part);
+    return choose(t, false, ret_part);
+}
+
 void zs_timing_part_fini(struct zs_timing_part *part)
 {
     free(part->groups);
+    free(part->banks);
     free(part->lines);
     *part = (struct zs_timing_part){0};
 }

@@ -703,17 +703,18 @@ static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_
     }
 }
 
-/* Behind what was left out caches do not have what neighbours read: until the device is full with
- * others this is as the beginning. */
+/* Behind what was left out caches do not have what neighbours read, until the device is full with
+ * others: no launch has that. */
 static uint32_t phase_of(const struct zs_timing_machine *m, uint64_t cycle)
 {
     uint64_t join = m->skip_until;
     if (m->one_wave)
         return m->cut ? ZS_TIMING_TAIL : cycle >= m->filled ? ZS_TIMING_EVEN : ZS_TIMING_HEAD;
     bool joins = m->skips && m->next_group > join && m->next_group <= join + m->join_groups;
-    return m->next_group >= m->group_count             ? ZS_TIMING_TAIL
-           : m->ended_groups < m->warm_groups || joins ? ZS_TIMING_HEAD
-                                                       : ZS_TIMING_EVEN;
+    return m->next_group >= m->group_count    ? ZS_TIMING_TAIL
+           : joins                            ? ZS_TIMING_JOIN
+           : m->ended_groups < m->warm_groups ? ZS_TIMING_HEAD
+                                              : ZS_TIMING_EVEN;
 }
 
 /* Phases and slices: scale.c. */
@@ -723,7 +724,9 @@ static void watch(struct zs_timing_machine *m, uint64_t cycle)
     bool first = m->one_wave ? phase == ZS_TIMING_HEAD : m->ended_groups < m->resident_groups;
     if (m->phase != &m->phases[phase])
         zs_timing_begin_phase(m, phase, cycle);
-    if (first || phase == ZS_TIMING_TAIL)
+    if (phase == ZS_TIMING_JOIN)
+        m->next_slice = 0;
+    if (first || phase >= ZS_TIMING_TAIL)
         return;
     if (!m->next_slice)
         zs_timing_begin_slice(m, cycle);

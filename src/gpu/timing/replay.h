@@ -99,8 +99,9 @@ struct zs_timing_place {
     uint32_t slm_B, barriers, free;
 };
 
-/* The launch's beginning, what goes on evenly, its end: what was counted in each. */
-enum { ZS_TIMING_HEAD, ZS_TIMING_EVEN, ZS_TIMING_TAIL, ZS_TIMING_PHASES };
+/* The launch's beginning, what goes on evenly, its end: what was counted in each. What comes right
+ * behind groups that are left out counts for nothing. */
+enum { ZS_TIMING_HEAD, ZS_TIMING_EVEN, ZS_TIMING_TAIL, ZS_TIMING_JOIN, ZS_TIMING_PHASES };
 struct zs_timing_phase {
     struct zs_gpu_timing totals;
     struct zs_timing_tally *tallies; /* by instruction */
@@ -147,7 +148,7 @@ struct zs_timing_machine {
     bool *stores;               /* by instruction: its messages are stores or atomics */
     bool in_part, skips;        /* of the launch; groups are left out */
     bool one_wave;              /* all groups are there at once */
-    uint64_t join_groups;       /* so many behind those that are left out are as the beginning */
+    uint64_t join_groups;       /* so many come right behind those that are left out */
     uint64_t warm_groups;       /* when so many have ended, the even phase begins */
     bool failed;                /* there was no memory */
     bool cut;                   /* a thread came to the end of its record before it ended */

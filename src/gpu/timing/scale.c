@@ -6,7 +6,8 @@
  * beginning, until as many groups have ended as the device holds; what goes on evenly; the end, in
  * which no more groups begin. What was not replayed is as the even phase: of each instruction as
  * many more as were executed, with the thread cycles that one took, and of time as many more as of
- * thread cycles.
+ * thread cycles. What comes right behind groups that were left out counts for nothing: caches are
+ * colder there than they were in the launch.
  *
  * How far that may be off follows from the replay, too. What is neither the first wave nor the end
  * is cut into slices of equally many instructions. Their paces differ; the mean of all is off by
@@ -22,7 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES_LEAST = 4 };
+enum {
+    BATCHES_LEAST = 4,
+    PART_DOUBT = 20, /* other parts of the device may be quicker or slower by one in so many */
+};
 
 #define AT(id) offsetof(struct zs_gpu_timing, id)
 /* What grows as time does: the first WITH_TIME of them; the others as what pipes do. */
@@ -202,17 +206,17 @@ struct scale {
     const uint64_t *executions; /* NULL: not known */
     double parts;               /* so many did what was replayed, each with groups of its own */
     double left_all;            /* instructions that these did not, as a part of those replayed */
-    double all, left, basis;    /* thread cycles: replayed; of the rest; of the basis */
+    double left, basis;         /* thread cycles: of the rest; of the basis */
     double work_left, work;     /* ... in which pipes worked */
     double cycles;              /* of the basis */
     double access_left[KINDS], access[KINDS]; /* by kind: of the rest; of the basis */
-    double stores_left, stores; /* lookups by stores: of the rest; of all that was replayed */
+    double stores_all, stores; /* lookups by stores: of the launch; of all that was replayed */
 };
 
 static struct zs_timing_tally tally_of(const struct zs_timing_machine *m, size_t inst)
 {
     struct zs_timing_tally sum = {0};
-    for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++) {
+    for (uint32_t p = 0; p < ZS_TIMING_JOIN; p++) {
         const struct zs_timing_tally *t = m->phases[p].tallies ? &m->phases[p].tallies[inst] : &sum;
         if (t == &sum)
             continue;
@@ -226,7 +230,7 @@ static struct zs_timing_tally tally_of(const struct zs_timing_machine *m, size_t
 static uint64_t access_of(const struct zs_timing_machine *m, size_t at)
 {
     uint64_t sum = 0;
-    for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
+    for (uint32_t p = 0; p < ZS_TIMING_JOIN; p++)
         sum += m->phases[p].accesses ? m->phases[p].accesses[at] : 0;
     return sum;
 }
@@ -276,8 +280,6 @@ static void measure(struct scale *s, size_t inst)
     double times = times_left(s, inst), work = (double)t.stalls[ZS_TIMING_ACTIVE];
     double lookups = 0, seen = 0;
     bool even = is_even(m, inst) || !m->phases[ZS_TIMING_EVEN].cycles;
-    struct zs_timing_tally replayed = tally_of(m, inst);
-    s->all += sum_of(&replayed);
     s->left += times * sum_of(&t);
     s->work_left += times * work;
     s->basis += even ? sum_of(&t) : 0;
@@ -293,10 +295,14 @@ static void measure(struct scale *s, size_t inst)
     uint32_t kind = m->stores[inst] ? OF_STORES : OF_LOADS;
     s->access_left[kind] += times * lookups;
     s->access[kind] += even ? lookups : 0;
-    for (uint32_t k = 0; k < 2; k++)
-        seen += (double)access_of(m, inst * ZS_GPU_ACCESSES + kinds[OF_L3][k]);
-    s->stores += m->stores[inst] ? seen : 0;
-    s->stores_left += m->stores[inst] ? (s->parts - 1) * seen + times * lookups : 0;
+    for (uint32_t k = 0; k < 2 && m->stores[inst]; k++) {
+        size_t at = inst * ZS_GPU_ACCESSES + kinds[OF_L3][k];
+        seen += (double)access_of(m, at);
+        s->stores += (double)access_of(m, at);
+        if (m->phases[ZS_TIMING_JOIN].accesses)
+            s->stores += (double)m->phases[ZS_TIMING_JOIN].accesses[at];
+    }
+    s->stores_all += m->stores[inst] ? s->parts * seen + times * lookups : 0;
 }
 
 static double part_of(double of, double all)
@@ -309,7 +315,7 @@ static void grow(const struct scale *s, struct zs_gpu_timing *t, size_t offset_B
 {
     const struct zs_timing_machine *m = s->m;
     double all = 0;
-    for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
+    for (uint32_t p = 0; p < ZS_TIMING_JOIN; p++)
         all += total_of(&m->phases[p].totals, offset_B);
     bool even = m->phases[ZS_TIMING_EVEN].cycles;
     double basis = even ? total_of(&m->phases[ZS_TIMING_EVEN].totals, offset_B) : all;
@@ -321,7 +327,7 @@ static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing
     const struct zs_timing_machine *m = s->m;
     double with_time = part_of(s->left, s->basis) * pace,
            with_work = part_of(s->work_left, s->work);
-    double with_stores = part_of(s->stores_left, s->stores);
+    double with_stores = part_of(s->stores_all, s->stores);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_work); i++)
         grow(s, t, by_work[i], i < WITH_TIME ? with_time : with_work);
     for (size_t i = 0; i < ZS_ARRAY_LEN(by_messages); i++) {
@@ -332,7 +338,7 @@ static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing
         double all = 0;
         for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
             all += total_of(&m->phases[p].totals, by_stores[i]);
-        *zs_timing_total_at(t, by_stores[i]) = rounded(all * (1 + with_stores));
+        *zs_timing_total_at(t, by_stores[i]) = rounded(all * with_stores);
     }
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count * m->part->share);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded);
@@ -344,7 +350,7 @@ static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing
 static void fill_due(const struct scale *s, size_t inst, double times, uint64_t *n)
 {
     double due = 0, basis = 0, missed = (double)n[ZS_GPU_ACCESS_l3_misses];
-    for (uint32_t p = 0; p < ZS_TIMING_PHASES; p++)
+    for (uint32_t p = 0; p < ZS_TIMING_JOIN; p++)
         due += s->m->phases[p].due ? s->m->phases[p].due[inst] : 0;
     basis = is_even(s->m, inst) ? s->m->phases[ZS_TIMING_EVEN].due[inst] : due;
     due = s->parts * due + times * basis;
@@ -417,7 +423,7 @@ static void fill_written(const struct scale *s, uint64_t dirty, struct zs_gpu_ti
     for (size_t i = 0; i < ZS_ARRAY_LEN(banks); i++)
         left += (double)*banks[i];
     bool flushed = s->m->params->l3_flushed;
-    double grown = 1 + part_of(s->stores_left, s->stores);
+    double grown = part_of(s->stores_all, s->stores);
     double lines = flushed ? left : left + (double)dirty * grown;
     double taken_in = lines + (double)t->memory_read_sectors;
     if (room <= 0 || taken_in <= room)
@@ -440,15 +446,21 @@ static double late_pace(const struct zs_timing_machine *m)
     return all > 0 ? pace_of(m->slices + half, m->slice_count - half) / all : 1;
 }
 
-/* Of a part of the device: its groups may have more or less to do than others; other parts may have
- * been quicker or slower by one in PART_DOUBT; and who waits for lines that several want was drawn.
- */
-static double doubt_of_part(const struct zs_timing_machine *m, double thread_cycles)
+/* What was executed nowhere else counts, after all. Instructions that do. */
+static uint64_t keep_joined(struct zs_timing_machine *m)
 {
-    enum { PART_DOUBT = 16, TURNS = 8 };
-    const struct zs_timing_hierarchy *h = &m->hierarchy;
-    double drawn = (double)h->turns * (h->memory_latency + h->beyond_latency);
-    return m->part->spread + 1.0 / PART_DOUBT + ZS_MIN(part_of(drawn, thread_cycles), 1) / TURNS;
+    struct zs_timing_phase *head = &m->phases[ZS_TIMING_HEAD], *join = &m->phases[ZS_TIMING_JOIN];
+    uint64_t seen = 0;
+    for (size_t i = 0; i < m->code->op_count; i++) {
+        if (join->tallies && !tally_of(m, i).issues && join->tallies[i].issues) {
+            head->tallies[i] = join->tallies[i];
+            memcpy(head->accesses + i * ZS_GPU_ACCESSES, join->accesses + i * ZS_GPU_ACCESSES,
+                   ZS_GPU_ACCESSES * sizeof(*head->accesses));
+            head->due[i] = join->due[i];
+        }
+        seen += tally_of(m, i).issues;
+    }
+    return seen;
 }
 
 static int conclude(struct zs_timing_machine *m, uint64_t instructions, const uint64_t *executions,
@@ -457,7 +469,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     uint64_t cycles = 0;
     settle(m, ZS_MAX(m->now, m->drained));
     uint64_t dirty = zs_timing_hierarchy_flush(&m->hierarchy);
-    for (uint32_t i = 0; i < ZS_TIMING_PHASES; i++)
+    for (uint32_t i = 0; i < ZS_TIMING_JOIN; i++)
         cycles += m->phases[i].cycles;
     uint64_t even = m->phases[ZS_TIMING_EVEN].cycles;
     bool in_part = m->in_part || m->part->share > 1;
@@ -465,8 +477,9 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
                       .executions = in_part ? executions : NULL,
                       .parts = m->part->times,
                       .cycles = (double)(even ? even : cycles)};
+    uint64_t seen = keep_joined(m);
     if (in_part && instructions > m->issues)
-        s.left_all = (double)instructions / (double)ZS_MAX(m->issues, UINT64_C(1)) - s.parts;
+        s.left_all = (double)instructions / (double)ZS_MAX(seen, UINT64_C(1)) - s.parts;
     for (size_t i = 0; i < m->code->op_count; i++)
         measure(&s, i);
     double pace = late_pace(m), share = m->part->share;
@@ -476,7 +489,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     t->cycles = m->params->launch_cycles + rounded((double)cycles + time_left);
     /* a hundredth is not promised, however even it was */
     double doubt = m->in_part ? time_left * doubt_of(m) : 0;
-    doubt = m->part->share > 1 ? doubt + doubt_of_part(m, s.all) * (double)t->cycles
+    doubt = m->part->share > 1 ? doubt + (m->part->spread + 1.0 / PART_DOUBT) * (double)t->cycles
             : s.left > 0       ? ZS_MAX(doubt, (double)t->cycles / 100)
                                : 0;
     t->doubt = ZS_MIN(rounded(doubt), t->cycles);
@@ -484,7 +497,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     int error = fill_stalls(&s, t);
     if (in_part)
         fill_written(&s, dirty, t);
-    zs_timing_find_limits(m, cycles, t);
+    zs_timing_find_limits(m, cycles + m->phases[ZS_TIMING_JOIN].cycles, t);
     return error;
 }
 

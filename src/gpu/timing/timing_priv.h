@@ -184,10 +184,11 @@ struct zs_timing_stream {
 /* ---- part.c ------------------------------------------------------------------------------------
  */
 
-/* How often a line is touched: by all groups that were recorded, by those of the part. */
+/* How often a line is touched when it is touched first: by all groups that were recorded, by those
+ * of the part. */
 struct zs_timing_shared {
     uint64_t line; /* 0: none */
-    uint32_t all, own;
+    uint32_t when, all, own;
 };
 
 struct zs_timing_part {
@@ -198,6 +199,8 @@ struct zs_timing_part {
     double spread;                      /* parts have so much more or less to do than the mean */
     struct zs_timing_shared *lines;
     uint32_t line_mask, line_count;
+    uint64_t *banks;        /* of L3: touches of all, of the part */
+    uint32_t wave, longest; /* groups that the device holds; words of the longest stream */
 };
 
 struct zs_timing_trace {
@@ -230,6 +233,17 @@ struct zs_timing_subslice {
     uint64_t port_free, sampler_free; /* cycles */
 };
 
+/* All slices are one cache: lines are spread over them. */
+static inline uint32_t zs_timing_slice_of(uint32_t slices, uint64_t line)
+{
+    return slices == 1 ? 0 : (uint32_t)(line ^ line >> 9) % slices;
+}
+
+static inline uint32_t zs_timing_bank_of(uint32_t mask, uint64_t line)
+{
+    return (uint32_t)(line ^ line >> 6) & mask;
+}
+
 enum { ZS_TIMING_BANKS = 4 };       /* of L3 that totals tell apart */
 enum { ZS_TIMING_COST_UNIT = 256 }; /* of costs: parts of a cycle */
 
@@ -261,8 +275,7 @@ struct zs_timing_hierarchy {
     /* not yet in the totals: lookups of L3 (reads, writes, by bank), lines read and written back */
     uint64_t lookups[2], bank_lookups[ZS_TIMING_BANKS], reads[ZS_TIMING_BANKS],
         writes[ZS_TIMING_BANKS];
-    uint64_t now;   /* when the message was sent */
-    uint64_t turns; /* messages for lines that others touch, too, and that L3 does not have */
+    uint64_t now; /* when the message was sent */
 };
 
 struct zs_timing_request {
