@@ -238,8 +238,9 @@ static int failed(struct zs_buf *why, const char *what, const char *text)
 }
 
 /* Variables become values, what seldom gone ways alone want is computed there, what is the same is
- * computed once. (`sink` moves gathers over stores: they are functions until then.) */
-static const char passes[] = "function(sroa,early-cse,simplifycfg,sink),always-inline,"
+ * computed once. (`sink` moves gathers over stores: they are functions until then. What such ways
+ * make again is the same as what nobody wants any more: `adce` comes before `early-cse`.) */
+static const char passes[] = "function(sroa,adce,early-cse,simplifycfg,sink),always-inline,"
                              "function(sroa,early-cse,instcombine,loop-mssa(licm),simplifycfg)";
 
 enum file { ASSEMBLY_FILE, OBJECT_FILE }; /* as LLVM numbers them */

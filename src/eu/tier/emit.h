@@ -59,6 +59,12 @@ struct zs_eu_emit_rise {
     uint8_t partly; /* only in lanes that run, of which the first is this channel + 1; 0: in all */
     uint32_t factor;
     unsigned first, condition, root; /* values: an element, i1, a vector */
+    uint8_t step_count; /* how it is made of the root; more than there are: not known */
+    struct zs_eu_emit_rise_step {
+        char how[5]; /* as LLVM calls it */
+        uint8_t bits;
+        unsigned value; /* that all lanes have alike */
+    } steps[6];
 };
 
 struct zs_eu_emit {
@@ -187,6 +193,8 @@ struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vec
                                               unsigned size_B, unsigned lanes);
 /* i1: it rises by so much; UINT32_MAX: never. */
 unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step);
+/* The vector there is made again, on a way that is seldom gone: others need not make it then. */
+void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes);
 /* i1: all lanes of a vector are at first + step * lane; first: in all lanes. */
 unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
                            unsigned lanes, unsigned step);

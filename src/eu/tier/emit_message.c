@@ -386,6 +386,7 @@ static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
 {
     unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e), first[4], ok = UINT32_MAX;
     uint32_t all = m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1;
+    unsigned size_B = address_bits(m) / 8;
 
     if (!all_on(m) && !is_masked(m))
         ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value, all);
@@ -399,6 +400,8 @@ static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
         move_row(e, m, g, first[g]);
     LINE("br label %%l%u", ready);
     zs_eu_emit_put_label(e, other);
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        zs_eu_emit_rise_again(e, m->address_at + g * m->n * size_B, size_B, m->n);
 }
 
 static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)

@@ -7,6 +7,8 @@
  */
 #include "eu/tier/emit.h"
 
+#include <string.h>
+
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 
 enum { NONE = UINT32_MAX };
@@ -78,6 +80,16 @@ static struct zs_eu_emit_rise source_of(struct zs_eu_emit *e, const struct zs_eu
     return ret;
 }
 
+static void add_step(struct zs_eu_emit_rise *r, const char *how, unsigned bits, unsigned value)
+{
+    struct zs_eu_emit_rise_step step = {.bits = (uint8_t)bits, .value = value};
+
+    memcpy(step.how, how, strlen(how));
+    if (r->step_count < ZS_ARRAY_LEN(r->steps))
+        r->steps[r->step_count] = step;
+    r->step_count = (uint8_t)ZS_MIN(r->step_count + 1u, ZS_ARRAY_LEN(r->steps) + 1);
+}
+
 static bool add(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, const struct zs_eu_emit_rise *b,
                 const char *how, unsigned bits)
 {
@@ -86,8 +98,10 @@ static bool add(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, const struct zs
 
     if (b->root != NONE && (a->root != NONE || *how == 's'))
         return false;
+    unsigned value = b->root != NONE ? a->first : b->first;
     if (b->root != NONE)
         *a = *b;
+    add_step(a, how, bits, value);
     a->first = first;
     a->condition = condition;
     return true;
@@ -102,6 +116,7 @@ static bool shift(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_
     if (!(op->cls >> 1 & 1) || !by || *by >= 8)
         return false;
     a->first = VALUE("shl i%u %%v%u, %u", bits, a->first, *by);
+    add_step(a, "shl", bits, VALUE("add i%u 0, %u", bits, *by));
     a->factor <<= *by;
     return a->factor <= UINT16_MAX;
 }
@@ -119,6 +134,7 @@ static bool extend(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, unsigned fro
         a->condition = both(e, a->condition,
                             VALUE("icmp %s i%u %%v%u, %llu", is_signed ? "sle" : "ule", from,
                                   a->first, (unsigned long long)(limit - most)));
+    add_step(a, is_signed ? "sext" : "zext", to, NONE);
     a->first = VALUE("%s i%u %%v%u to i%u", is_signed ? "sext" : "zext", from, a->first, to);
     return true;
 }
@@ -219,6 +235,27 @@ void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *ris
 {
     if (e->rise_count < ZS_ARRAY_LEN(e->rises))
         e->rises[e->rise_count++] = *rise;
+}
+
+void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
+{
+    const struct zs_eu_emit_rise *known = zs_eu_emit_rise_at(e, at, size_B, lanes);
+
+    if (!known || known->partly || known->step_count > ZS_ARRAY_LEN(known->steps))
+        return;
+    const struct zs_eu_emit_rise r = *known; /* writing forgets it */
+    unsigned v = r.root, bits = 8u * r.root_B;
+    for (unsigned i = 0; i < r.step_count; i++) {
+        const struct zs_eu_emit_rise_step *s = &r.steps[i];
+        if (s->value == NONE)
+            v = VALUE("%s <%u x i%u> %%v%u to <%u x i%u>", s->how, lanes, bits, v, lanes, s->bits);
+        else
+            v = VALUE("%s <%u x i%u> %%v%u, %%v%u", s->how, lanes, s->bits, v,
+                      zs_eu_emit_splat(e, s->value, s->bits / 8, lanes));
+        bits = s->bits;
+    }
+    zs_eu_emit_write(e, at, size_B, lanes, v);
+    zs_eu_emit_rise_add(e, &r);
 }
 
 unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
