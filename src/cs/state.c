@@ -197,7 +197,7 @@ int zs_cs_gpgpu_walker(struct zs_cs *cs, const uint32_t *dw, uint32_t count, str
 }
 
 /* POSTSYNC_DATA: an immediate, or when the walk began and ended: the context's and the global
- * clock. */
+ * clock. Who sees that the context's end is there reads the others: it is stored last. */
 static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, bool is_part,
                             const struct zs_cs_ran *ran, struct zs_diag *diag)
 {
@@ -207,12 +207,15 @@ static int walker_post_sync(struct zs_cs *cs, const uint32_t *dw, bool is_part,
     if ((dw[0] & 3) != 3)
         return 0;
     const uint64_t times[4] = {ran->start_ticks, ran->start_ticks, ran->end_ticks, ran->end_ticks};
+    static const uint8_t order[4] = {0, 1, 3, 2};
     int error = 0;
     if (is_part) /* those of tiles stand side by side, whatever the register says */
         to += cs->registers[ZS_CS_PARTITION / 4] * (cs->params.is_xe2 ? 32ull : 16ull);
-    for (uint32_t i = 0; i < 4 && !error; i++)
+    for (uint32_t k = 0; k < 4 && !error; k++) {
+        uint32_t i = order[k];
         error = cs->params.is_xe2 ? zs_cs_store64(cs, to + i * 8, times[i], diag)
                                   : zs_cs_store32(cs, to + i * 4, (uint32_t)times[i], diag);
+    }
     return error;
 }
 

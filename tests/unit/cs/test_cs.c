@@ -14,6 +14,7 @@ struct machine {
     struct zs_cs *cs;
     uint32_t memory[SIZE_B / 4];
     uint64_t ticks;
+    uint64_t written_va; /* what was asked for last */
     uint32_t walks, pauses, pauses_max;
     struct zs_cs_walk walk;
     uint8_t payload[256];
@@ -24,6 +25,8 @@ static uint8_t *memory(void *ctx, uint64_t gpu_va, uint64_t size_B, bool is_writ
     struct machine *m = ctx;
     if (gpu_va < BASE || gpu_va > BASE + SIZE_B || size_B > BASE + SIZE_B - gpu_va)
         return NULL;
+    if (is_write)
+        m->written_va = gpu_va;
     return (uint8_t *)m->memory + (gpu_va - BASE);
 }
 
@@ -458,6 +461,7 @@ static void compute_walker(void **state)
     assert_int_equal(data(m, 4), 1000);
     assert_int_equal(data(m, 8), 1050);
     assert_int_equal(data(m, 12), 1050);
+    assert_int_equal(m->written_va, DATA + 8); /* what drivers poll, behind what they read then */
     machine_free(m);
 }
 
@@ -587,6 +591,7 @@ static void partitions_of_xe2(void **state)
     assert_int_equal(m->walk.groups[0], 3);
     for (uint32_t k = 0; k < 16; k++)
         assert_int_equal(data(m, k * 4) >= 1000, k >= 8 && k % 2 == 0);
+    assert_int_equal(m->written_va, DATA + 32 + 16);
     machine_free(m);
 }
 
