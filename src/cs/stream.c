@@ -373,6 +373,13 @@ int zs_cs_batch_start(struct zs_cs *cs, const uint32_t *dw, uint32_t count, stru
     return 0;
 }
 
+/* What follows begins no earlier than now. */
+static void catch_up(struct zs_cs *cs)
+{
+    uint64_t now = cs->ops->ticks(cs->ctx);
+    cs->ticks = ZS_MAX(cs->ticks, now);
+}
+
 int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, struct zs_diag *diag)
 {
     uint32_t how = zs_cs_bits(dw[0], 14, 12), value = 0;
@@ -382,12 +389,14 @@ int zs_cs_semaphore_wait(struct zs_cs *cs, const uint32_t *dw, uint32_t count, s
         return zs_cs_refuse(cs, dw, count, diag);
     for (uint32_t turn = 0;; turn++) {
         int error = zs_cs_load32(cs, at_va, &value, diag);
-        if (error || zs_cs_compares(how, value, dw[1]))
+        if (error)
             return error;
+        catch_up(cs); /* it may have been signalled just before it is looked at */
+        if (zs_cs_compares(how, value, dw[1]))
+            return 0;
         if (!cs->ops->pause(cs->ctx, turn))
             return zs_cs_fail(cs, diag, -ECANCELED,
                               "MI_SEMAPHORE_WAIT: it is not waited for any more");
-        cs->ticks = cs->ops->ticks(cs->ctx);
     }
 }
 
@@ -521,7 +530,7 @@ int zs_cs_run(struct zs_cs *cs, uint64_t batch_va, struct zs_diag *diag)
     cs->depth = 0;
     cs->phase++;
     cs->ended = cs->is_off = false;
-    cs->ticks = ZS_MAX(cs->ticks, cs->ops->ticks(cs->ctx));
+    catch_up(cs);
     for (uint32_t i = 1; !cs->ended; i++) {
         int error = step(cs, diag);
         if (error)

@@ -13,8 +13,8 @@ enum { BASE = 0x100000, SIZE_B = 64 << 10, DATA = BASE + 0x8000 };
 struct machine {
     struct zs_cs *cs;
     uint32_t memory[SIZE_B / 4];
-    uint64_t ticks;
-    uint64_t written_va; /* what was asked for last */
+    uint64_t ticks, ticks_step; /* it goes on when it is asked for */
+    uint64_t written_va;        /* what was asked for last */
     uint32_t walks, pauses, pauses_max;
     struct zs_cs_walk walk;
     uint8_t payload[256];
@@ -32,7 +32,8 @@ static uint8_t *memory(void *ctx, uint64_t gpu_va, uint64_t size_B, bool is_writ
 
 static uint64_t ticks(void *ctx)
 {
-    return ((struct machine *)ctx)->ticks;
+    struct machine *m = ctx;
+    return m->ticks += m->ticks_step;
 }
 
 static int walk(void *ctx, const struct zs_cs_walk *w, struct zs_cs_ran *ret, struct zs_diag *diag)
@@ -210,6 +211,16 @@ static void semaphores(void **state)
     assert_int_equal(m->pauses, 4);
     const uint32_t never[] = {MI(0x1cu, 2) | 1u << 15 | 4u << 12, 8, DATA, 0, END};
     assert_int_equal(RUN(m, never, &diag), -ECANCELED);
+    /* signalled while nobody looks: what is behind begins after that all the same */
+    const uint32_t wait[] = {MI(0x1cu, 2) | 1u << 15 | 4u << 12, 7, DATA, 0};
+    const uint32_t time[] = {0x7a000004, 3u << 14, DATA + 8, 0, 0, 0, END};
+    uint32_t late[15];
+    memcpy(late, wait, sizeof(wait));
+    memcpy(late + 4, wait, sizeof(wait));
+    memcpy(late + 8, time, sizeof(time));
+    m->ticks_step = 500; /* from 1000: the batch, two waits */
+    assert_int_equal(RUN(m, late, &diag), 0);
+    assert_int_equal(data(m, 8), 2500);
     machine_free(m);
 }
 
