@@ -227,7 +227,6 @@ OFF = {
         'one_chain': ['gain'],
         'multiply': ['first'],  # 64-bit addresses keep the pipe of integers busier than loads the ports
         'gelu': ['gain'],
-        'lengths': ['gain'],  # all threads are there at once, and the longest is as long when sorted
         'neighbours': ['first'],  # mended it gains 8 %: L1 has most of them
         'boxes': ['first'],  # as multiply
         'summed': ['first'], 'clean_adds': ['first'],  # it has few threads, too; latency
