@@ -73,11 +73,15 @@ static inline void fill_shared(const struct zs_gpu_run *run, uint8_t *grf)
     copy_registers(grf + grf_B + run->kernel->per_thread_B, run->payload, run->kernel->inline_B);
 }
 
-/* Unique among the live threads of the launch. */
+/* Unique among the live threads of the launch. Where two EUs go in step, which of them it is has
+ * bit 5 (see sr0_number), and code that calls functions asks: that depends on the thread alone. */
 static inline uint32_t thread_number(const struct zs_gpu_run *run, const struct zs_gpu_group *group,
                                      uint32_t thread)
 {
-    return group->place * run->threads_per_group + thread;
+    uint32_t number = group->place * run->numbers_per_group + thread;
+    return run->device->model->has_fused_eus
+               ? (number & ~63u) | (number >> 1 & 31) | (number & 1) << 5
+               : number;
 }
 
 /* The low bits of a number at the places of a mask's bits. */

@@ -67,6 +67,7 @@ struct zs_gpu_model {
      * in the bits of sr0_number from the lowest on, fftid_bits of them. */
     bool loads_payload;
     uint32_t sr0_number;
+    bool has_fused_eus;  /* two that go in step: bit 5 of the number */
     uint32_t msg0_shift; /* from Xe2 on msg0 has the number without so many bits; 0: nothing */
     /* Xe3: the number is tid + tid_count * (engine + 8 * msg0), with tid in bits 3:0 of sr0.0 and
      * the engine in 6:4. 0: as above */

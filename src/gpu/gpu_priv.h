@@ -369,7 +369,8 @@ struct zs_gpu_run {
     struct zs_port_gap *gaps; /* in it, owned; the kernel checks_local */
     uint32_t gap_count;
     uint32_t places; /* groups that may be resident, over all workers */
-    uint32_t slots;  /* their EU threads */
+    uint32_t numbers_per_group;
+    uint32_t slots; /* numbers of their EU threads */
     uint32_t workers_max;
     uint32_t groups_per_worker;                            /* at most */
     uint64_t shared_places[ZS_GPU_SHARED_PLACES_MAX / 64]; /* a bit for each that is taken */

@@ -44,6 +44,14 @@ static uint32_t scratch_size_B(const struct zs_gpu_kernel *kernel)
     return wanted_B ? size_B : 0;
 }
 
+/* Numbers of threads come by so many: the lowest bit is the highest of them (thread_number()). */
+enum { FUSED_NUMBERS = 64 };
+
+static uint32_t numbers_per_group(const struct zs_gpu_model *model, uint32_t threads_per_group)
+{
+    return threads_per_group + (model->has_fused_eus ? threads_per_group & 1 : 0);
+}
+
 uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t threads_per_group)
 {
     uint32_t scratch_B = scratch_size_B(kernel);
@@ -52,7 +60,9 @@ uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t t
         slots = ZS_MIN(slots, UINT64_C(1) << kernel->device->model->fftid_bits);
     if (scratch_B) /* one more for the slot that stays unused */
         slots = ZS_MIN(slots, UINT32_MAX / scratch_B - 1ull);
-    return slots / threads_per_group;
+    if (kernel->device->model->has_fused_eus)
+        slots &= ~(FUSED_NUMBERS - 1ull);
+    return slots / numbers_per_group(kernel->device->model, threads_per_group);
 }
 
 /*
@@ -90,7 +100,9 @@ static int choose_workers(struct zs_gpu_run *run)
     run->workers_max = (uint32_t)workers;
     run->groups_per_worker = (uint32_t)per_worker;
     run->places = (uint32_t)places;
-    run->slots = run->places * run->threads_per_group;
+    run->numbers_per_group = numbers_per_group(model, run->threads_per_group);
+    run->slots = (uint32_t)zs_align_up(run->places * run->numbers_per_group,
+                                       model->has_fused_eus ? FUSED_NUMBERS : 1);
     run->job.helpers_max = run->workers_max - 1;
     return 0;
 }

@@ -1,4 +1,5 @@
-"""Kernels of the suite by the interpreter and by compiled code: the same bits, the same counts.
+"""Kernels of the suite by the interpreter and by compiled code: the same bits, the same counts; of one kernel in each
+of several runs, wherever their threads may be.
 
 usage: test_compiled.py SUITE GROUP FILE native|spirv VARIANT [KERNEL]
 """
@@ -20,12 +21,13 @@ def digests(mode, path):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        both = [digests(mode, os.path.join(folder, mode)) for mode in ('interpreter', 'compiled')]
-    assert both[0] and len(both[0]) == len(both[1]), [len(lines) for lines in both]
-    unlike = [(a, b) for a, b in zip(*both) if a != b]
-    for a, b in unlike:
-        print('interpreted', a, '\ncompiled   ', b)
-    print(len(both[0]), 'launches compared,', len(unlike), 'differ')
+        modes = ('interpreter', 'compiled') * (4 if sys.argv[6:] else 1)
+        runs = [digests(mode, os.path.join(folder, mode)) for mode in modes]
+    assert runs[0] and len({len(lines) for lines in runs}) == 1, [len(lines) for lines in runs]
+    unlike = [lines for lines in zip(*runs) if len(set(lines)) > 1]
+    for lines in unlike:
+        print(*map(' '.join, zip(modes, lines)), sep='\n')
+    print(len(runs[0]), 'launches compared,', len(unlike), 'differ')
     return 1 if unlike else 0
 
 
