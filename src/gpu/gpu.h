@@ -512,6 +512,7 @@ enum zs_gpu_finding_kind {
     ZS_GPU_FINDING_SUB_GROUP, /* ... of the sub-group */
     ZS_GPU_FINDING_UNWAITED,  /* an asynchronous copy that its work-item does not wait for */
     ZS_GPU_FINDING_NO_EVENT,  /* a wait without a copy */
+    ZS_GPU_FINDING_UNALIGNED, /* an address that the message cannot have */
     ZS_GPU_FINDING_UNDEFINED, /* a value that nobody gave decides something */
     ZS_GPU_FINDING_LOST,      /* a limit was met: text says which */
 };

@@ -700,8 +700,38 @@ static void touch_row(struct access *a, const struct zs_port_row *row)
     }
 }
 
+/* Messages of bytes take any address, and the load/store cache but for atomics. */
+static uint32_t alignment_of(const struct zs_port_message *m, bool is_atomic)
+{
+    bool by_dwords =
+        m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ||
+        (m->channels && (m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_ADDRESSES));
+    bool is_typed = m->shape == ZS_PORT_SHAPE_TYPED;
+    return by_dwords || (is_atomic && !is_typed) ? ZS_MIN(m->element_B, 4u) : 1;
+}
+
+static void tell_unaligned(struct access *a, const struct zs_port_access *p)
+{
+    struct zs_gpu_checks *c = a->at->c;
+    if (!(c->run->launch->flags & ZS_GPU_LAUNCH_STRICT) ||
+        !zs_check_is_new(c, a->inst, UINT32_MAX >> 4, 0))
+        return;
+    struct zs_gpu_finding f = {
+        .kind = ZS_GPU_FINDING_UNALIGNED,
+        .is_local = p->is_slm,
+        .gpu_va = p->address,
+        .site_count = 1,
+        .advice = "devices need what the pointer's type promises: read parts by vload or as char"};
+    zs_check_site(c->run, a->at->group->index, a->at->number, a->inst, (int)a->lane, &f.site[0]);
+    f.site[0].is_write = a->record->is_write;
+    f.site[0].is_atomic = a->record->is_atomic;
+    f.site[0].size_B = p->size_B;
+    zs_check_tell(c, &f);
+}
+
 static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces)
 {
+    const uint64_t below = alignment_of(a->m, a->record->is_atomic) - 1;
     const struct zs_port *port = &a->at->w->port;
     uint32_t lane_before = UINT32_MAX;
     bool can_run = !a->only && !a->record->is_whole && !a->record->is_atomic;
@@ -721,6 +751,8 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         a->lane = a->only                      ? (uint32_t)__builtin_ctz(a->only)
                   : p->lane == ZS_PORT_NO_LANE ? 0
                                                : p->lane + a->chan_offset;
+        if (p->address & below)
+            tell_unaligned(a, p);
         enter_space(a, p->is_slm);
         uint64_t *first = run > 1 ? word_at(a, p->address) : NULL;
         if (first && touch_run(a, first, run)) {

@@ -28,12 +28,18 @@ static const char *access_of(const struct zs_gpu_site *site)
 static const char *finding_kind(const struct zs_gpu_finding *f)
 {
     static const char *const kinds[] = {
-        [ZS_GPU_FINDING_RACE] = "race",           [ZS_GPU_FINDING_DIVERGENT] = "sync",
-        [ZS_GPU_FINDING_DIFFERENT] = "sync",      [ZS_GPU_FINDING_COPY] = "sync",
-        [ZS_GPU_FINDING_GROUP] = "sync",          [ZS_GPU_FINDING_SUB_GROUP] = "sync",
-        [ZS_GPU_FINDING_UNWAITED] = "sync",       [ZS_GPU_FINDING_NO_EVENT] = "sync",
-        [ZS_GPU_FINDING_UNDEFINED] = "undefined", [ZS_GPU_FINDING_LOST] = "race"};
+        [ZS_GPU_FINDING_RACE] = "race",        [ZS_GPU_FINDING_DIVERGENT] = "sync",
+        [ZS_GPU_FINDING_DIFFERENT] = "sync",   [ZS_GPU_FINDING_COPY] = "sync",
+        [ZS_GPU_FINDING_GROUP] = "sync",       [ZS_GPU_FINDING_SUB_GROUP] = "sync",
+        [ZS_GPU_FINDING_UNWAITED] = "sync",    [ZS_GPU_FINDING_NO_EVENT] = "sync",
+        [ZS_GPU_FINDING_UNALIGNED] = "memory", [ZS_GPU_FINDING_UNDEFINED] = "undefined",
+        [ZS_GPU_FINDING_LOST] = "race"};
     return kinds[f->kind];
+}
+
+static bool has_access(const struct zs_gpu_finding *f)
+{
+    return f->kind == ZS_GPU_FINDING_RACE || f->kind == ZS_GPU_FINDING_UNALIGNED;
 }
 
 /* Of two commands. */
@@ -57,7 +63,7 @@ static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint3
         return;
     }
     zs_buf_puts(out, "\n  ");
-    if (f->kind == ZS_GPU_FINDING_RACE)
+    if (has_access(f))
         zs_buf_printf(out, "%s of %u bytes", access_of(s), s->size_B);
     else if (f->kind == ZS_GPU_FINDING_UNDEFINED)
         zs_buf_puts(out, i == 1 ? "read" : s->is_write ? "stored" : "used");
@@ -100,6 +106,7 @@ void zs_gpu_finding_print(const struct zs_gpu_finding *f, const char *const sour
             "work-items of a sub-group at different functions of the sub-group",
         [ZS_GPU_FINDING_UNWAITED] = "asynchronous copy that nobody waits for",
         [ZS_GPU_FINDING_NO_EVENT] = "wait for the event of no asynchronous copy",
+        [ZS_GPU_FINDING_UNALIGNED] = "access that is not aligned",
         [ZS_GPU_FINDING_UNDEFINED] = "undefined value",
         [ZS_GPU_FINDING_LOST] = "not all was checked",
     };
@@ -111,7 +118,7 @@ void zs_gpu_finding_print(const struct zs_gpu_finding *f, const char *const sour
     };
     zs_buf_printf(out, "%s%s%s%s", f->kernel[0] ? "kernel " : "", f->kernel,
                   f->kernel[0] ? ": " : "", names[f->kind]);
-    if (f->kind == ZS_GPU_FINDING_RACE)
+    if (has_access(f))
         zs_buf_printf(out, " in %s memory at %s0x%llx%s", f->is_local ? "local" : "global",
                       f->is_local ? "offset " : "", (unsigned long long)f->gpu_va, notes[f->note]);
     for (uint32_t i = 0; i < f->site_count; i++)
@@ -144,8 +151,7 @@ void zs_gpu_report_finding(const struct zs_gpu_finding *f, const char *const sou
     zs_gpu_report_head(out, finding_kind(f), f->note || f->kind == ZS_GPU_FINDING_LOST, f->kernel);
     for (uint32_t i = 0; i < f->site_count; i++)
         put_site(out, is_of_other_kernel(f, i) ? -1 : f->site[i].instruction_offset_B,
-                 f->kind == ZS_GPU_FINDING_RACE ? access_of(&f->site[i]) : "-", f->site[i].size_B,
-                 sources[i]);
+                 has_access(f) ? access_of(&f->site[i]) : "-", f->site[i].size_B, sources[i]);
 }
 
 void zs_gpu_report_fault(const struct zs_gpu_fault *fault, const char *source, struct zs_buf *out)

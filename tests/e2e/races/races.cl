@@ -52,6 +52,23 @@ __kernel void atomic_plain(ARGS)
         b[0] = a[0]; // second
 }
 
+/* Every int from the third on is two bytes behind its place. */
+__kernel void unaligned(ARGS)
+{
+    __global char *bytes = (__global char *)a;
+    b[GID] = *(__global int *)(bytes + GID * 6); // first
+}
+
+struct __attribute__((packed)) narrow {
+    short one;
+    int two;
+};
+
+__kernel void fine_packed(ARGS)
+{
+    b[GID] = ((__global struct narrow *)a)[GID].two + as_int(vload4(0, (__global char *)a + GID * 3 + 1));
+}
+
 /* The atomics are ordered among themselves, and that does not order the write. */
 __kernel void late_zero(ARGS)
 {

@@ -86,10 +86,22 @@ class Races(unittest.TestCase):
                 for line in LINES[kernel, 'barrier']:
                     self.assertIn(f'races.cl:{line}', r.stderr)
 
+    def test_unaligned(self):
+        """Told where accesses are looked at, of the kind that looks at addresses. Load/store cache messages take any address."""
+        found, _ = self.findings('unaligned', check='--check=memory,race')
+        self.assertEqual({(f['kind'], f['level']) for f in found}, {('memory', 'error')} if DEVICE == 'skl' else set())
+        if DEVICE == 'skl':
+            self.assertEqual({(s['access'], s['size'], int(s['source'].rsplit(':', 1)[1])) for f in found for s in f['sites']},
+                             {('read', 4, LINES['unaligned', 'first'][0])})
+            self.assertRegex(found[0]['text'],
+                             r'not aligned in global memory at 0x\w+[26ae]\n(.*\n)*.*work-item \(1, 0, 0\)(.*\n)*.* 6 bytes into host')
+        self.assertEqual(self.findings('unaligned')[0], [])
+        self.assertEqual(self.findings('fine_packed', check='--check=memory,race')[0], [])
+
     def test_silent(self):
         with open(SOURCE) as f:
             kernels = re.findall(r'void (fine_\w+)\(ARGS\)', f.read())
-        self.assertEqual(len(kernels), 15)
+        self.assertEqual(len(kernels), 16)
         notes = {'fine_same': 'the same value', 'fine_compare_loop': 'an atomic follows the read', 'fine_sub_group': 'in step'}
         for kernel in kernels:
             with self.subTest(kernel=kernel):
