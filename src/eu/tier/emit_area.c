@@ -191,7 +191,9 @@ static void store_areas(struct zs_eu_emit *e, unsigned first, unsigned end)
 
 void zs_eu_emit_look_again(struct zs_eu_emit *e, const struct zs_eu_send *send)
 {
-    unsigned slot = send->d.inst % ZS_PORT_CACHE;
+    const struct zs_port_message_row *row;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    unsigned slot = m ? m->cache_slot : send->d.inst % ZS_PORT_CACHE;
 
     store_areas(e, RANGES + 2 * slot, RANGES + 2 * slot + 2);
 }

@@ -7,6 +7,7 @@
 #include "compiler/host_code.h"
 #include "dataport/dataport.h"
 #include "encode.h"
+#include "eu/eu_priv.h"
 #include "eu/lower/show.h"
 #include "eu/tier/tier.h"
 #include "ref.h"
@@ -848,6 +849,63 @@ static void test_masked_neighbours(void **state)
         masked_neighbours(add_index[i]);
 }
 
+/* Qwords of addresses, and a loop that loads a dword by each. */
+static const char load_often[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                                 "L1:\n"
+                                 "(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 1:w\n"
+                                 "send (8|M0) r12:w r6 0xC 0x04146EFF\n"
+                                 "add (8|M0) r20.0<1>:d r20.0<8;8,1>:d r12.0<8;8,1>:d\n"
+                                 "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d 9:w\n"
+                                 "(W&f0.0) jmpi L1\n";
+
+static zs_eu_send_fn *sends_by;
+static unsigned sent;
+
+static enum zs_eu_status count_sent(struct zs_eu_thread *t, const struct zs_eu_send *send,
+                                    uint32_t lane_mask)
+{
+    sent++;
+    return sends_by(t, send, lane_mask);
+}
+
+/* The data port has a message of a loop once: compiled code knows what it found from then on. */
+static void test_range_found(void **state)
+{
+    static const struct zs_eu_tier_options all = {.keeps_state = true};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_port *port = calloc(1, sizeof(*port));
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 31 * 32};
+    struct zs_eu_program *programs[2] = {NULL};
+    uint32_t words[8] = {3, 1, 4, 1, 5, 9, 2, 6}, sums[8];
+
+    (void)state;
+    assert_true(t && port);
+    make_both(load_often, &params, &all, programs);
+    port->launch_range_count = 1;
+    port->launch_ranges[0] =
+        (struct zs_port_range){.start = (uintptr_t)words, .end = (uintptr_t)(words + 8)};
+    memset(t, 0, sizeof(*t));
+    zs_eu_thread_init(t, programs[1], UINT16_MAX);
+    for (uint64_t lane = 0; lane < 8; lane++) {
+        uint64_t at = (uintptr_t)words + 4 * lane;
+        memcpy(t->grf + 6 * 32 + 8 * lane, &at, sizeof(at));
+        sums[lane] = 9 * words[lane];
+    }
+    t->env = port;
+    sends_by = programs[1]->sends.items[0].send.exec;
+    programs[1]->sends.items[0].send.exec = count_sent;
+    sent = 0;
+    assert_int_equal(zs_eu_run(t, programs[1], 1000), ZS_EU_EOT);
+    assert_memory_equal(t->grf + 20 * 32, sums, sizeof(sums));
+    assert_int_equal(sent, 1);
+    zs_eu_program_destroy(programs[0]);
+    zs_eu_program_destroy(programs[1]);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(port);
+    free(t);
+}
+
 /* Each thread of a series stores its r0, which it has changed, where r1 says: of the second group,
  * whose r0.1 is one more. */
 static void test_series_r0(void **state)
@@ -944,7 +1002,7 @@ int main(void)
         cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_show),
         cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_barrier),
         cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
-        cmocka_unit_test(test_series_r0),
+        cmocka_unit_test(test_series_r0),     cmocka_unit_test(test_range_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
