@@ -9,6 +9,8 @@
  */
 #include "eu/tier/emit_message.h"
 
+#include <stdio.h>
+
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
@@ -67,21 +69,21 @@ static void size_if(struct zs_eu_emit *e, struct area *area, unsigned condition)
     area->size = VALUE("select i1 %%v%u, i64 %%v%u, i64 0", condition, area->size);
 }
 
-static struct area find_surface(struct zs_eu_emit *e, unsigned number)
+static struct area find_surface(struct zs_eu_emit *e, const char *surfaces, unsigned number)
 {
     uint64_t at_B = number / 4 * sizeof(struct zs_port_surface);
-    struct area area = {.base = FIELD("%surfaces", at_B, zs_port_surface, base, "i8*"),
-                        .size = FIELD("%surfaces", at_B, zs_port_surface, size_B, "i64")};
-    unsigned kind = FIELD("%surfaces", at_B, zs_port_surface, kind, "i32");
+    struct area area = {.base = FIELD(surfaces, at_B, zs_port_surface, base, "i8*"),
+                        .size = FIELD(surfaces, at_B, zs_port_surface, size_B, "i64")};
+    unsigned kind = FIELD(surfaces, at_B, zs_port_surface, kind, "i32");
 
     if (number & SMALL) {
-        unsigned pad = FIELD("%surfaces", at_B, zs_port_surface, pad_B, "i32");
+        unsigned pad = FIELD(surfaces, at_B, zs_port_surface, pad_B, "i32");
         pad = VALUE("zext i32 %%v%u to i64", pad);
         area.size = VALUE("sub i64 %%v%u, %%v%u", area.size, pad);
     }
     size_if(e, &area, VALUE("icmp eq i32 %%v%u, %d", kind, (int)ZS_PORT_SURFACE_BUFFER));
     if (number & WRITES) {
-        unsigned closed = FIELD("%surfaces", at_B, zs_port_surface, read_only, "i8");
+        unsigned closed = FIELD(surfaces, at_B, zs_port_surface, read_only, "i8");
         size_if(e, &area, VALUE("icmp eq i8 %%v%u, 0", closed));
     }
     return area;
@@ -139,25 +141,52 @@ static struct area find_other(struct zs_eu_emit *e, unsigned number)
     return area;
 }
 
-static struct area find(struct zs_eu_emit *e, unsigned number)
+static struct area unless_tracked(struct zs_eu_emit *e, struct area area)
 {
     unsigned flags = FIELD("%port", 0, zs_port, flags, "i32");
-    struct area area = number < RANGES    ? find_surface(e, number)
-                       : is_range(number) ? find_range(e, number)
-                                          : find_other(e, number);
 
     flags = VALUE("and i32 %%v%u, %u", flags, ZS_PORT_TRACK_WRITES);
     size_if(e, &area, VALUE("icmp eq i32 %%v%u, 0", flags));
     return area;
 }
 
+static struct area find(struct zs_eu_emit *e, unsigned number)
+{
+    return unless_tracked(e, number < RANGES    ? find_surface(e, "%surfaces", number)
+                             : is_range(number) ? find_range(e, number)
+                                                : find_other(e, number));
+}
+
+/* Of a message whose surface a0 names: if there is one of that number. */
+static struct area find_named(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                              unsigned name)
+{
+    unsigned count = FIELD("%port", 0, zs_port, surface_count, "i32"), at;
+    char surface[16];
+
+    name = VALUE("lshr i32 %%v%u, %d", name, (int)ZS_EU_EMIT_NAME_SHIFT);
+    zs_eu_emit_need(e, m, VALUE("icmp ult i32 %%v%u, %%v%u", name, count));
+    at = VALUE("mul i32 %%v%u, %u", name, (unsigned)sizeof(struct zs_port_surface));
+    snprintf(surface, sizeof(surface), "%%v%u", FIELD("%port", 0, zs_port, surfaces, "i8*"));
+    at = VALUE("getelementptr i8, i8* %s, i32 %%v%u", surface, at);
+    snprintf(surface, sizeof(surface), "%%v%u", at);
+    return unless_tracked(e, find_surface(e, surface, area_of(m) - m->port->bti * 4u));
+}
+
 void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
-    unsigned number = area_of(m);
+    unsigned number = area_of(m), name = 0;
+    bool is_named = m->is_guess && m->port->space == ZS_PORT_SPACE_GLOBAL;
     struct area area;
 
-    e->area_used[number] = true;
-    if (e->waits) {
+    if (m->is_guess)
+        name = zs_eu_emit_word(e, ZS_EU_OFFSET(a0) + m->op->send->ex_desc_a0 * 4u);
+    if (m->is_guess && !is_named)
+        zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, %d", name, (int)ZS_EU_EMIT_SCRATCH_NAME));
+    e->area_used[number] |= !is_named;
+    if (is_named) {
+        area = find_named(e, m, name);
+    } else if (e->waits) {
         area = find(e, number);
     } else {
         area.base = VALUE("load i8*, i8** %%ab%u", number);

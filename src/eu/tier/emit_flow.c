@@ -547,6 +547,8 @@ void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
 
     if (d->has_base)
         zs_eu_emit_spill(e, (ZS_EU_OFFSET(s0) + d->base_s0 * 8u) / 32);
+    if (op->send->ex_desc_is_reg)
+        zs_eu_emit_spill(e, (ZS_EU_OFFSET(a0) + op->send->ex_desc_a0 * 4u) / 32);
     spill_bytes(e, d->src0_B, d->mlen * grf_B);
     spill_bytes(e, d->src1_B, d->xlen * grf_B);
     spill_bytes(e, d->dst_B, dst_B);
@@ -571,22 +573,35 @@ static void note_send(struct zs_eu_emit *e, const struct zs_eu_send_desc *d)
     zs_eu_emit_reads(e, grf + d->src1_B, d->xlen * grf_B);
 }
 
+/* Registers that it may read and write: whose memory it is alone may come from a0. */
+static bool is_extent_known(const struct zs_eu_emit *e, const struct zs_eu_program_send *send)
+{
+    const struct zs_eu_send_desc *d = &send->send.d;
+    struct zs_eu_send checked = send->send;
+    bool has_data = d->src1_B < ZS_EU_GRF_FILE_MAX_B;
+
+    if (send->desc_is_reg || d->gathers || d->src0_B >= ZS_EU_GRF_FILE_MAX_B)
+        return false;
+    if (!send->ex_desc_is_reg)
+        return has_data && d->dst_B < ZS_EU_GRF_FILE_MAX_B;
+    return !d->is_e64 && !d->eot && (has_data ? d->xlen_known : !d->xlen) &&
+           zs_eu_send_finish(e->p, &checked) >= 0;
+}
+
 /* false: nothing of the block runs behind it. */
 static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     const struct zs_eu_program_send *send = op->send;
     const struct zs_eu_send_desc *d = &send->send.d;
 
-    if (op->arg && !send->send.exec) {
+    if (op->arg && !send->send.exec && !send->desc_is_reg && !send->ex_desc_is_reg) {
         zs_eu_emit_follow(e);
         zs_eu_emit_store_current(e, index);
         zs_eu_emit_store_status(e, ZS_EU_EOT, index + 1);
         zs_eu_emit_stop(e);
         return false;
     }
-    if (send->desc_is_reg || send->ex_desc_is_reg || d->gathers ||
-        d->src0_B >= ZS_EU_GRF_FILE_MAX_B || d->src1_B >= ZS_EU_GRF_FILE_MAX_B ||
-        d->dst_B >= ZS_EU_GRF_FILE_MAX_B) {
+    if (!is_extent_known(e, send)) {
         zs_eu_emit_one(e, index);
         return true;
     }

@@ -453,7 +453,7 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_messa
         unsigned at = zs_eu_emit_read_one(e, m->address_at, 8);
         return VALUE("sub i64 %%v%u, %%v%u", at, m->start);
     }
-    if (m->port->space == ZS_PORT_SPACE_SCRATCH) {
+    if (m->port->shape == ZS_PORT_SHAPE_SCRATCH) {
         unsigned own = zs_eu_emit_read_one(e, m->address_at + 20, 4);
         own = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", own, ~0x3ff));
         own = VALUE("add i64 %%v%u, %u", own, m->port->block_offset_B);
@@ -514,7 +514,7 @@ static bool describe_area(struct zs_eu_emit_message *ret)
     if (m->space == ZS_PORT_SPACE_SLM)
         return m->bti == BTI_SLM;
     if (m->space == ZS_PORT_SPACE_SCRATCH)
-        return m->shape == ZS_PORT_SHAPE_SCRATCH;
+        return m->shape == ZS_PORT_SHAPE_SCRATCH || ret->is_guess;
     if (m->space == ZS_PORT_SPACE_PAYLOAD)
         return (m->bti == BTI_STATELESS || m->bti == BTI_NON_COHERENT) && !ret->writes;
     return m->space == ZS_PORT_SPACE_GLOBAL && m->bti < ZS_PORT_SURFACES_MAX;
@@ -604,11 +604,26 @@ static bool describe_lanes(const struct zs_eu_send_desc *d, struct zs_eu_emit_me
     return (m->lanes != 1 || ret->lanes == 1) && describe_area(ret);
 }
 
+bool zs_eu_emit_guess(const struct zs_eu_program *p, const struct zs_eu_program_send *from,
+                      struct zs_eu_send *ret)
+{
+    struct zs_diag diag;
+
+    *ret = from->send;
+    ret->d.ex_desc = ZS_EU_EMIT_SCRATCH_NAME;
+    zs_diag_clear(&diag);
+    return from->ex_desc_is_reg && !from->desc_is_reg && ret->d.is_surface_offset &&
+           !ret->d.is_e64 && !p->has_handles && zs_eu_send_finish(p, ret) >= 0 &&
+           p->send_lower(ret, &diag) >= 0;
+}
+
 /* What it says, if it is one of these. */
-static bool describe(const struct zs_eu_op *op, struct zs_eu_emit_message *ret)
+static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
+                     struct zs_eu_emit_message *ret)
 {
     const struct zs_port_message_row *row;
-    const struct zs_eu_send *send = &op->send->send;
+    ret->is_guess = zs_eu_emit_guess(e->p, op->send, &ret->guess);
+    const struct zs_eu_send *send = ret->is_guess ? &ret->guess : &op->send->send;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
     if (!m || op->arg || send->d.eot || row->is_fence || zs_eu_send_joins(send, m) || m->strided ||
@@ -641,7 +656,7 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
     struct zs_eu_emit_message m = {.active = active};
     uint32_t grf = ZS_EU_OFFSET(grf);
 
-    if (!describe(op, &m) || m.lanes == 1)
+    if (!describe(e, op, &m) || m.lanes == 1)
         return false;
     if (!m.lanes) {
         zs_eu_emit_reads(e, m.address_at, 32);
@@ -706,7 +721,7 @@ bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_
 
     if (emit_barrier(e, op, index, active_value))
         return true;
-    if (!describe(op, &m))
+    if (!describe(e, op, &m))
         return false;
     m.active_value = active_value;
     m.slow = zs_eu_emit_label(e);

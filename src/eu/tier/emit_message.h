@@ -24,6 +24,8 @@ struct zs_eu_emit_message {
     unsigned place_B[4]; /* of elements, from a lane's offset */
     unsigned span_B;     /* of all elements */
     bool is_atomic;
+    struct zs_eu_send guess; /* where a0 names the surface */
+    bool is_guess;
     unsigned
         operands; /* of an atomic: elements at data_at, those of all lanes one behind the other */
 };
@@ -44,6 +46,13 @@ unsigned zs_eu_emit_all_of(struct zs_eu_emit *e, const struct zs_eu_emit_message
 /* n lanes of what is loaded, lanes that are off stay as they are. */
 void zs_eu_emit_put_loaded(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
                            unsigned group, unsigned value);
+/*
+ * A message whose surface a0 names: as if that were ZS_EU_EMIT_SCRATCH_NAME. Spills from XeHPG on
+ * are in scratch memory then; others, in the space of global memory, are as if it were a buffer.
+ */
+enum { ZS_EU_EMIT_NAME_SHIFT = 6, ZS_EU_EMIT_SCRATCH_NAME = ZS_PORT_SCRATCH_HANDLE >> 4 };
+bool zs_eu_emit_guess(const struct zs_eu_program *p, const struct zs_eu_program_send *from,
+                      struct zs_eu_send *ret);
 static inline bool zs_eu_emit_is_slm(const struct zs_eu_emit_message *m)
 {
     return !m->wide && m->port->space == ZS_PORT_SPACE_SLM;

@@ -8,7 +8,7 @@
  * own is stored where the function is left.
  */
 #include "dataport/dataport.h"
-#include "eu/tier/emit.h"
+#include "eu/tier/emit_message.h"
 
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
@@ -80,7 +80,9 @@ static bool has_scratch(const struct zs_eu_program *p)
     const struct zs_port_message_row *row;
 
     for (size_t i = 0; i < p->sends.count; i++) {
-        const struct zs_eu_send *send = &p->sends.items[i].send;
+        struct zs_eu_send guess;
+        const struct zs_eu_send *send =
+            zs_eu_emit_guess(p, &p->sends.items[i], &guess) ? &guess : &p->sends.items[i].send;
         const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
         if (m && m->space == ZS_PORT_SPACE_SCRATCH)
             return true;

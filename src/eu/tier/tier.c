@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhd3";
+static const char magic[8] = "zsEUhd4";
 
 /* ---- helpers ---- */
 
@@ -61,11 +61,12 @@ static uint32_t one(struct zs_eu_thread *t, uint32_t index)
 static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t active)
 {
     const struct zs_eu_op *op = &t->program->ops[index];
-    const struct zs_eu_send *send = &op->send->send;
 
     zs_eu_strayed(t);
-    t->current = op;
-    enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
+    const struct zs_eu_send *send = zs_eu_send_of(t, op);
+    enum zs_eu_status status = !send                  ? ZS_EU_FAULT
+                               : send->exec && active ? send->exec(t, send, active)
+                                                      : ZS_EU_OK;
     if (ZS_LIKELY(status == ZS_EU_OK && !send->d.eot))
         return 1;
     t->status = status == ZS_EU_OK ? ZS_EU_EOT : status;
