@@ -14,19 +14,22 @@
 #include <string.h>
 
 enum emit_op {
-#define ZS_EMIT(name, text)                         EMIT_##name,
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg)       EMIT_##name,
-#define ZS_EMIT_BY4(name, gen9, gen12, xe_hpg, xe2) EMIT_##name,
+#define ZS_EMIT(name, text)                          EMIT_##name,
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg)        EMIT_##name,
+#define ZS_EMIT_BY4(name, gen9, gen12, xe_hpg, xe2)  EMIT_##name,
+#define ZS_EMIT_LSC(name, gen9, gen12, xe_hpg, xe3p) EMIT_##name,
 #include "edit/emit.def"
     EMIT_COUNT
 };
 
-enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_XE2, TEXT_COUNT };
+enum emit_text { TEXT_GEN9, TEXT_GEN12, TEXT_XE_HPG, TEXT_XE2, TEXT_XE3P, TEXT_COUNT };
 
 static const char *const rows[EMIT_COUNT][TEXT_COUNT] = {
-#define ZS_EMIT(name, text)                         [EMIT_##name] = {text, text, text, text},
-#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg)       [EMIT_##name] = {gen9, gen12, xe_hpg, xe_hpg},
-#define ZS_EMIT_BY4(name, gen9, gen12, xe_hpg, xe2) [EMIT_##name] = {gen9, gen12, xe_hpg, xe2},
+#define ZS_EMIT(name, text)                         [EMIT_##name] = {text, text, text, text, text},
+#define ZS_EMIT_BY(name, gen9, gen12, xe_hpg)       [EMIT_##name] = {gen9, gen12, xe_hpg, xe_hpg, xe_hpg},
+#define ZS_EMIT_BY4(name, gen9, gen12, xe_hpg, xe2) [EMIT_##name] = {gen9, gen12, xe_hpg, xe2, xe2},
+#define ZS_EMIT_LSC(name, gen9, gen12, xe_hpg, xe3p)                                               \
+    [EMIT_##name] = {gen9, gen12, xe_hpg, xe_hpg, xe3p},
 #include "edit/emit.def"
 };
 
@@ -69,7 +72,8 @@ static const struct emit_set {
      {0x020f3000, 0x024c3000, 0x4200f504, 0x4240f500},
      {0x020f1000, 0x021c1000, 0x4200d504, 0x4210d500}},
     {ZS_ISA_XE2, TEXT_XE2, "A", {0, 0, 0x4200f504, 0x4240f500}, {0, 0, 0x4200d504, 0x4210d500}},
-    {ZS_ISA_XE3, TEXT_XE2, "A", {0, 0, 0x4200f504, 0x4240f500}, {0, 0, 0x4200d504, 0x4210d500}}};
+    {ZS_ISA_XE3, TEXT_XE2, "A", {0, 0, 0x4200f504, 0x4240f500}, {0, 0, 0x4200d504, 0x4210d500}},
+    {ZS_ISA_XE3P, TEXT_XE3P, "A", {0}, {0}}};
 #undef FAR_FOUR
 #undef FAR_ONE
 
@@ -99,7 +103,7 @@ bool zs_emit_reaches_far(enum zs_isa_platform platform)
 }
 
 enum { INST_B = 16 };
-enum { WRITE_LSC_DESC = 0x0200c584 /* eight dwords */ };
+enum { WRITE_LSC_DESC = 0x0200c584, WRITE_XE3P_DESC = 0x9604 /* eight dwords */ };
 
 struct emitter {
     struct zs_edit_kernel *k;
@@ -346,7 +350,9 @@ static void put_elapsed(struct emitter *e, const struct zs_probe *p, const struc
 /* So many registers, or the first 32 bytes of one, to the address in w. */
 static void put_write(struct emitter *e, uint32_t w, uint32_t grf, uint32_t grfs, uint32_t size_B)
 {
-    uint32_t desc = WRITE_LSC_DESC + ((uint32_t)__builtin_ctz(size_B / ZS_UNIT_B) << 12);
+    uint32_t doubled = (uint32_t)__builtin_ctz(size_B / ZS_UNIT_B);
+    uint32_t desc = e->set->text == TEXT_XE3P ? WRITE_XE3P_DESC + (doubled << 7)
+                                              : WRITE_LSC_DESC + (doubled << 12);
     enum emit_op op = grfs == 4 ? EMIT_WRITE_4 : grfs == 2 ? EMIT_WRITE_2 : EMIT_WRITE_1;
     emit(e, op, w, grf, desc, 0);
 }
@@ -516,6 +522,12 @@ static int refuse_window(const struct emitter *e, uint32_t offset_B)
     if (k->info->is_function_holder)
         return zs_edit_refuse(e->k, "how much scratch memory the callers of its functions have, "
                                     "to save registers to, is not known");
+    if (!zs_emit_reaches_near(k->edit->platform) && !zs_emit_reaches_far(k->edit->platform))
+        return zs_edit_refuse(e->k,
+                              "no %d registers in a row are free at 0x%x, and none can be "
+                              "saved on %s",
+                              ZS_WINDOW_GRFS, offset_B,
+                              zs_isa_platform_info(k->edit->platform)->name);
     if (e->plan->is_far && !zs_emit_reaches_far(k->edit->platform))
         return zs_edit_refuse(e->k,
                               "registers cannot be saved behind its scratch memory of %u "

@@ -36,6 +36,12 @@ static bool is_lane_block(const struct zs_isa_message *m)
     return m->flags & ZS_MSGF_TRANSPOSE;
 }
 
+/* Xe3P: behind a base in s0, which records do not have. */
+static bool has_base(const struct zs_isa_inst *inst)
+{
+    return inst->flags & ZS_INST_INDIRECT0;
+}
+
 static bool is_traced(const struct zs_isa_message *m)
 {
     bool memory = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE || m->kind == ZS_MSG_ATOMIC;
@@ -86,7 +92,7 @@ static int instrument(struct zs_tool_run *run, struct zs_edit_kernel *kernel, st
     for (uint32_t i = 0; code && i < zs_isa_kernel_count(code) && !error; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(code, i);
         const struct zs_isa_message *m = zs_isa_inst_message(code, i);
-        if (!m || !is_traced(m))
+        if (!m || !is_traced(m) || has_base(inst))
             continue;
         uint32_t grf_B = zs_tool_grf_B(code), size_B = m->address_bits / 8u * inst->exec_size, reg;
         size_B = m->flags & ZS_MSGF_BLOCK ? grf_B : size_B;

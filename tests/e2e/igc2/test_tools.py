@@ -97,6 +97,22 @@ class Tools(unittest.TestCase):
     def test_traced(self):
         self.for_each(self.check_traced)
 
+    def test_probed(self):
+        """Xe3P: each instruction is executed as often as the software GPU counts; of addresses without a base in s0."""
+        for device in ('nvl-p', 'cri'):
+            with self.subTest(device=device):
+                path = self.path + device
+                run('record', '-q', '--no-last', '--counts', '-o', path, *app(device), device=device)
+                kernel = json.loads(run('annotate', '--json', path))['devices'][0]['kernels'][0]
+                counted = sum(inst.get('executions') or 0 for inst in kernel['instructions'])
+                out = run('instrument', '--json', '-q', '-n', '0', '-o', path + 'o', 'opcodes', *app(device), device=device)
+                rows = json.loads(out[out.index('{'):])['rows']
+                self.assertEqual(sum(row['executions'] for row in rows), counted)
+                out = run('instrument', '--json', '-q', '-n', '0', '-o', path + 'm', 'memtrace', *app(device), device=device)
+                rows = json.loads(out[out.index('{'):])['rows']
+                self.assertEqual({row['access']: row['bytes'] for row in rows if row['access'].startswith('store')},
+                                 {'store 16 B local': LAUNCHES * BODIES * TILES * 16})
+
     def test_metrics(self):
         for device in BY_ADDRESS:
             with self.subTest(device=device):
