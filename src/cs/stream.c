@@ -536,9 +536,12 @@ int zs_cs_run(struct zs_cs *cs, uint64_t batch_va, struct zs_diag *diag)
         if (error)
             return error;
         cs->at_va = cs->next_va;
-        /* a batch may jump back for ever */
-        if (i % LOOK_AROUND == 0 && !cs->ops->pause(cs->ctx, 0))
+        if (i % LOOK_AROUND)
+            continue;
+        /* a batch may jump back for ever, or until memory changes, as a semaphore does */
+        if (!cs->ops->pause(cs->ctx, 0))
             return zs_cs_fail(cs, diag, -ECANCELED, "it is not waited for any more");
+        catch_up(cs);
     }
     return 0;
 }

@@ -221,6 +221,13 @@ static void semaphores(void **state)
     m->ticks_step = 500; /* from 1000: the batch, two waits */
     assert_int_equal(RUN(m, late, &diag), 0);
     assert_int_equal(data(m, 8), 2500);
+    /* commands that go round may wait, too */
+    uint32_t round[5000 + 7] = {0};
+    memcpy(round + 5000, time, sizeof(time));
+    m->pauses = 0;
+    m->ticks = 3000;
+    assert_int_equal(RUN(m, round, &diag), 0);
+    assert_int_equal(data(m, 8), 4000);
     machine_free(m);
 }
 
