@@ -22,6 +22,11 @@ static bool has_no_modes(const struct zs_isa_inst *inst)
     return true;
 }
 
+static bool is_unsigned_constant(const struct zs_isa_operand *src)
+{
+    return src->kind == ZS_OPERAND_IMM && (src->type == ZS_TYPE_UW || src->type == ZS_TYPE_UD);
+}
+
 uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block)
 {
     const struct zs_eu_program *p = l->program;
@@ -37,7 +42,7 @@ uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_bloc
                            dst->reg == 0 && dst->subreg_B == 0 && inst.exec_size == 1 &&
                            inst.src[0].file == ZS_FILE_CR && inst.src[0].reg == 0 &&
                            inst.src[0].subreg_B == 0 && !inst.src[0].modifiers &&
-                           inst.src[1].kind == ZS_OPERAND_IMM && inst.src[1].type == ZS_TYPE_UW
+                           is_unsigned_constant(&inst.src[1])
                        ? (uint32_t)inst.src[1].imm & UINT16_MAX
                        : 0;
         if (!has_no_modes(&inst))

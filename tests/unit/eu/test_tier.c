@@ -849,6 +849,23 @@ static void test_masked_neighbours(void **state)
         masked_neighbours(add_index[i]);
 }
 
+/* From Xe2 on code asks for the modes that are compiled by a dword, with a bit of another meaning.
+ */
+static void test_modes(void **state)
+{
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 8 * 32};
+
+    (void)state;
+    params.code = code_of("(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x400004c0:ud\n"
+                          "add (16|M0) r2.0<1>:f r2.0<8;8,1>:f r4.0<8;8,1>:f\n",
+                          "");
+    struct zs_eu_program *p = compiled(&params);
+    assert_non_null(p);
+    zs_eu_program_destroy(p);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+}
+
 /* Qwords of addresses, and a loop that loads a dword by each. */
 static const char load_often[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
                                  "L1:\n"
@@ -1003,6 +1020,7 @@ int main(void)
         cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_barrier),
         cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
         cmocka_unit_test(test_series_r0),     cmocka_unit_test(test_range_found),
+        cmocka_unit_test(test_modes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
