@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_code FILE DEVICE KERNEL: what compiling a kernel of a native binary for the host costs
+ * (docs/eu-compiled.md), the least of several times: instructions, CPU milliseconds.
+ */
+#include "compiler/host_code.h"
+#include "eu/tier/tier.h"
+#include "give_up.h"
+#include "gpu/gpu.h"
+#include "module/module.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 5 };
+
+static bool nothing(void *context, struct zs_span request, bool only_known, struct zs_buf *ret_blob)
+{
+    (void)context, (void)request, (void)only_known, (void)ret_blob;
+    return false;
+}
+
+static struct zs_gpu_kernel *open_kernel(const char *file, const char *model, const char *name)
+{
+    struct zs_diag diag = {0};
+    struct zs_module *module;
+    struct zs_gpu_device *device;
+    struct zs_gpu_kernel *kernel;
+
+    if (zs_module_open(file, NULL, &module, &diag))
+        give_up("%s: %s", file, diag.text);
+    const struct zs_image *image = zs_module_image(module, model);
+    const struct zs_kernel *found = image ? zs_image_kernel(image, name) : NULL;
+    if (!found || zs_gpu_device_create(zs_gpu_model_find(model), 0, &device))
+        give_up("%s: no kernel %s for %s", file, name, model);
+    const struct zs_gpu_kernel_desc desc = {
+        .module_kernel = found, .code = found->code, .compile = nothing};
+    if (zs_gpu_kernel_create(device, &desc, &kernel, &diag))
+        give_up("%s: %s", name, diag.text);
+    return kernel;
+}
+
+static uint32_t instructions(struct zs_span request)
+{
+    struct zs_eu_tier_request parsed;
+    struct zs_eu_program *program;
+    struct zs_diag diag = {0};
+
+    if (zs_eu_tier_request_parse(request, &parsed) || zs_eu_lower(&parsed.params, &program, &diag))
+        give_up("%s", diag.text);
+    return zs_eu_program_inst_count(program);
+}
+
+static double build_ms(struct zs_span request)
+{
+    struct zs_buf blob = {0}, why = {0};
+    struct timespec begin, end;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    if (zs_host_build(request, ZS_HOST_BLOB, &blob, &why))
+        give_up("%s", zs_buf_cstr(&why));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    zs_buf_fini(&blob);
+    zs_buf_fini(&why);
+    return (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) * 1e-6;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        give_up("usage: host_code FILE DEVICE KERNEL");
+    struct zs_span request = zs_gpu_kernel_tier_request(open_kernel(argv[1], argv[2], argv[3]));
+    double least_ms = 1e9;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        double ms = build_ms(request);
+        least_ms = ms < least_ms ? ms : least_ms;
+    }
+    printf("%u %.1f\n", instructions(request), least_ms);
+    return 0;
+}
