@@ -35,7 +35,7 @@
 #include <stdlib.h>
 
 enum {
-    HELP_AFTER_NS = 20000, /* launches shorter than this run on the caller alone */
+    HELP_AFTER_NS = 50000, /* launches shorter than this run on the caller alone */
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
     DEBUGGED_TURNS = 4,    /* ... where a debugger looks at what hardware has at work at once */

@@ -133,16 +133,22 @@ void zs_gpu_payload_patch(const struct zs_gpu_dispatch *dispatch, uint8_t *cross
 /* ---- local ids ---------------------------------------------------------------------------------
  */
 
-void zs_gpu_local_id(const struct zs_gpu_kernel *kernel, const uint32_t group_size[3],
-                     uint64_t index, uint32_t ret_id[3])
+static const uint8_t *walk_order(const struct zs_gpu_kernel *kernel)
 {
+    static const uint8_t usual[3] = {0, 1, 2};
     const uint8_t *order = kernel->module->walk_order;
     bool is_order = order[0] < 3 && order[1] < 3 && order[2] < 3 && order[0] != order[1] &&
                     order[0] != order[2] && order[1] != order[2];
+    return is_order ? order : usual;
+}
+
+void zs_gpu_local_id(const struct zs_gpu_kernel *kernel, const uint32_t group_size[3],
+                     uint64_t index, uint32_t ret_id[3])
+{
+    const uint8_t *order = walk_order(kernel);
     for (uint32_t i = 0; i < 3; i++) {
-        uint32_t dim = is_order ? order[i] : i;
-        ret_id[dim] = (uint32_t)(index % group_size[dim]);
-        index /= group_size[dim];
+        ret_id[order[i]] = (uint32_t)(index % group_size[order[i]]);
+        index /= group_size[order[i]];
     }
 }
 
@@ -150,12 +156,11 @@ void zs_gpu_local_ids(const struct zs_gpu_kernel *kernel, const uint32_t group_s
                       uint32_t thread_count, uint8_t *rows)
 {
     const struct zs_kernel *m = kernel->module;
-    uint32_t simd = m->simd, lanes_B = (uint32_t)zs_align_up(simd * 2, m->grf_B);
+    const uint8_t *order = walk_order(kernel);
+    uint32_t simd = m->simd, lanes_B = (uint32_t)zs_align_up(simd * 2, m->grf_B), id[3] = {0};
     uint64_t items = (uint64_t)group_size[0] * group_size[1] * group_size[2];
     memset(rows, 0, (size_t)thread_count * kernel->per_thread_B);
     for (uint64_t index = 0; index < items; index++) {
-        uint32_t id[3];
-        zs_gpu_local_id(kernel, group_size, index, id);
         uint8_t *row = rows + index / simd * kernel->per_thread_B;
         uint32_t at_B = 0;
         for (uint32_t dim = 0; dim < 3; dim++) {
@@ -166,6 +171,8 @@ void zs_gpu_local_ids(const struct zs_gpu_kernel *kernel, const uint32_t group_s
                 memcpy(row + at_B + index % simd * 2, &value, 2);
             at_B += lanes_B;
         }
+        for (uint32_t i = 0; i < 3 && ++id[order[i]] == group_size[order[i]]; i++)
+            id[order[i]] = 0;
     }
 }
 
