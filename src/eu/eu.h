@@ -343,11 +343,14 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 struct zs_eu_series {
     uint32_t at, end;   /* the thread that runs; behind the last, 0: no other follows */
     uint32_t groups;    /* that follow: fewer, as they begin */
+    uint32_t rising;    /* of a thread that is about to start, whether or not others follow */
     const uint8_t *own; /* what is threads' own in registers, from the first of the group on */
     const struct zs_eu_series_row {
         uint32_t r0_2, r0_5; /* dwords of r0 */
         uint32_t sr0_0, msg0;
-    } * rows; /* of all */
+        uint32_t rising; /* 32 bytes of its own each: bit i, its words rise by one; 16 + i, on
+                          * into the next 32 */
+    } * rows;            /* of all */
     /* the environment is to be as thread `at` has it: somebody else than compiled code looks */
     void (*settle)(struct zs_eu_thread *t);
     const void *context; /* settle's */

@@ -505,8 +505,14 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
         zs_gpu_enter_thread(run, w, group, thread);
         fill_own(run, group, thread, own_row(run, w, group, thread, t), t->grf);
         uint32_t groups = groups_behind(run, w, group);
-        t->series = (struct zs_eu_series){thread,  count,         groups, run->local_ids,
-                                          w->rows, settle_series, &series};
+        t->series = (struct zs_eu_series){.at = thread,
+                                          .end = count,
+                                          .groups = groups,
+                                          .rising = t->series.rising,
+                                          .own = run->local_ids,
+                                          .rows = w->rows,
+                                          .settle = settle_series,
+                                          .context = &series};
         t->spent = 0;
         enum zs_eu_status status = zs_eu_run_among(t, program, run->slice, &w->host_csr);
         group->spent += t->spent;

@@ -107,6 +107,25 @@ static inline void number_thread(const struct zs_gpu_model *model, uint32_t numb
     }
 }
 
+/* Of which 32 bytes of a thread's local ids the words rise by one, and those behind them. */
+static inline uint32_t rising(const struct zs_gpu_run *run, uint32_t thread)
+{
+    uint32_t size_B = run->kernel->per_thread_B, n = ZS_MIN(run->kernel->module->simd, 16u);
+    uint32_t bits = 0, before = 0;
+    for (uint32_t unit = 0; unit < size_B / 32; unit++) {
+        uint16_t ids[16];
+        bool is = true;
+        memcpy(ids, run->local_ids + (size_t)thread * size_B + unit * 32, sizeof(ids));
+        for (uint32_t i = 1; i < n; i++)
+            is &= ids[i] == ids[0] + i;
+        bits |= (uint32_t)is << unit;
+        if (is && unit && ids[0] == before + 16 && bits >> (unit - 1) & 1)
+            bits |= 0x10000u << (unit - 1);
+        before = ids[0];
+    }
+    return bits;
+}
+
 /* What differs between threads of a group by their numbers, as t begins with it; compiled code
  * takes it from here by itself. */
 static inline const struct zs_eu_series_row *own_row(const struct zs_gpu_run *run,
@@ -116,13 +135,15 @@ static inline const struct zs_eu_series_row *own_row(const struct zs_gpu_run *ru
 {
     for (uint32_t i = 0; w->rows_of != group->place && i < run->threads_per_group; i++) {
         uint32_t number = thread_number(run, group, i);
-        w->rows[i] = (struct zs_eu_series_row){
-            place_code(run, i), scratch_base(run, number) | fftid(run, number), t->sr0[0], 0};
+        w->rows[i] = (struct zs_eu_series_row){place_code(run, i),
+                                               scratch_base(run, number) | fftid(run, number),
+                                               t->sr0[0], 0, rising(run, i)};
         number_thread(run->device->model, number, &w->rows[i].sr0_0, &w->rows[i].msg0);
     }
     w->rows_of = group->place;
     t->sr0[0] = w->rows[thread].sr0_0;
     t->msg0 = w->rows[thread].msg0;
+    t->series.rising = w->rows[thread].rising;
     return &w->rows[thread];
 }
 

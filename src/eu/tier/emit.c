@@ -245,13 +245,12 @@ static unsigned row_lanes(const struct zs_eu_op *op)
 }
 
 /* Sources that are one element: read before anything is stored, which may be over them. */
-static void read_ones(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
-                      unsigned ret[3])
+static void read_ones(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned ret[3])
 {
     for (unsigned i = 0; i < 3; i++) {
         unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
         if (size_B && (op->cls >> i & 1))
-            ret[i] = zs_eu_emit_splat(e, zs_eu_emit_read_one(e, op->src[i], size_B), size_B, lanes);
+            ret[i] = zs_eu_emit_read_one(e, op->src[i], size_B);
     }
 }
 
@@ -265,7 +264,8 @@ static void row_sources(struct zs_eu_emit *e, const struct zs_eu_op *op, const u
         if (!size_B)
             continue;
         zs_eu_emit_lanes_at(e, op, op->src[i], size_B);
-        ret[i] = one ? ones[i] : zs_eu_emit_read(e, op->src[i] + first * size_B, size_B, lanes);
+        ret[i] = one ? zs_eu_emit_splat(e, ones[i], size_B, lanes)
+                     : zs_eu_emit_read(e, op->src[i] + first * size_B, size_B, lanes);
         zs_eu_emit_lanes_end(e);
     }
 }
@@ -382,7 +382,7 @@ static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
     bool one = op->cls == ZS_EU_CLASS_N1;
     unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks;
 
-    read_ones(e, op, lanes, ones);
+    read_ones(e, op, ones);
     if (one)
         active = zs_eu_emit_mask_and(e, active, zs_eu_emit_constant_mask(1));
     for (unsigned first = 0; first < end; first += lanes) {
@@ -425,13 +425,13 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
     struct zs_eu_emit_mask on = selects ? enabled(e, op) : zs_eu_emit_active(e, op);
     if (selects && !one)
         on = zs_eu_emit_mask_and(e, on, zs_eu_emit_constant_mask(op->lanes));
-    read_ones(e, op, lanes, ones);
+    read_ones(e, op, ones);
     for (unsigned first = 0; first < end; first += lanes) {
         row_sources(e, op, ones, first, lanes, src);
         unsigned value =
             selects ? select_value(e, op, first, lanes, src) : row_value(e, op, lanes, src);
         struct zs_eu_emit_rise rise;
-        bool rises = zs_eu_emit_rise_row(e, op, on, first, lanes, src, &rise);
+        bool rises = zs_eu_emit_rise_row(e, op, on, first, lanes, ones, src, &rise);
         if (one)
             write_one_masked(e, op->dst, row->dst_B, first_of(e, value, row->dst_B, lanes), on, 0);
         else
@@ -616,6 +616,24 @@ unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t off
     unsigned id = VALUE("getelementptr i8, i8* %s, i64 %llu", base, (unsigned long long)offset_B);
 
     return VALUE("bitcast i8* %%v%u to %s*", id, type);
+}
+
+unsigned zs_eu_emit_load(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
+                         const char *type)
+{
+    unsigned at = zs_eu_emit_address(e, base, offset_B, type);
+
+    return VALUE("load %s, %s* %%v%u, align 4", type, type, at);
+}
+
+unsigned zs_eu_emit_field(struct zs_eu_emit *e, uint32_t at)
+{
+    return zs_eu_emit_load(e, "%t", at, "i32");
+}
+
+void zs_eu_emit_set_field(struct zs_eu_emit *e, uint32_t at, unsigned value)
+{
+    LINE("store i32 %%v%u, i32* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i32"));
 }
 
 unsigned zs_eu_emit_helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type)

@@ -57,13 +57,17 @@ struct zs_eu_emit_rise {
     uint8_t size_B, lanes, root_B; /* of elements */
     uint8_t stride_B;              /* between them */
     uint8_t partly; /* only in lanes that run, of which the first is this channel + 1; 0: in all */
+    /* the root rises by one if the condition holds: nobody has to look at it; its bit (rising) */
+    bool known;
+    uint8_t bit;
     uint32_t factor;
     unsigned first, condition, root; /* values: an element, i1, a vector */
     uint8_t step_count; /* how it is made of the root; more than there are: not known */
     struct zs_eu_emit_rise_step {
         char how[5]; /* as LLVM calls it */
         uint8_t bits;
-        unsigned value; /* that all lanes have alike */
+        uint32_t place; /* where the value still stands; 0: it does not */
+        unsigned value; /* that all lanes have alike; of shl bits */
     } steps[6];
 };
 
@@ -100,12 +104,13 @@ struct zs_eu_emit {
     uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
     bool uses_lane_arrays;  /* somebody goes lane by lane */
     bool area_used[ZS_EU_EMIT_AREAS];
-    bool waits;         /* threads leave it at barriers */
-    bool overwrites;    /* ... and store over what another would begin with */
-    bool follows;       /* threads of a series follow in it */
-    bool following;     /* where one does is being written */
-    uint8_t r0_changes; /* dwords of r0 that it writes */
-    uint8_t *exits;     /* by segment: somebody leaves to its start, or from it */
+    uint16_t area_span[ZS_EU_EMIT_AREAS]; /* so many bytes are at how many places: known */
+    bool waits;                           /* threads leave it at barriers */
+    bool overwrites;                      /* ... and store over what another would begin with */
+    bool follows;                         /* threads of a series follow in it */
+    bool following;                       /* where one does is being written */
+    uint8_t r0_changes;                   /* dwords of r0 that it writes */
+    uint8_t *exits;                       /* by segment: somebody leaves to its start, or from it */
     /* of the module */
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
@@ -182,17 +187,22 @@ const struct zs_eu_emit_rise *zs_eu_emit_rise_at(const struct zs_eu_emit *e, uin
                                                  unsigned size_B, unsigned lanes);
 /* Before a row's result of some lanes is written: whether it is followed. */
 bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_mask on,
-                         unsigned first, unsigned lanes, const unsigned src[3],
-                         struct zs_eu_emit_rise *ret);
+                         unsigned first, unsigned lanes, const unsigned ones[3],
+                         const unsigned src[3], struct zs_eu_emit_rise *ret);
 /* The same of a strided move. */
 bool zs_eu_emit_rise_move(struct zs_eu_emit *e, const struct zs_eu_op *op,
                           struct zs_eu_emit_rise *ret);
 void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *rise);
+/* Vectors of a thread's own that it starts with. */
+void zs_eu_emit_rise_begin(struct zs_eu_emit *e);
 /* A vector of which nothing is known is its own root. */
 struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,
                                               unsigned size_B, unsigned lanes);
 /* i1: it rises by so much; UINT32_MAX: never. */
 unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step);
+/* i1: both together rise by so much, all 32 lanes; UINT32_MAX: nobody knows. */
+unsigned zs_eu_emit_rise_both(struct zs_eu_emit *e, const struct zs_eu_emit_rise *low,
+                              const struct zs_eu_emit_rise *high, unsigned step);
 /* The vector there is made again, on a way that is seldom gone: others need not make it then. */
 void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes);
 /* i1: all lanes of a vector are at first + step * lane; first: in all lanes. */
@@ -217,6 +227,11 @@ unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, uns
 void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index);
 unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
                             const char *type);
+unsigned zs_eu_emit_load(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
+                         const char *type);
+/* A field of the thread, which has no variable: dwords. */
+unsigned zs_eu_emit_field(struct zs_eu_emit *e, uint32_t at);
+void zs_eu_emit_set_field(struct zs_eu_emit *e, uint32_t at, unsigned value);
 unsigned zs_eu_emit_helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type);
 /* The interpreter's handler of one operation. */
 void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index);
@@ -226,7 +241,6 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index);
 void zs_eu_emit_branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, unsigned no,
                        unsigned likely);
 void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume);
-void zs_eu_emit_store_current(struct zs_eu_emit *e, uint32_t op);
 void zs_eu_emit_store_budget(struct zs_eu_emit *e);
 /* Variables of units among a set; of all without one. */
 void zs_eu_emit_each_unit(struct zs_eu_emit *e, const struct zs_eu_emit_set *set,
@@ -244,6 +258,13 @@ void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out);
 /* ---- emit_start.c ---- */
 /* From where threads come in to where they begin. */
 void zs_eu_emit_entries(struct zs_eu_emit *e);
+/* Whether threads come to a segment as they start, and never again. */
+bool zs_eu_emit_only_starts(const struct zs_eu_emit *e, uint32_t segment);
+/* Variables that say where in its series a thread is. */
+void zs_eu_emit_series(struct zs_eu_emit *e);
+/* A unit's vector of words, of so many lanes, of which a thread's start says whether they rise by
+ * one: the number of that bit, from the first unit of its own on. */
+bool zs_eu_emit_may_rise(const struct zs_eu_emit *e, unsigned bit);
 /* Whether threads of a series may follow in the function. */
 bool zs_eu_emit_can_follow(const struct zs_eu_emit *e);
 /* A thread ends here: on to the next of its series, if there is one; and what that begins with. */

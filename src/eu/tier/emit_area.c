@@ -173,18 +173,22 @@ static struct area find_named(struct zs_eu_emit *e, const struct zs_eu_emit_mess
     return unless_tracked(e, find_surface(e, surface, area_of(m) - m->port->bti * 4u));
 }
 
+static bool is_named(const struct zs_eu_emit_message *m)
+{
+    return m->is_guess && m->port->space == ZS_PORT_SPACE_GLOBAL;
+}
+
 void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     unsigned number = area_of(m), name = 0;
-    bool is_named = m->is_guess && m->port->space == ZS_PORT_SPACE_GLOBAL;
     struct area area;
 
     if (m->is_guess)
         name = zs_eu_emit_word(e, ZS_EU_OFFSET(a0) + m->op->send->ex_desc_a0 * 4u);
-    if (m->is_guess && !is_named)
+    if (m->is_guess && !is_named(m))
         zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, %d", name, (int)ZS_EU_EMIT_SCRATCH_NAME));
-    e->area_used[number] |= !is_named;
-    if (is_named) {
+    e->area_used[number] |= !is_named(m);
+    if (is_named(m)) {
         area = find_named(e, m, name);
     } else if (e->waits) {
         area = find(e, number);
@@ -198,6 +202,24 @@ void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     m->start = area.start;
 }
 
+static unsigned places(struct zs_eu_emit *e, unsigned size, unsigned span_B)
+{
+    return VALUE("call i64 @llvm.usub.sat.i64(i64 %%v%u, i64 %u)", size, span_B - 1);
+}
+
+unsigned zs_eu_emit_places(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                           unsigned size_B, bool fewer)
+{
+    unsigned number = area_of(m), span_B = e->area_span[number];
+
+    if (e->dry)
+        e->area_span[number] = (uint16_t)ZS_MAX(e->area_span[number], size_B);
+    if (e->waits || is_named(m) || span_B < size_B ||
+        (span_B > size_B && (!fewer || span_B > 2 * size_B)))
+        return places(e, m->size, size_B);
+    return VALUE("load i64, i64* %%am%u", number);
+}
+
 /* ---- what a function begins with ---- */
 
 static void store_area(struct zs_eu_emit *e, unsigned number)
@@ -206,6 +228,8 @@ static void store_area(struct zs_eu_emit *e, unsigned number)
 
     LINE("store i8* %%v%u, i8** %%ab%u", area.base, number);
     LINE("store i64 %%v%u, i64* %%as%u", area.size, number);
+    if (e->area_span[number])
+        LINE("store i64 %%v%u, i64* %%am%u", places(e, area.size, e->area_span[number]), number);
     if (area.start)
         LINE("store i64 %%v%u, i64* %%at%u", area.start, number);
 }
@@ -237,6 +261,7 @@ unsigned zs_eu_emit_areas_known(struct zs_eu_emit *e)
         behind = i < RANGES ? i / 4 + 1 : behind;
         LINE("%%ab%u = alloca i8*", i);
         LINE("%%as%u = alloca i64", i);
+        LINE("%%am%u = alloca i64", i);
         LINE("%%at%u = alloca i64", i);
     }
     if (!behind)

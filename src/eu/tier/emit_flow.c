@@ -36,22 +36,22 @@ void zs_eu_emit_branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, u
     LINE("br i1 %%v%u, label %%l%u, label %%l%u%s", condition, yes, no, how[likely]);
 }
 
-void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume)
+static unsigned op_at(struct zs_eu_emit *e, uint32_t op)
 {
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(status), "i32");
-    LINE("store i32 %d, i32* %%v%u", (int)status, at);
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(resume), "i8*");
-    unsigned op = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                        (unsigned long long)resume * sizeof(struct zs_eu_op));
-    LINE("store i8* %%v%u, i8** %%v%u", op, at);
+    return VALUE("getelementptr i8, i8* %%ops, i64 %llu",
+                 (unsigned long long)op * sizeof(struct zs_eu_op));
 }
 
-void zs_eu_emit_store_current(struct zs_eu_emit *e, uint32_t op)
+static void store_op(struct zs_eu_emit *e, uint32_t at, uint32_t op)
 {
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(current), "i8*");
-    unsigned from = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                          (unsigned long long)op * sizeof(struct zs_eu_op));
-    LINE("store i8* %%v%u, i8** %%v%u", from, at);
+    unsigned to = zs_eu_emit_address(e, "%t", at, "i8*");
+    LINE("store i8* %%v%u, i8** %%v%u", op_at(e, op), to);
+}
+
+void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume)
+{
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(status), VALUE("add i32 0, %d", (int)status));
+    store_op(e, ZS_EU_OFFSET(resume), resume);
 }
 
 void zs_eu_emit_store_budget(struct zs_eu_emit *e)
@@ -93,8 +93,7 @@ static bool has_own_exits(const struct zs_eu_emit *e)
 static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emit_set *live)
 {
     give_up(e, live);
-    unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                        (unsigned long long)op * sizeof(struct zs_eu_op));
+    unsigned at = op_at(e, op);
     if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) { /* its handler may be this function */
         unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
         at = VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", fn, at);
@@ -124,8 +123,7 @@ void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op)
     uint16_t kind = e->p->ops[op].kind;
     bool again = zs_eu_emit_segment_at(e, op) != UINT32_MAX;
     bool ends = kind == ZS_EU_KIND_BRANCH || kind == ZS_EU_KIND_GOTO;
-    unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                        (unsigned long long)op * sizeof(struct zs_eu_op));
+    unsigned at = op_at(e, op);
 
     LINE("store i8* %%v%u, i8** %%next", at);
     go_out(e, again ? EXIT_AGAIN : ends ? EXIT_ENDS : EXIT_LEAVES);
@@ -177,10 +175,8 @@ static void add_popcount(struct zs_eu_emit *e, uint32_t counter, unsigned mask)
 /* The thread's lanes, after a helper has changed them. */
 static void load_lanes(struct zs_eu_emit *e)
 {
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(ce), "i32");
-    LINE("store i32 %%v%u, i32* %%ce", VALUE("load i32, i32* %%v%u", at));
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(merge_block), "i32");
-    LINE("store i32 %%v%u, i32* %%merge", VALUE("load i32, i32* %%v%u", at));
+    LINE("store i32 %%v%u, i32* %%ce", zs_eu_emit_field(e, ZS_EU_OFFSET(ce)));
+    LINE("store i32 %%v%u, i32* %%merge", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)));
 }
 
 /* Lanes that wait here join; with them all may be on. */
@@ -220,8 +216,7 @@ static unsigned block_count(struct zs_eu_emit *e, unsigned i)
 {
     if (e->full)
         return VALUE("add i64 0, %llu", (unsigned long long)zs_eu_emit_counted(e->p->full_ce, i));
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(block_count) + 8 * i, "i64");
-    return VALUE("load i64, i64* %%v%u", at);
+    return zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(block_count) + 8 * i, "i64");
 }
 
 /* At a segment's start, with what is live there; or by one way for all. */
@@ -380,17 +375,6 @@ static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op)
 
 /* ---- calls ---- */
 
-static unsigned load_field(struct zs_eu_emit *e, uint32_t at)
-{
-    return VALUE("load i32, i32* %%v%u", zs_eu_emit_address(e, "%t", at, "i32"));
-}
-
-static void store_field(struct zs_eu_emit *e, uint32_t at, unsigned value)
-{
-    unsigned to = zs_eu_emit_address(e, "%t", at, "i32");
-    LINE("store i32 %%v%u, i32* %%v%u", value, to);
-}
-
 static uint32_t return_ip_B(const struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     const struct zs_eu_inst *inst = &e->p->insts[op->inst];
@@ -407,21 +391,16 @@ static void need(struct zs_eu_emit *e, unsigned condition, unsigned otherwise)
     zs_eu_emit_put_label(e, next);
 }
 
-static void move_depth(struct zs_eu_emit *e, unsigned depth)
-{
-    store_field(e, ZS_EU_OFFSET(depth_key), depth);
-}
-
 static void emit_call(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     unsigned other = zs_eu_emit_label(e), link = VALUE("add i32 0, %u", return_ip_B(e, op));
     unsigned taken = zs_eu_emit_mask_value(e, taken_lanes(e, op)), all = running(e);
 
     need(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), other);
-    unsigned depth = load_field(e, ZS_EU_OFFSET(depth_key));
+    unsigned depth = zs_eu_emit_field(e, ZS_EU_OFFSET(depth_key));
     need(e, VALUE("icmp ne i32 %%v%u, 0", depth), other);
     depth = VALUE("sub i32 %%v%u, %u", depth, 1u << ZS_EU_BLOCK_BITS);
-    move_depth(e, depth);
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(depth_key), depth);
     unsigned at = VALUE("lshr i32 %%v%u, %d", depth, ZS_EU_BLOCK_BITS - 2);
     at = VALUE("zext i32 %%v%u to i64", at);
     at = VALUE("add i64 %%v%u, %u", at, ZS_EU_OFFSET(return_ip_B));
@@ -434,7 +413,7 @@ static void emit_call(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     }
     if (!e->full) {
         unsigned none = VALUE("add i32 0, -1");
-        store_field(e, ZS_EU_OFFSET(merge_block), none);
+        zs_eu_emit_set_field(e, ZS_EU_OFFSET(merge_block), none);
         LINE("store i32 %%v%u, i32* %%merge", none);
     }
     go_to_block(e, op->block);
@@ -451,8 +430,8 @@ static void emit_ret(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t i
 
     need(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), other);
     if (!e->full)
-        need(e, VALUE("icmp eq i32 %%v%u, 0", load_field(e, ZS_EU_OFFSET(waiting))), other);
-    unsigned depth = load_field(e, ZS_EU_OFFSET(depth_key));
+        need(e, VALUE("icmp eq i32 %%v%u, 0", zs_eu_emit_field(e, ZS_EU_OFFSET(waiting))), other);
+    unsigned depth = zs_eu_emit_field(e, ZS_EU_OFFSET(depth_key));
     need(e, VALUE("icmp ne i32 %%v%u, %u", depth, outermost), other);
     depth = VALUE("add i32 %%v%u, %u", depth, 1u << ZS_EU_BLOCK_BITS);
     unsigned ip = zs_eu_emit_read_one(e, op->src[0], 4), labels = e->label;
@@ -466,7 +445,7 @@ static void emit_ret(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t i
         if (p->ops[i].kind != ZS_EU_KIND_CALL)
             continue;
         zs_eu_emit_put_label(e, labels++);
-        move_depth(e, depth);
+        zs_eu_emit_set_field(e, ZS_EU_OFFSET(depth_key), depth);
         go_to_block(e, p->ops[i].next_block);
     }
     zs_eu_emit_put_label(e, other);
@@ -492,9 +471,10 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
         if (!e->full) /* what it stores may be over what another thread would begin with */
-            store_field(e, ZS_EU_OFFSET(follows),
-                        VALUE("or i32 %%v%u, %d", load_field(e, ZS_EU_OFFSET(follows)),
-                              (int)ZS_EU_STRAYED));
+            zs_eu_emit_set_field(e, ZS_EU_OFFSET(follows),
+                                 VALUE("or i32 %%v%u, %d",
+                                       zs_eu_emit_field(e, ZS_EU_OFFSET(follows)),
+                                       (int)ZS_EU_STRAYED));
         give_up(e, live);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);
@@ -588,15 +568,22 @@ static bool is_extent_known(const struct zs_eu_emit *e, const struct zs_eu_progr
            zs_eu_send_finish(e->p, &checked) >= 0;
 }
 
+/* A message that ends the thread and does nothing else. */
+static bool only_ends(const struct zs_eu_op *op)
+{
+    return op->kind == ZS_EU_KIND_SEND && op->arg && !op->send->send.exec &&
+           !op->send->desc_is_reg && !op->send->ex_desc_is_reg;
+}
+
 /* false: nothing of the block runs behind it. */
 static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     const struct zs_eu_program_send *send = op->send;
     const struct zs_eu_send_desc *d = &send->send.d;
 
-    if (op->arg && !send->send.exec && !send->desc_is_reg && !send->ex_desc_is_reg) {
+    if (only_ends(op)) {
         zs_eu_emit_follow(e);
-        zs_eu_emit_store_current(e, index);
+        store_op(e, ZS_EU_OFFSET(current), index);
         zs_eu_emit_store_status(e, ZS_EU_EOT, index + 1);
         zs_eu_emit_stop(e);
         return false;
@@ -643,10 +630,26 @@ static bool emit_pair(struct zs_eu_emit *e, uint32_t index)
     return emit_leaving(e, index);
 }
 
+/* It moves what only the message that ends the thread reads, to which nobody listens. */
+static bool is_for_end(const struct zs_eu_emit *e, uint32_t index)
+{
+    const struct zs_eu_op *op = &e->p->ops[index], *end = op + 1;
+
+    if (e->options.keeps_state || op->kind != ZS_EU_ROW_MOV_32 || index + 1 >= 2 * e->p->op_count ||
+        !only_ends(end))
+        return false;
+    const struct zs_eu_send_desc *d = &end->send->send.d;
+    uint32_t from = ZS_EU_OFFSET(grf) + d->src0_B;
+    uint32_t size_B = op->cls == ZS_EU_CLASS_N1 ? 4 : 32u * op->chunks;
+    return op->dst >= from && op->dst + size_B <= from + d->mlen * (uint32_t)d->generation->grf_B;
+}
+
 bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
 {
     const struct zs_eu_op *op = &e->p->ops[index];
 
+    if (is_for_end(e, index))
+        return true;
     switch (op->kind) {
     case ZS_EU_KIND_BLOCK:
         emit_block(e, op);
@@ -697,8 +700,8 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
 /* Whether the host's modes are those that the function was written for. */
 static unsigned emit_modes(struct zs_eu_emit *e)
 {
-    unsigned single = load_field(e, ZS_EU_OFFSET(host_csr));
-    unsigned both = load_field(e, ZS_EU_OFFSET(host_csr_double));
+    unsigned single = zs_eu_emit_field(e, ZS_EU_OFFSET(host_csr));
+    unsigned both = zs_eu_emit_field(e, ZS_EU_OFFSET(host_csr_double));
 
     single = VALUE("icmp eq i32 %%v%u, %u", single, e->p->host_csr[0]);
     both = VALUE("icmp eq i32 %%v%u, %u", both, e->p->host_csr[1]);
@@ -715,6 +718,8 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
     e->rise_count = 0;
     if (!e->dry)
         zs_buf_printf(&e->body, "s%u:\n", number);
+    if (zs_eu_emit_only_starts(e, number))
+        zs_eu_emit_rise_begin(e);
     for (uint32_t i = s->first; i < s->end && goes_on; i++)
         goes_on = zs_eu_emit_op(e, i);
     if (goes_on && s->block + 1 < e->p->block_count)
@@ -747,8 +752,7 @@ static void emit_exits(struct zs_eu_emit *e)
         if (e->exits[i] & EXIT_GOES_ON) {
             zs_buf_printf(&e->body, "x%u:\n", i);
             give_up(e, &s->live);
-            unsigned at = VALUE("getelementptr i8, i8* %%ops, i64 %llu",
-                                (unsigned long long)s->first * sizeof(struct zs_eu_op));
+            unsigned at = op_at(e, s->first);
             LINE("ret i8* %%v%u", at);
         }
         if (e->exits[i] & EXIT_BUDGET) {
@@ -832,11 +836,17 @@ static void emit_lane_arrays(struct zs_eu_emit *e)
     }
 }
 
+/* A pointer that has a name. */
+static void name_load(struct zs_eu_emit *e, const char *name, const char *base, uint64_t offset_B)
+{
+    LINE("%%%s = load i8*, i8** %%v%u", name, zs_eu_emit_address(e, base, offset_B, "i8*"));
+}
+
 /* The variables, and what they begin with. */
 static void emit_head(struct zs_eu_emit *e)
 {
     e->body.size_B = 0;
-    e->next = UINT32_C(1) << 24; /* names apart from the body's */
+    e->next = e->label = UINT32_C(1) << 24; /* names apart from the body's */
     zs_buf_printf(&e->body, "define i8* @e%u(i8* %%t, i8* %%op) #2 {\nentry:\n", e->number);
     LINE("%%budget = alloca i64");
     LINE("%%next = alloca i8*");
@@ -847,25 +857,20 @@ static void emit_head(struct zs_eu_emit *e)
     emit_results(e);
     if (e->uses_lane_arrays)
         emit_lane_arrays(e);
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(program), "i8*");
-    LINE("%%program = load i8*, i8** %%v%u", at);
-    at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, ops), "i8*");
-    LINE("%%ops = load i8*, i8** %%v%u", at);
-    at = zs_eu_emit_address(e, "%program", offsetof(struct zs_eu_program, tier), "i8*");
-    LINE("%%tier = load i8*, i8** %%v%u", at);
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(env), "i8*");
-    LINE("%%port = load i8*, i8** %%v%u", at);
+    name_load(e, "program", "%t", ZS_EU_OFFSET(program));
+    name_load(e, "ops", "%program", offsetof(struct zs_eu_program, ops));
+    name_load(e, "tier", "%program", offsetof(struct zs_eu_program, tier));
+    name_load(e, "port", "%t", ZS_EU_OFFSET(env));
     unsigned ok = emit_modes(e), areas = zs_eu_emit_areas_known(e);
     if (areas != UINT32_MAX)
         ok = VALUE("and i1 %%v%u, %%v%u", ok, areas);
     load_lanes(e);
-    at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(budget), "i64");
-    LINE("store i64 %%v%u, i64* %%budget", VALUE("load i64, i64* %%v%u", at));
+    LINE("store i64 %%v%u, i64* %%budget", zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(budget), "i64"));
     if (e->counts) {
-        at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(counters), "i8*");
-        LINE("%%counters = load i8*, i8** %%v%u", at);
+        name_load(e, "counters", "%t", ZS_EU_OFFSET(counters));
         ok = VALUE("and i1 %%v%u, %%v%u", ok, VALUE("icmp ne i8* %%counters, null"));
     }
+    zs_eu_emit_series(e);
     LINE("br i1 %%v%u, label %%start, label %%bail", ok);
     zs_buf_puts(&e->body, "start:\n");
     zs_eu_emit_areas(e);

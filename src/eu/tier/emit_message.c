@@ -20,14 +20,6 @@
 enum { SLM_OFFSET_MASK = 0x0fffffff, BTI_NON_COHERENT = 253, BTI_SLM = 254, BTI_STATELESS = 255 };
 enum { NEAR_B = 0x7fffff00 }; /* offsets below it are positive as 32 bits, and so is what follows */
 
-static unsigned load_field(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
-                           const char *type)
-{
-    unsigned at = zs_eu_emit_address(e, base, offset_B, type);
-
-    return VALUE("load %s, %s* %%v%u", type, type, at);
-}
-
 void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition)
 {
     unsigned next = zs_eu_emit_label(e);
@@ -40,12 +32,16 @@ void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
 static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
                        unsigned size_B)
 {
-    if (!m->wide && m->port->space != ZS_PORT_SPACE_SCRATCH) { /* it is far from overflowing */
-        unsigned end = VALUE("add i64 %%v%u, %u", first, size_B);
-        return VALUE("icmp ule i64 %%v%u, %%v%u", end, m->size);
-    }
-    unsigned places = VALUE("call i64 @llvm.usub.sat.i64(i64 %%v%u, i64 %u)", m->size, size_B - 1);
-    return VALUE("icmp ult i64 %%v%u, %%v%u", first, places);
+    return VALUE("icmp ult i64 %%v%u, %%v%u", first, zs_eu_emit_places(e, m, size_B, false));
+}
+
+/* The same of so many lanes that are neighbours; a few at the end need not be. */
+static unsigned lanes_inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned first, unsigned lanes)
+{
+    unsigned size_B = m->span_B + m->size_B * (lanes - 1);
+
+    return VALUE("icmp ult i64 %%v%u, %%v%u", first, zs_eu_emit_places(e, m, size_B, true));
 }
 
 static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned offset,
@@ -355,30 +351,64 @@ static void write_results(struct zs_eu_emit *e, const struct zs_eu_emit_message 
     }
 }
 
-/* What has to hold for lanes of a step to be neighbours, which begin at *ret_first (i64). */
-static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
-                           unsigned *ret_first)
+static unsigned stride(const struct zs_eu_emit_message *m)
 {
-    unsigned size_B = address_bits(m) / 8, by = m->size_B, is = UINT32_MAX;
-    uint32_t at = m->address_at + group * m->n * size_B;
-    const struct zs_eu_emit_rise *known = zs_eu_emit_rise_at(e, at, size_B, m->n);
+    bool dwords = !m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS;
 
-    if (!m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
-        by /= 4;
+    return dwords ? m->size_B / 4 : m->size_B;
+}
+
+static const struct zs_eu_emit_rise *rise_of(const struct zs_eu_emit *e,
+                                             const struct zs_eu_emit_message *m, unsigned group)
+{
+    unsigned size_B = address_bits(m) / 8;
+
+    return zs_eu_emit_rise_at(e, m->address_at + group * m->n * size_B, size_B, m->n);
+}
+
+/* What has to hold for lanes of a step to be neighbours, which begin at *ret_first (i64);
+ * *ret_likely: 1 if the thread began with knowing that they rise. */
+static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                           unsigned *ret_first, unsigned *ret_likely)
+{
+    unsigned size_B = address_bits(m) / 8, is = UINT32_MAX;
+    const struct zs_eu_emit_rise *known = rise_of(e, m, group);
+
     if (known && (!known->partly || (m->op->enables == ZS_EU_OFFSET(ce) && is_masked(m) &&
                                      known->partly == m->op->chan_offset + group * m->n + 1)))
-        is = zs_eu_emit_rise_by(e, known, by);
+        is = zs_eu_emit_rise_by(e, known, stride(m));
     if (is == UINT32_MAX) {
-        unsigned v = zs_eu_emit_read(e, at, size_B, m->n);
+        unsigned v = zs_eu_emit_read(e, m->address_at + group * m->n * size_B, size_B, m->n);
         struct zs_eu_emit_rise itself = zs_eu_emit_rise_itself(e, v, size_B, m->n);
-        known = &itself;
-        is = zs_eu_emit_rise_by(e, known, by);
+        is = zs_eu_emit_rise_by(e, &itself, stride(m));
         *ret_first = offset(e, m, itself.first);
+        *ret_likely = 0;
     } else {
         *ret_first = offset(e, m, known->first);
+        *ret_likely &= known->known;
     }
-    return VALUE("and i1 %%v%u, %%v%u", is,
-                 inside(e, m, *ret_first, m->span_B + m->size_B * (m->n - 1)));
+    return VALUE("and i1 %%v%u, %%v%u", is, lanes_inside(e, m, *ret_first, m->n));
+}
+
+/* All 32 lanes at once, where their threads know. */
+static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned ready)
+{
+    const struct zs_eu_emit_rise *low = rise_of(e, m, 0), *high = rise_of(e, m, 1);
+    unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e);
+    unsigned is = low && high ? zs_eu_emit_rise_both(e, low, high, stride(m)) : UINT32_MAX;
+
+    if (e->dry)
+        lanes_inside(e, m, 0, m->lanes);
+    if (is == UINT32_MAX)
+        return;
+    unsigned first = offset(e, m, low->first);
+    is = VALUE("and i1 %%v%u, %%v%u", is, lanes_inside(e, m, first, m->lanes));
+    zs_eu_emit_branch(e, is, row, other, 1);
+    zs_eu_emit_put_label(e, row);
+    move_row(e, m, 0, first);
+    move_row(e, m, 1, VALUE("add i64 %%v%u, %u", first, m->n * m->size_B));
+    LINE("br label %%l%u", ready);
+    zs_eu_emit_put_label(e, other);
 }
 
 /* All lanes, if they are neighbours: lanes that are off, too. */
@@ -386,15 +416,17 @@ static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
 {
     unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e), first[4], ok = UINT32_MAX;
     uint32_t all = m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1;
-    unsigned size_B = address_bits(m) / 8;
+    unsigned size_B = address_bits(m) / 8, likely = 1;
 
+    if (m->lanes == 32 && all_on(m))
+        move_long(e, m, ready);
     if (!all_on(m) && !is_masked(m))
         ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value, all);
     for (unsigned g = 0; g < m->lanes / m->n; g++) {
-        unsigned is = neighbours(e, m, g, &first[g]);
+        unsigned is = neighbours(e, m, g, &first[g], &likely);
         ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
     }
-    zs_eu_emit_branch(e, ok, row, other, 0);
+    zs_eu_emit_branch(e, ok, row, other, likely);
     zs_eu_emit_put_label(e, row);
     for (unsigned g = 0; g < m->lanes / m->n; g++)
         move_row(e, m, g, first[g]);
@@ -457,7 +489,7 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_messa
         unsigned own = zs_eu_emit_read_one(e, m->address_at + 20, 4);
         own = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", own, ~0x3ff));
         own = VALUE("add i64 %%v%u, %u", own, m->port->block_offset_B);
-        unsigned bias = load_field(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
+        unsigned bias = zs_eu_emit_load(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
         return VALUE("sub i64 %%v%u, %%v%u", own, bias);
     }
     bool lsc = m->port->shape == ZS_PORT_SHAPE_LSC;

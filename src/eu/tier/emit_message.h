@@ -33,6 +33,9 @@ struct zs_eu_emit_message {
 /* ---- emit_area.c ---- */
 /* Of what it reaches base, size, start. */
 void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m);
+/* i64: at how many places of it there are so many bytes; or at how many there are some more. */
+unsigned zs_eu_emit_places(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                           unsigned size_B, bool fewer);
 
 /* ---- emit_message.c ---- */
 /* Go on where it holds, else the slow way. */

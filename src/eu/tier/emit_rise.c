@@ -18,7 +18,11 @@ enum { NONE = UINT32_MAX };
 void zs_eu_emit_rise_forget(struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
 {
     for (unsigned i = 0; i < e->rise_count;) {
-        const struct zs_eu_emit_rise *r = &e->rises[i];
+        struct zs_eu_emit_rise *r = &e->rises[i];
+        for (unsigned k = 0; k < ZS_ARRAY_LEN(r->steps); k++) {
+            if (at < r->steps[k].place + 8u && r->steps[k].place < at + size_B)
+                r->steps[k].place = 0;
+        }
         if (at < r->at + r->lanes * r->stride_B && r->at < at + size_B)
             e->rises[i] = e->rises[--e->rise_count];
         else
@@ -63,26 +67,28 @@ struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vec
     };
 }
 
-/* Of a row's source, whose value of these lanes is a vector. */
+/* Of a row's source, whose value of these lanes is a vector, or one element. */
 static struct zs_eu_emit_rise source_of(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned i,
-                                        unsigned first, unsigned lanes, unsigned vector)
+                                        unsigned first, unsigned lanes, const unsigned ones[3],
+                                        const unsigned src[3])
 {
     unsigned size_B = zs_eu_row_infos[op->kind].src_B[i];
-    bool one = op->cls >> i & 1;
-    const struct zs_eu_emit_rise *known =
-        one ? NULL : zs_eu_emit_rise_at(e, op->src[i] + first * size_B, size_B, lanes);
-    struct zs_eu_emit_rise ret = known ? *known : zs_eu_emit_rise_itself(e, vector, size_B, lanes);
 
-    if (one) {
-        ret.root = NONE;
-        ret.factor = 0;
-    }
-    return ret;
+    if (op->cls >> i & 1)
+        return (struct zs_eu_emit_rise){
+            .at = zs_eu_emit_in_head(op->src[i]) ? 0 : op->src[i], /* flags change unnoticed */
+            .first = ones[i],
+            .condition = NONE,
+            .root = NONE};
+    const struct zs_eu_emit_rise *known =
+        zs_eu_emit_rise_at(e, op->src[i] + first * size_B, size_B, lanes);
+    return known ? *known : zs_eu_emit_rise_itself(e, src[i], size_B, lanes);
 }
 
-static void add_step(struct zs_eu_emit_rise *r, const char *how, unsigned bits, unsigned value)
+static void add_step(struct zs_eu_emit_rise *r, const char *how, unsigned bits, unsigned value,
+                     uint32_t place)
 {
-    struct zs_eu_emit_rise_step step = {.bits = (uint8_t)bits, .value = value};
+    struct zs_eu_emit_rise_step step = {.bits = (uint8_t)bits, .place = place, .value = value};
 
     memcpy(step.how, how, strlen(how));
     if (r->step_count < ZS_ARRAY_LEN(r->steps))
@@ -99,9 +105,10 @@ static bool add(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, const struct zs
     if (b->root != NONE && (a->root != NONE || *how == 's'))
         return false;
     unsigned value = b->root != NONE ? a->first : b->first;
+    uint32_t place = b->root != NONE ? a->at : b->at;
     if (b->root != NONE)
         *a = *b;
-    add_step(a, how, bits, value);
+    add_step(a, how, bits, value, place);
     a->first = first;
     a->condition = condition;
     return true;
@@ -116,7 +123,7 @@ static bool shift(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_
     if (!(op->cls >> 1 & 1) || !by || *by >= 8)
         return false;
     a->first = VALUE("shl i%u %%v%u, %u", bits, a->first, *by);
-    add_step(a, "shl", bits, VALUE("add i%u 0, %u", bits, *by));
+    add_step(a, "shl", bits, *by, op->src[1]);
     a->factor <<= *by;
     return a->factor <= UINT16_MAX;
 }
@@ -126,15 +133,17 @@ static bool extend(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, unsigned fro
                    bool is_signed, unsigned lanes)
 {
     uint64_t limit = (UINT64_C(1) << (from - is_signed)) - 1;
-    uint64_t most = (uint64_t)a->factor * ZS_EU_EMIT_RISE_MAX * (lanes - 1);
+    uint64_t by = a->known ? ZS_EU_LANES_MAX - 1 : ZS_EU_EMIT_RISE_MAX * (lanes - 1);
+    uint64_t most = a->factor * by;
+    bool sure = a->known && !a->step_count && !is_signed; /* words that have risen do not wrap */
 
     if (most > limit)
         return false;
-    if (most)
+    if (most && !sure)
         a->condition = both(e, a->condition,
                             VALUE("icmp %s i%u %%v%u, %llu", is_signed ? "sle" : "ule", from,
                                   a->first, (unsigned long long)(limit - most)));
-    add_step(a, is_signed ? "sext" : "zext", to, NONE);
+    add_step(a, is_signed ? "sext" : "zext", to, NONE, NONE);
     a->first = VALUE("%s i%u %%v%u to i%u", is_signed ? "sext" : "zext", from, a->first, to);
     return true;
 }
@@ -172,8 +181,8 @@ static bool writes_all(const struct zs_eu_op *op, struct zs_eu_emit_mask on, uns
 }
 
 bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_mask on,
-                         unsigned first, unsigned lanes, const unsigned src[3],
-                         struct zs_eu_emit_rise *ret)
+                         unsigned first, unsigned lanes, const unsigned ones[3],
+                         const unsigned src[3], struct zs_eu_emit_rise *ret)
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     unsigned way = ways[op->kind], from = 8u * row->src_B[0], to = 8u * row->dst_B;
@@ -183,7 +192,7 @@ bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct
         !e->dry && op->cls != ZS_EU_CLASS_N1 && way && writes_all(op, on, first, lanes, &partly);
 
     for (unsigned i = 0; i < 3 && row->src_B[i] && ok; i++) {
-        a[i] = source_of(e, op, i, first, lanes, src[i]);
+        a[i] = source_of(e, op, i, first, lanes, ones, src);
         ok = !a[i].partly || !partly || a[i].partly == partly;
         partly |= a[i].partly;
     }
@@ -237,6 +246,49 @@ void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *ris
         e->rises[e->rise_count++] = *rise;
 }
 
+void zs_eu_emit_rise_begin(struct zs_eu_emit *e)
+{
+    for (unsigned i = 0; !e->dry && i < e->options.own_B / 32; i++) {
+        if (!zs_eu_emit_may_rise(e, i))
+            continue;
+        unsigned at = ZS_EU_OFFSET(grf) + e->p->regs.grf_B + 32 * i,
+                 n = e->p->full_ce > 0xff ? 16 : 8;
+        struct zs_eu_emit_rise r = zs_eu_emit_rise_itself(e, zs_eu_emit_read(e, at, 2, n), 2, n);
+        unsigned bit = VALUE("and i32 %%v%u, %u", VALUE("load i32, i32* %%rising"), 1u << i);
+        r.at = at;
+        r.size_B = r.stride_B = 2;
+        r.known = true;
+        r.bit = (uint8_t)i;
+        r.condition = VALUE("icmp ne i32 %%v%u, 0", bit);
+        zs_eu_emit_rise_add(e, &r);
+    }
+}
+
+static unsigned by_of(struct zs_eu_emit *e, const struct zs_eu_emit_rise_step *s)
+{
+    return strcmp(s->how, "shl") ? s->value : VALUE("add i%u 0, %u", s->bits, s->value);
+}
+
+unsigned zs_eu_emit_rise_both(struct zs_eu_emit *e, const struct zs_eu_emit_rise *low,
+                              const struct zs_eu_emit_rise *high, unsigned step)
+{
+    bool alike = low->known && high->known && !low->partly && !high->partly &&
+                 high->bit == low->bit + 1 && low->lanes == 16 && low->factor == step &&
+                 high->factor == step && low->step_count == high->step_count &&
+                 low->step_count <= ZS_ARRAY_LEN(low->steps);
+
+    for (unsigned i = 0; alike && i < low->step_count; i++) {
+        const struct zs_eu_emit_rise_step *a = &low->steps[i], *b = &high->steps[i];
+        alike = memcmp(a->how, b->how, sizeof(a->how)) == 0 && a->bits == b->bits && a->place &&
+                a->place == b->place;
+    }
+    if (!alike)
+        return NONE;
+    unsigned bit =
+        VALUE("and i32 %%v%u, %u", VALUE("load i32, i32* %%rising"), UINT32_C(0x10000) << low->bit);
+    return both(e, VALUE("icmp ne i32 %%v%u, 0", bit), low->condition);
+}
+
 void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
 {
     const struct zs_eu_emit_rise *known = zs_eu_emit_rise_at(e, at, size_B, lanes);
@@ -251,7 +303,7 @@ void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, u
             v = VALUE("%s <%u x i%u> %%v%u to <%u x i%u>", s->how, lanes, bits, v, lanes, s->bits);
         else
             v = VALUE("%s <%u x i%u> %%v%u, %%v%u", s->how, lanes, s->bits, v,
-                      zs_eu_emit_splat(e, s->value, s->bits / 8, lanes));
+                      zs_eu_emit_splat(e, by_of(e, s), s->bits / 8, lanes));
         bits = s->bits;
     }
     zs_eu_emit_write(e, at, size_B, lanes, v);
@@ -278,8 +330,10 @@ unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *
 {
     unsigned n = r->lanes, bits = 8u * r->root_B, by = step / r->factor;
 
-    if (step % r->factor || by > ZS_EU_EMIT_RISE_MAX)
+    if (step % r->factor || by > ZS_EU_EMIT_RISE_MAX || (r->known && by != 1))
         return NONE;
+    if (r->known)
+        return r->condition;
     unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", n, bits, r->root);
     unsigned is =
         zs_eu_emit_rising(e, r->root, zs_eu_emit_splat(e, first, r->root_B, n), bits, n, by);

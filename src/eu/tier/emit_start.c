@@ -20,8 +20,7 @@ static uint32_t start_of(const struct zs_eu_emit *e)
 
 /* ---- threads come in ---- */
 
-/* Whether threads come to a segment as they start, and never again. */
-static bool only_starts(const struct zs_eu_emit *e, uint32_t segment)
+bool zs_eu_emit_only_starts(const struct zs_eu_emit *e, uint32_t segment)
 {
     uint32_t to[ZS_EU_EMIT_SUCCESSORS], half = e->segment_count / 2;
     unsigned count;
@@ -29,6 +28,8 @@ static bool only_starts(const struct zs_eu_emit *e, uint32_t segment)
     if (segment % half != start_of(e))
         return false;
     for (uint32_t i = 0; i < half; i++) {
+        if (!e->segments[i].in && !e->segments[half + i].in)
+            continue;
         if (!zs_eu_emit_successors(e, i, to, &count))
             return false;
         for (unsigned k = 0; k < count; k++) {
@@ -50,6 +51,30 @@ static void begin_unit(struct zs_eu_emit *e, uint32_t unit)
         zs_eu_emit_fill(e, unit);
 }
 
+bool zs_eu_emit_may_rise(const struct zs_eu_emit *e, unsigned bit)
+{
+    uint32_t unit = (ZS_EU_OFFSET(grf) + e->p->regs.grf_B) / 32 + bit;
+    bool live = zs_eu_emit_has(&e->segments[start_of(e) + e->segment_count / 2].live, unit);
+
+    return e->follows && live && e->kind[unit] != ZS_EU_EMIT_WORDS &&
+           e->used[unit - (e->kind[unit] == ZS_EU_EMIT_HIGH)];
+}
+
+/* What is known of a thread that starts; cr0 is zero mostly. */
+static void begin_known(struct zs_eu_emit *e)
+{
+    unsigned usual = zs_eu_emit_label(e), cr0 = ZS_EU_OFFSET(cr0) / 4;
+
+    if (e->follows)
+        LINE("store i32 %%v%u, i32* %%rising", zs_eu_emit_field(e, ZS_EU_OFFSET(series.rising)));
+    if (!e->word_used[cr0])
+        return;
+    unsigned is = VALUE("icmp eq i32 %%v%u, 0", VALUE("load i32, i32* %%w%u", cr0));
+    LINE("br i1 %%v%u, label %%l%u, label %%bail", is, usual);
+    zs_eu_emit_put_label(e, usual);
+    LINE("store i32 0, i32* %%w%u", cr0);
+}
+
 void zs_eu_emit_entries(struct zs_eu_emit *e)
 {
     unsigned at = VALUE("ptrtoint i8* %%op to i64"), ops = VALUE("ptrtoint i8* %%ops to i64");
@@ -66,8 +91,10 @@ void zs_eu_emit_entries(struct zs_eu_emit *e)
         if (!e->segments[i].in || !e->segments[i].entry)
             continue;
         zs_buf_printf(&e->body, "n%u:\n", i);
-        zs_eu_emit_each_unit(e, &e->segments[i].live,
-                             only_starts(e, i) ? begin_unit : zs_eu_emit_fill);
+        bool starts = zs_eu_emit_only_starts(e, i);
+        zs_eu_emit_each_unit(e, &e->segments[i].live, starts ? begin_unit : zs_eu_emit_fill);
+        if (starts)
+            begin_known(e);
         LINE("br label %%s%u", i);
     }
 }
@@ -148,21 +175,9 @@ void zs_eu_emit_overwrites(struct zs_eu_emit *e, uint32_t unit)
     }
 }
 
-static void store_u32(struct zs_eu_emit *e, uint32_t at, unsigned value)
-{
-    LINE("store i32 %%v%u, i32* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i32"));
-}
-
 static void store_u64(struct zs_eu_emit *e, uint32_t at, unsigned value)
 {
     LINE("store i64 %%v%u, i64* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i64"));
-}
-
-static unsigned load_at(struct zs_eu_emit *e, const char *base, uint64_t offset_B, const char *type)
-{
-    unsigned at = zs_eu_emit_address(e, base, offset_B, type);
-
-    return VALUE("load %s, %s* %%v%u, align 4", type, type, at);
 }
 
 /* All lanes run again, where they may have parted, or be in a function that was called. */
@@ -174,15 +189,45 @@ static void unite(struct zs_eu_emit *e)
     for (size_t i = 0; i < e->p->op_count; i++)
         calls |= e->p->ops[i].kind == ZS_EU_KIND_CALL;
     if (calls)
-        store_u32(e, ZS_EU_OFFSET(depth_key), VALUE("add i32 0, %u", outermost));
+        zs_eu_emit_set_field(e, ZS_EU_OFFSET(depth_key), VALUE("add i32 0, %u", outermost));
     if (e->full)
         return;
-    store_u32(e, ZS_EU_OFFSET(waiting), VALUE("add i32 0, 0"));
-    store_u32(e, ZS_EU_OFFSET(merge_block), VALUE("add i32 0, -1"));
-    store_u32(e, ZS_EU_OFFSET(ce), VALUE("add i32 0, %u", ce));
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(waiting), VALUE("add i32 0, 0"));
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(merge_block), VALUE("add i32 0, -1"));
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(ce), VALUE("add i32 0, %u", ce));
     for (unsigned i = 0; i < 2; i++)
         store_u64(e, ZS_EU_OFFSET(block_count) + 8 * i,
                   VALUE("add i64 0, %llu", (unsigned long long)zs_eu_emit_counted(ce, i)));
+}
+
+void zs_eu_emit_series(struct zs_eu_emit *e)
+{
+    if (!e->follows)
+        return;
+    unsigned at = zs_eu_emit_field(e, ZS_EU_OFFSET(series.at));
+    unsigned rows = zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(series.rows), "i8*");
+    unsigned own = zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(series.own), "i8*");
+    unsigned far = VALUE("zext i32 %%v%u to i64", at);
+
+    LINE("%%at = alloca i32");
+    LINE("%%row = alloca i8*");
+    LINE("%%own = alloca i8*");
+    LINE("%%rising = alloca i32");
+    LINE("store i32 %%v%u, i32* %%at", at);
+    rows = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", rows,
+                 VALUE("mul i64 %%v%u, %zu", far, sizeof(struct zs_eu_series_row)));
+    LINE("store i8* %%v%u, i8** %%row", rows);
+    own = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", own,
+                VALUE("mul i64 %%v%u, %u", far, e->options.own_B));
+    LINE("store i8* %%v%u, i8** %%own", own);
+}
+
+static void move_to(struct zs_eu_emit *e, unsigned at, unsigned row, unsigned own)
+{
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(series.at), at);
+    LINE("store i32 %%v%u, i32* %%at", at);
+    LINE("store i8* %%v%u, i8** %%row", row);
+    LINE("store i8* %%v%u, i8** %%own", own);
 }
 
 /* On to the next group's first thread, whose r0.1 is another. */
@@ -190,17 +235,18 @@ static void follow_group(struct zs_eu_emit *e, unsigned at, unsigned end)
 {
     enum { GROUP_X = 4 };
     unsigned more = zs_eu_emit_label(e), none = zs_eu_emit_label(e);
-    unsigned groups = load_at(e, "%t", ZS_EU_OFFSET(series.groups), "i32");
+    unsigned groups = zs_eu_emit_field(e, ZS_EU_OFFSET(series.groups));
     unsigned is = VALUE("icmp ne i32 %%v%u, 0", groups);
 
     is = VALUE("and i1 %%v%u, %%v%u", is, VALUE("icmp eq i32 %%v%u, %%v%u", at, end));
     zs_eu_emit_branch(e, is, more, none, 1);
     zs_eu_emit_put_label(e, more);
-    store_u32(e, ZS_EU_OFFSET(series.groups), VALUE("sub i32 %%v%u, 1", groups));
-    store_u32(e, ZS_EU_OFFSET(series.at), VALUE("add i32 0, 0"));
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(series.groups), VALUE("sub i32 %%v%u, 1", groups));
+    move_to(e, VALUE("add i32 0, 0"), zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(series.rows), "i8*"),
+            zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(series.own), "i8*"));
     uint32_t at_x = ZS_EU_OFFSET(grf) + GROUP_X;
-    unsigned x = VALUE("add i32 %%v%u, 1", load_at(e, "%t", at_x, "i32"));
-    store_u32(e, at_x, x);
+    unsigned x = VALUE("add i32 %%v%u, 1", zs_eu_emit_field(e, at_x));
+    zs_eu_emit_set_field(e, at_x, x);
     if (e->word_used[at_x / 4] && !e->dry)
         zs_eu_emit_write_one(e, at_x, 4, x);
     unite(e);
@@ -214,12 +260,13 @@ void zs_eu_emit_follow(struct zs_eu_emit *e)
 
     if (!e->follows)
         return;
-    unsigned at = load_at(e, "%t", ZS_EU_OFFSET(series.at), "i32");
-    unsigned end = load_at(e, "%t", ZS_EU_OFFSET(series.end), "i32");
-    at = VALUE("add i32 %%v%u, 1", at);
+    unsigned at = VALUE("add i32 %%v%u, 1", VALUE("load i32, i32* %%at"));
+    unsigned end = zs_eu_emit_field(e, ZS_EU_OFFSET(series.end));
     zs_eu_emit_branch(e, VALUE("icmp ult i32 %%v%u, %%v%u", at, end), more, last, 1);
     zs_eu_emit_put_label(e, more);
-    store_u32(e, ZS_EU_OFFSET(series.at), at);
+    unsigned row = VALUE("load i8*, i8** %%row"), own = VALUE("load i8*, i8** %%own");
+    row = VALUE("getelementptr i8, i8* %%v%u, i64 %zu", row, sizeof(struct zs_eu_series_row));
+    move_to(e, at, row, VALUE("getelementptr i8, i8* %%v%u, i64 %u", own, e->options.own_B));
     unite(e);
     LINE("br label %%following");
     zs_eu_emit_put_label(e, last);
@@ -237,11 +284,11 @@ static void next_r0(struct zs_eu_emit *e, bool live)
             continue;
         uint64_t from = i == 2 ? offsetof(struct zs_eu_series_row, r0_2)
                                : offsetof(struct zs_eu_series_row, r0_5);
-        unsigned v = own ? load_at(e, "%row", from, "i32") : load_at(e, "%t", at, "i32");
+        unsigned v = own ? zs_eu_emit_load(e, "%nrow", from, "i32") : zs_eu_emit_field(e, at);
         if (e->word_used[at / 4])
             zs_eu_emit_write_one(e, at, 4, v);
         else if (live)
-            store_u32(e, at, v);
+            zs_eu_emit_set_field(e, at, v);
     }
 }
 
@@ -255,9 +302,9 @@ static void next_unit(struct zs_eu_emit *e, uint32_t unit)
     if (unit == r0) {
         next_r0(e, live);
     } else if (!is_own(e, unit)) {
-        zs_eu_emit_set_unit(e, unit, load_at(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
+        zs_eu_emit_set_unit(e, unit, zs_eu_emit_load(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
     } else if (live) {
-        unsigned v = load_at(e, "%own", (unit - ids) * UINT64_C(32), "<8 x i32>");
+        unsigned v = zs_eu_emit_load(e, "%nown", (unit - ids) * UINT64_C(32), "<8 x i32>");
         if (!zs_eu_emit_set_unit(e, unit, v))
             LINE("store <8 x i32> %%v%u, <8 x i32>* %%v%u, align 32", v,
                  zs_eu_emit_address(e, "%t", unit * UINT64_C(32), "<8 x i32>"));
@@ -273,9 +320,9 @@ static bool is_near_own(const struct zs_eu_emit *e, uint32_t unit)
     return unit >= r0 && (unit < end || (unit == end && e->kind[unit] == ZS_EU_EMIT_HIGH));
 }
 
-static void forget_other(struct zs_eu_emit *e, uint32_t unit)
+static void forget(struct zs_eu_emit *e, uint32_t unit)
 {
-    if (!is_near_own(e, unit))
+    if (unit != ZS_EU_OFFSET(grf) / 32) /* r0, of which most stays */
         zs_eu_emit_forget(e, unit);
 }
 
@@ -294,7 +341,7 @@ static void next_state(struct zs_eu_emit *e)
                  {ZS_EU_OFFSET(msg0), offsetof(struct zs_eu_series_row, msg0)}};
 
     for (unsigned i = 0; i < ZS_ARRAY_LEN(words); i++)
-        store_u32(e, words[i].at, load_at(e, "%row", words[i].from, "i32"));
+        zs_eu_emit_set_field(e, words[i].at, zs_eu_emit_load(e, "%nrow", words[i].from, "i32"));
 }
 
 void zs_eu_emit_next(struct zs_eu_emit *e)
@@ -308,20 +355,19 @@ void zs_eu_emit_next(struct zs_eu_emit *e)
     store_u64(e, ZS_EU_OFFSET(executed), VALUE("add i64 0, 0"));
     LINE("store i32 %u, i32* %%ce", e->p->full_ce);
     LINE("store i32 -1, i32* %%merge");
-    unsigned at = load_at(e, "%t", ZS_EU_OFFSET(series.at), "i32");
-    unsigned rows = load_at(e, "%t", ZS_EU_OFFSET(series.rows), "i8*");
-    unsigned own = load_at(e, "%t", ZS_EU_OFFSET(series.own), "i8*");
-    at = VALUE("zext i32 %%v%u to i64", at);
-    LINE("%%row = getelementptr i8, i8* %%v%u, i64 %%v%u", rows,
-         VALUE("mul i64 %%v%u, %zu", at, sizeof(struct zs_eu_series_row)));
-    LINE("%%own = getelementptr i8, i8* %%v%u, i64 %%v%u", own,
-         VALUE("mul i64 %%v%u, %u", at, e->options.own_B));
+    LINE("%%nrow = load i8*, i8** %%row");
+    LINE("%%nown = load i8*, i8** %%own");
+    unsigned rising = zs_eu_emit_load(e, "%nrow", offsetof(struct zs_eu_series_row, rising), "i32");
+    LINE("store i32 %%v%u, i32* %%rising", rising);
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(series.rising), rising); /* it may be left right there */
     if (e->options.own & ZS_EU_OWN_STATE)
         next_state(e);
     e->following = true;
-    zs_eu_emit_each_unit(e, NULL, forget_other);
+    zs_eu_emit_each_unit(e, NULL, forget);
     zs_eu_emit_each_unit(e, &e->segments[start].live, begin_other);
     e->following = false;
+    if (e->word_used[ZS_EU_OFFSET(cr0) / 4])
+        LINE("store i32 0, i32* %%w%u", ZS_EU_OFFSET(cr0) / 4);
     for (; is_near_own(e, unit); unit++)
         next_unit(e, unit);
     LINE("br label %%s%u", start);

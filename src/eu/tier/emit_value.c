@@ -171,6 +171,7 @@ void zs_eu_emit_reset_units(struct zs_eu_emit *e)
     memset(e->result_used, 0, sizeof(e->result_used));
     e->uses_lane_arrays = false;
     memset(e->area_used, 0, sizeof(e->area_used));
+    memset(e->area_span, 0, sizeof(e->area_span));
     for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++)
         e->kind[unit] = unit < ZS_EU_EMIT_HEAD_B / 32 ? ZS_EU_EMIT_WORDS : ZS_EU_EMIT_SINGLE;
 }

@@ -600,7 +600,7 @@ static enum zs_eu_status run_following(struct zs_eu_thread *t, const struct zs_e
                                        struct following *all, uint64_t budget, uint32_t *csr)
 {
     static const struct zs_eu_series_row rows[FOLLOWING] = {
-        {0, 5, 50, 0}, {0, 5, 51, 0}, {0, 5, 52, 0}, {0, 5, 53, 0}, {0, 7, 54, 0}};
+        {0, 5, 50, 0, 0}, {0, 5, 51, 0, 0}, {0, 5, 52, 0, 0}, {0, 5, 53, 0, 0}, {0, 7, 54, 0, 0}};
 
     zs_eu_thread_restart(t, p, UINT16_MAX);
     memcpy(t->grf + 20, &rows[0].r0_5, 4);
@@ -933,7 +933,7 @@ static void test_series_r0(void **state)
                        "(W) mov (8|M0) r0.0<1>:d 99:w\n"
                        "sends (8|M0) null:w r1 r12 0x4C 0x02026E00\n";
     static const struct zs_eu_series_row rows[FOLLOWING] = {
-        {2, 10, 0, 0}, {4, 11, 0, 0}, {6, 12, 0, 0}, {8, 13, 0, 0}, {16, 17, 0, 0}};
+        {2, 10, 0, 0, 0}, {4, 11, 0, 0, 0}, {6, 12, 0, 0, 0}, {8, 13, 0, 0, 0}, {16, 17, 0, 0, 0}};
     static const struct zs_eu_tier_options options = {.own_B = 32, .own = 1 << 5 | 1 << 2};
     struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
     struct zs_eu_lower_params params = {
@@ -988,6 +988,80 @@ static void test_series_r0(void **state)
     free(t);
 }
 
+static void nothing_to_settle(struct zs_eu_thread *t)
+{
+    (void)t;
+}
+
+/* Threads of a series store to where their own words say, of which most rise by one, to the edge of
+ * the buffer; one's go down, and the last one's leave the buffer in the last lane. Others than the
+ * first come in by a slice of their own, or they follow. */
+static void series_rising(uint64_t budget)
+{
+    const char *text = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                       "mov (16|M0) r12.0<1>:ud r1.0<16;16,1>:uw\n"
+                       "shl (16|M0) r14.0<1>:d r12.0<8;8,1>:d 2:w\n"
+                       "add (16|M0) r16.0<1>:d r12.0<8;8,1>:d r0.5<0;1,0>:d\n"
+                       "sends (16|M0) null:w r14 r16 0x8C 0x04025E00\n";
+    enum { WORDS = (FOLLOWING - 1) * 16 };
+    struct zs_eu_series_row rows[FOLLOWING] = {{0}};
+    static const struct zs_eu_tier_options options = {.own_B = 32, .own = 1 << 5};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 2 * 32};
+    uint32_t csr = zs_eu_host_csr(), saved = csr;
+    uint16_t own[FOLLOWING][16];
+    bool sliced = budget == 1; /* who comes in once more ends the series */
+    struct edge edge;
+
+    assert_non_null(t);
+    params.code = code_of(text, "");
+    struct zs_eu_program *p = compiled_as(&params, &options);
+    assert_non_null(p);
+    for (uint32_t i = 0; i < FOLLOWING * 16; i++) {
+        own[i / 16][i % 16] = (uint16_t)(i / 16 == 2 ? 47 - i % 16 : i - i / 64 * 15);
+        rows[i / 16].r0_5 = 1000 * (i / 16);
+        rows[i / 16].rising = i / 16 != 2;
+    }
+    open_edge(&edge);
+    place_buffer(&edge, WORDS, true);
+    memset(t, 0, sizeof(*t));
+    zs_eu_thread_init(t, p, UINT16_MAX);
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        if (thread)
+            assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
+        memcpy(t->grf + 20, &rows[thread].r0_5, 4);
+        memcpy(t->grf + 32, own[thread], sizeof(own[0]));
+        t->env = &edge.port;
+        t->series = (struct zs_eu_series){.at = thread,
+                                          .end = thread ? FOLLOWING : 0,
+                                          .rising = 1,
+                                          .own = (const uint8_t *)own,
+                                          .rows = rows,
+                                          .settle = nothing_to_settle};
+        enum zs_eu_status status;
+        do
+            status = zs_eu_run_among(t, p, budget, &csr);
+        while (status == ZS_EU_BUDGET);
+        assert_int_equal(status, ZS_EU_EOT);
+    }
+    assert_int_equal(t->series.at, FOLLOWING - 1 - sliced);
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_int_equal(edge.words[i], i + (i < 49 || sliced ? 1000 * (i / 16) : 4000));
+    close_edge(&edge);
+    zs_eu_program_destroy(p);
+    zs_eu_host_csr_restore(saved);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(t);
+}
+
+static void test_series_rising(void **state)
+{
+    (void)state;
+    series_rising(1000);
+    series_rising(1);
+}
+
 /* ---- what is printed and verified ---- */
 
 static void test_show(void **state)
@@ -1020,7 +1094,7 @@ int main(void)
         cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_barrier),
         cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
         cmocka_unit_test(test_series_r0),     cmocka_unit_test(test_range_found),
-        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_modes),         cmocka_unit_test(test_series_rising),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
