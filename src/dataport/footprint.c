@@ -377,6 +377,16 @@ touch_even(const struct zs_port *port, const struct zs_port_message *m, const ui
     return true;
 }
 
+/* Of all 32 lanes those that stand for the others: halves are the same, or one place each. */
+static inline uint32_t few_lanes(const uint8_t *offsets, uint32_t mask)
+{
+    uint32_t first, second;
+    if (mask != UINT32_MAX || !memcmp(offsets, offsets + 64, 64))
+        return mask == UINT32_MAX ? 0xffff : mask;
+    bool even = sixteen_rise_evenly(offsets, &first) && sixteen_rise_evenly(offsets + 64, &second);
+    return even && !first && !second ? 0x10001 : mask;
+}
+
 static void touch_each(const struct zs_port *port, const struct zs_port_message *m,
                        const uint8_t *offsets, uint32_t scale, uint32_t mask,
                        struct zs_port_footprint *t)
@@ -396,8 +406,34 @@ static void touch_offsets(const struct zs_port *port, const struct zs_port_messa
     uint32_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
     uint32_t lanes = mask ? 32 - (uint32_t)__builtin_clz(mask) : 0;
     bool is_full = lanes && lanes % 8 == 0 && (mask & (mask + 1)) == 0;
-    if (!is_full || !touch_even(port, m, at, scale, lanes, t))
+    if (is_full && touch_even(port, m, at, scale, lanes, t))
+        return;
+    if (!(m->bytes_read && m->bytes_written)) /* lanes of atomics count */
+        mask = few_lanes(at, mask);
+    if (lanes != 32 || mask != 0xffff || !touch_even(port, m, at, scale, 16, t))
         touch_each(port, m, at, scale, mask, t);
+}
+
+/* Addresses that rise evenly, none beyond the other's line: false when it is not so. */
+static bool touch_row(const struct zs_port *port, const struct zs_port_message *m,
+                      const uint8_t *at, uint32_t mask, struct zs_port_footprint *t)
+{
+    uint32_t lanes = mask ? 32 - (uint32_t)__builtin_clz(mask) : 0;
+    if (lanes < 2 || (mask & (mask + 1)) != 0)
+        return false;
+    uint64_t first = zs_port_load64(at), step = zs_port_load64(at + 8) - first, off = 0, size_B;
+    for (uint32_t i = 2; i < lanes; i++)
+        off |= zs_port_load64(at + 8 * (size_t)i) - first - step * i;
+    uint64_t start = first + base_of(port, m, &size_B),
+             end = start + step * (lanes - 1) + span_of(m);
+    if (off || step > ZS_PORT_LINE_B || end <= start || m->space == ZS_PORT_SPACE_SLM)
+        return false;
+    if (m->bytes_read && m->bytes_written)
+        t->atomic_lanes = (uint16_t)(step ? 1 : lanes);
+    for (uint64_t line = start >> LINE_SHIFT;
+         line <= (end - 1) >> LINE_SHIFT && t->line_count < ZS_PORT_FOOTPRINT_LINES; line++)
+        t->lines[t->line_count++] = line;
+    return true;
 }
 
 static void touch_addresses(const struct zs_port *port, const struct zs_port_message *m,
@@ -405,6 +441,8 @@ static void touch_addresses(const struct zs_port *port, const struct zs_port_mes
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
     uint64_t address[FOOTPRINT_LANES];
+    if (touch_row(port, m, at, mask, t))
+        return;
     ZS_PORT_FOR_LANES(lane, mask)
     address[lane] = zs_port_load64(at + (size_t)lane * 8);
     touch_lanes(port, m, address, mask, t);

@@ -626,7 +626,7 @@ static void typed_cache_messages(void **state)
 /* ---- banks of local memory ---------------------------------------------------------------------
  */
 
-enum { BANK_LANES = 16, BANK_COUNT = 16, SPAN_MAX = 16 };
+enum { BANK_LANES = 32, BANK_COUNT = 16, SPAN_MAX = 16 };
 
 static bool is_new(const uint32_t *values, uint32_t count, uint32_t value)
 {
@@ -676,7 +676,7 @@ static void banks(void **state)
     static const struct zs_port port;
     uint64_t seed = 7;
     for (uint32_t i = 0; i < 20000; i++) {
-        uint32_t form = i % ZS_ARRAY_LEN(forms), offset[BANK_LANES], kind = i / 8 % 4;
+        uint32_t form = i % ZS_ARRAY_LEN(forms), offset[BANK_LANES] = {0}, kind = i / 8 % 4;
         uint32_t range = ranges[i / 64 % 4],
                  mask = i % 3 ? 0xffff : 1 | (random_u32(&seed) & 0xffff);
         uint32_t first = random_u32(&seed) % range, step = random_u32(&seed) % 20;
@@ -725,14 +725,67 @@ static void meeting(void **state)
     }
 }
 
+/* ---- evenly and in halves ----------------------------------------------------------------------
+ */
+
+/* Lines by lane, each once. */
+static void check_lines(const uint64_t *address, uint32_t span_B, uint32_t mask,
+                        const struct zs_port_footprint *touch)
+{
+    uint64_t lines[2 * 32];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        uint64_t line = (address[i / 2] + (i % 2 ? span_B - 1 : 0)) / ZS_PORT_LINE_B;
+        bool seen = !(mask >> i / 2 & 1);
+        for (uint32_t k = 0; k < count && !seen; k++)
+            seen = lines[k] == line;
+        if (!seen)
+            lines[count++] = line;
+    }
+    assert_int_equal(touch->line_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(touch->lines[i], lines[i]);
+}
+
+static void wide_messages(void **state)
+{
+    static struct zs_port_footprint touch;
+    static const struct zs_port port;
+    uint64_t seed = 5;
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint64_t address[32];
+        uint32_t offset[32], kind = i % 4, dwords = 1 + i / 4 % 4, span_B = 4 * dwords;
+        uint32_t mask = i % 3 ? UINT32_MAX : 1 | random_u32(&seed);
+        uint32_t step = 4 * (random_u32(&seed) % 20), half = 4 * (random_u32(&seed) % 200);
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            uint32_t at = kind == 0   ? lane * step      /* evenly */
+                          : kind == 1 ? lane / 16 * half /* two places */
+                          : kind == 2 ? lane % 16 * step /* the same twice */
+                                      : random_u32(&seed) % 2000 * 4;
+            address[lane] = 0x7f0000001000 + (uint64_t)half + at;
+            offset[lane] = half + at;
+        }
+        struct zs_port_message m = {.lanes = 32,
+                                    .element_B = 4,
+                                    .elements = (uint8_t)dwords,
+                                    .bytes_read = (uint16_t)span_B,
+                                    .shape = ZS_PORT_SHAPE_ADDRESSES,
+                                    .space = ZS_PORT_SPACE_GLOBAL};
+        zs_port_footprint(&port, &m, (const uint8_t *)address, mask, &touch);
+        check_lines(address, span_B, mask, &touch);
+        m.shape = ZS_PORT_SHAPE_OFFSETS;
+        m.space = ZS_PORT_SPACE_SLM;
+        zs_port_footprint(&port, &m, (const uint8_t *)offset, mask, &touch);
+        check_banks(&m, offset, span_B, mask, &touch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(meeting),
-        cmocka_unit_test(legacy_messages),
-        cmocka_unit_test(load_store_cache_messages),
-        cmocka_unit_test(typed_cache_messages),
-        cmocka_unit_test(banks),
+        cmocka_unit_test(wide_messages),        cmocka_unit_test(meeting),
+        cmocka_unit_test(legacy_messages),      cmocka_unit_test(load_store_cache_messages),
+        cmocka_unit_test(typed_cache_messages), cmocka_unit_test(banks),
     };
     return cmocka_run_group_tests_name("reach", tests, NULL, NULL);
 }
