@@ -38,9 +38,10 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timi
     h->subslices = model->slices * model->subslices_per_slice / share;
     h->subslice = calloc(h->subslices, sizeof(*h->subslice));
     size_t banks = (size_t)h->slices * p->l3_banks;
-    h->bank_free = calloc(3 * banks, sizeof(*h->bank_free));
+    h->bank_free = calloc(4 * banks, sizeof(*h->bank_free));
     h->bank_busy = h->bank_free ? h->bank_free + banks : NULL;
     h->bank_atomics = h->bank_free ? h->bank_free + 2 * banks : NULL;
+    h->bank_others = h->bank_free ? h->bank_free + 3 * banks : NULL;
     int error = h->subslice && h->bank_free ? 0 : -ENOMEM;
     if (!error)
         error = zs_timing_caches_get(launch->store, &h->caches);
@@ -138,6 +139,22 @@ static uint64_t fetch(struct zs_timing_hierarchy *h, const struct zs_timing_requ
 /* ---- L3 ----------------------------------------------------------------------------------------
  */
 
+/* The lookup stands for those that subslices beside the part make meanwhile: of atomics as many at
+ * this line as meet there, the rest at any bank. What this one takes; what it had to do for others
+ * it has done, or has yet to do. */
+static uint64_t serve_others(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
+                             uint64_t line, uint32_t place, uint32_t busy)
+{
+    bool meets = r->event & ZS_TIMING_EVENT_ATOMIC && zs_timing_is_shared(line);
+    double times = meets ? zs_timing_part_meet(h->part, line) : 1;
+    uint64_t due = (uint64_t)h->others - h->bank_others[place];
+    h->others += busy * (h->part->share - times) * FRACTION / (h->slices * h->params->l3_banks);
+    h->bank_others[place] += due;
+    h->bank_busy[place] += due;
+    h->bank_free[place] += due;
+    return (uint64_t)(busy * times * FRACTION);
+}
+
 /* One lookup for a message that the port takes at `cycle`; when the line is there. Writes are kept
  * with a mask of their bytes: they read nothing. busy: cycles that the bank is taken. One more in
  * *hits when L3 has it. */
@@ -147,14 +164,15 @@ look_up(struct zs_timing_hierarchy *h, const struct zs_timing_request *r, uint64
 {
     uint32_t slice = zs_timing_slice_of(h->slices, line), bank = bank_of(h, line);
     uint32_t place = slice * h->params->l3_banks + bank;
-    uint64_t written, *free_at = &h->bank_free[place];
-    uint32_t taken = busy * h->part->share;
+    uint64_t written, *free_at = &h->bank_free[place], taken = (uint64_t)busy * FRACTION;
+    if (h->part->share > 1)
+        taken = serve_others(h, r, line, place, busy);
     h->bank_busy[place] += taken;
     h->bank_atomics[place] += r->event & ZS_TIMING_EVENT_ATOMIC ? taken : 0;
     h->bank_lookups[bank % ZS_TIMING_BANKS]++;
-    *free_at = ZS_MAX(*free_at, h->now) + taken;
-    cycle = ZS_MAX(cycle, *free_at - taken);
-    *ret_bank_free = *free_at;
+    cycle = ZS_MAX(cycle, *free_at / FRACTION);
+    *free_at = ZS_MAX(*free_at, h->now * FRACTION) + taken;
+    *ret_bank_free = *free_at / FRACTION;
     bool hit = zs_timing_cache_touch(&h->caches->l3[slice], line, write, &written);
     if (!hit && h->part->lines && zs_timing_is_shared(line)) {
         double odds;

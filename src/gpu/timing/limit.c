@@ -14,14 +14,14 @@ static void find_banks(const struct zs_timing_hierarchy *h, double replayed,
                        struct zs_gpu_timing *t)
 {
     uint32_t banks = h->slices * h->params->l3_banks, most = 0;
-    double all = 0;
+    double all = 0, unit = ZS_TIMING_COST_UNIT;
     for (uint32_t i = 0; i < banks; i++) {
         all += (double)h->bank_busy[i];
         most = h->bank_busy[i] > h->bank_busy[most] ? i : most;
     }
-    t->limit_l3 = part(all / banks, replayed, t);
-    t->limit_l3_bank = part((double)h->bank_busy[most], replayed, t);
-    t->limit_l3_atomics = part((double)h->bank_atomics[most], replayed, t);
+    t->limit_l3 = part(all / unit / banks, replayed, t);
+    t->limit_l3_bank = part((double)h->bank_busy[most] / unit, replayed, t);
+    t->limit_l3_atomics = part((double)h->bank_atomics[most] / unit, replayed, t);
 }
 
 void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,

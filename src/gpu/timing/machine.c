@@ -83,7 +83,7 @@ static bool allocate(struct zs_timing_machine *m)
     m->members =
         calloc(m->group_count * m->threads_per_group + 1, sizeof(struct zs_timing_thread *));
     m->places = calloc(m->subslice_count, sizeof(*m->places));
-    m->dispatch_free = calloc(m->subslice_count, sizeof(*m->dispatch_free));
+    m->dispatch_free = calloc(m->dispatcher_count, sizeof(*m->dispatch_free));
     m->stores = calloc(ops, sizeof(*m->stores));
     bool phases = m->stores != NULL;
     for (uint32_t i = 0; i < (m->in_part ? ZS_TIMING_PHASES : 1); i++) {
@@ -167,7 +167,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .eu_count = zs_gpu_model_eus(model) / share,
         .eus_per_subslice = model->eus_per_subslice,
         .subslice_count = model->slices * model->subslices_per_slice / share,
-        .subslices_per_slice = model->subslices_per_slice,
+        .dispatcher_count = ZS_MAX(model->slices / share, 1u),
         .threads_per_eu = l->threads_per_eu,
         .threads_per_group = l->threads_per_group,
         .slm_B = l->slm_B,
@@ -180,7 +180,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),
     };
     if (model->slices == 1) /* its dispatcher has the others to do, too */
-        m->dispatch_cost *= share;
+        m->dispatch_others = m->dispatch_cost * l->threads_per_group * (share - 1);
     zs_assert(m->eu_count < 1u << ZS_TIMING_EU_BITS && m->threads_per_eu <= ZS_TIMING_PLACES);
     while (m->leaves < m->eu_count)
         m->leaves *= 2;

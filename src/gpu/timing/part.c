@@ -2,8 +2,8 @@
 /*
  * Which part of the device is replayed. Subslices do the same with groups that do the same: where
  * groups are alike, one in eight (or fewer) of the subslices stands for all, with one in as many
- * of the groups, each from another block of neighbours. What subslices share has as much less time
- * for them (hierarchy.c).
+ * of the groups, each from another block of neighbours. What subslices share works for the others,
+ * too (hierarchy.c): their lines are elsewhere in L3, but those of atomics that meet.
  *
  * They share lines, too: what others touch before the part does they bring into L3. About when a
  * line is touched first follows from what was recorded; of those that touch it then the part's
@@ -20,9 +20,9 @@ enum {
     SHARE_MOST = 8,
     SUBSLICES_LEAST = 2, /* of a part, but of devices with as few as these, */
     SUBSLICES_FEW = 3,
-    INSTRUCTIONS_MANY = 1000000, /* ... whose launches are replayed whole up to so many */
-    GROUPS_LEAST = 4,            /* for each part */
-    ALIKE = 16,                  /* parts' work differs by one in so many at most */
+    INSTRUCTIONS_MANY = 200000, /* ... whose launches are replayed whole up to so many */
+    GROUPS_LEAST = 4,           /* for each part */
+    ALIKE = 16,                 /* parts' work differs by one in so many at most */
     LINES_FIRST = 1 << 12,
     STEPS = 8, /* of a wave of groups: what comes in the same one comes at the same time */
 };
@@ -31,16 +31,13 @@ struct load {
     uint64_t work, longest, groups; /* instructions of all threads, of one */
 };
 
-/* Of each block of as many neighbours as there are parts each has one, not always the same. Groups
- * go round the subslices, mostly: `round`, a part has those of the same subslices, which share L1.
- */
-static uint32_t part_of(const struct zs_timing_trace *t, uint64_t group, uint32_t share, bool round)
+/* Groups go round the subslices, mostly: a part has those of the same ones, which share L1; of each
+ * block of as many neighbours as there are parts one, not always the same. */
+static uint32_t part_of(const struct zs_timing_trace *t, uint64_t group, uint32_t share)
 {
     const struct zs_gpu_model *model = t->launch.model;
     uint64_t subslice = group % (model->slices * model->subslices_per_slice);
-    uint64_t block = group / share;
-    return (uint32_t)((round ? subslice + subslice / share : group + 3 * block + block / share) %
-                      share);
+    return (uint32_t)((subslice + subslice / share) % share);
 }
 
 static double mean_of(const struct load *l)
@@ -55,14 +52,13 @@ static bool differ(double a, double b)
 
 /* The part that is most like all, of those with the most groups, of equals the one that has the
  * last group; SHARE_MOST: they are not alike. */
-static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, bool round,
-                          double *ret_spread)
+static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, double *ret_spread)
 {
     struct load parts[SHARE_MOST] = {0}, all = {0};
     uint32_t threads = t->launch.threads_per_group, best = SHARE_MOST;
     double least = 0, spread = 0;
     for (uint64_t g = 0; g < t->sampled; g++) {
-        struct load *l = &parts[part_of(t, g, share, round)];
+        struct load *l = &parts[part_of(t, g, share)];
         l->groups++;
         for (uint32_t i = 0; i < threads; i++) {
             uint64_t executed = t->streams[g * threads + i].executed;
@@ -76,7 +72,7 @@ static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, bool 
         all.longest = ZS_MAX(all.longest, parts[p].longest);
     }
     for (uint32_t i = 0; i < share; i++) {
-        uint32_t p = (part_of(t, t->sampled - 1, share, round) + i) % share;
+        uint32_t p = (part_of(t, t->sampled - 1, share) + i) % share;
         double off = mean_of(&parts[p]) / mean_of(&all) - 1;
         off = off < 0 ? -off : off;
         spread = off > spread ? off : spread;
@@ -92,11 +88,13 @@ static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, bool 
 }
 
 /* ---- lines -------------------------------------------------------------------------------------
+ * Those that the part touches are kept, and what others do to them.
  */
 
 static struct zs_timing_shared *slot_of(const struct zs_timing_part *part, uint64_t line)
 {
-    uint32_t at = (uint32_t)zs_hash_u64(0, line) & part->line_mask;
+    /* neighbours stand together */
+    uint32_t at = ((uint32_t)zs_hash_u64(0, line >> 3) << 3 | (line & 7)) & part->line_mask;
     while (part->lines[at].line && part->lines[at].line != line)
         at = (at + 1) & part->line_mask;
     return &part->lines[at];
@@ -127,20 +125,14 @@ static uint32_t when_of(const struct zs_timing_part *part, uint64_t group, uint3
 
 static void count_line(struct zs_timing_shared *to, uint32_t when, bool own)
 {
-    if (!to->all || when < to->when)
-        *to = (struct zs_timing_shared){.line = to->line, .when = when};
+    to->touches++;
+    to->own_touches += own;
+    if (!to->all || when < to->when) {
+        to->when = when;
+        to->all = to->own = 0;
+    }
     to->all += when == to->when;
     to->own += when == to->when && own;
-}
-
-static void count_bank(struct zs_timing_part *part, const struct zs_timing_trace *t, uint64_t line,
-                       bool own)
-{
-    uint32_t banks = t->launch.params->l3_banks,
-             bank = zs_timing_slice_of(t->launch.model->slices, line) * banks +
-                    zs_timing_bank_of(banks - 1, line);
-    part->banks[2 * bank]++;
-    part->banks[2 * bank + 1] += own;
 }
 
 static bool count_stream(struct zs_timing_part *part, const struct zs_timing_trace *t,
@@ -154,15 +146,16 @@ static bool count_stream(struct zs_timing_part *part, const struct zs_timing_tra
         bool message = s->words[at] >> 30 == ZS_TIMING_WORD_MESSAGE;
         words = message ? zs_timing_message_words(s->words + at) : 2;
         uint32_t count = message ? zs_timing_read_lines(&th, 0, s->words + at, lines) : 0;
-        uint32_t when = when_of(part, group, at + words);
+        uint32_t when = count ? when_of(part, group, at + words) : 0;
         for (uint32_t i = 0; i < count; i++) {
             if (!zs_timing_is_shared(lines[i]))
                 continue;
             struct zs_timing_shared *to = slot_of(part, lines[i]);
+            if (!to->line && !own)
+                continue;
             part->line_count += !to->line;
             to->line = lines[i];
             count_line(to, when, own);
-            count_bank(part, t, lines[i], own);
             if (part->line_count * 2 > part->line_mask && !grow(part))
                 return false;
         }
@@ -176,9 +169,18 @@ bool zs_timing_part_misses(const struct zs_timing_part *part, uint64_t line, uin
                            double *ret_odds)
 {
     const struct zs_timing_shared *of = slot_of(part, line);
-    uint64_t turn = zs_hash_u64(0, step) >> 40;
+    /* evenly over groups and along threads: parts of the plastic number (R2, Roberts 2018) */
+    uint32_t turn = (uint32_t)(step >> 32) * 0xc13fa9a9u + (uint32_t)step * 0x91e10da5u;
     *ret_odds = of->all ? (double)of->own / of->all : 1;
-    return (double)turn < *ret_odds * (1 << 24);
+    return turn < *ret_odds * 0x1p32;
+}
+
+/* How many touch a line for each time that the part does: others do meanwhile. */
+double zs_timing_part_meet(const struct zs_timing_part *part, uint64_t line)
+{
+    const struct zs_timing_shared *of = slot_of(part, line);
+    double times = of->own_touches ? (double)of->touches / of->own_touches : 1;
+    return ZS_MIN(times, (double)part->share);
 }
 
 /* ---- the part ----------------------------------------------------------------------------------
@@ -191,63 +193,63 @@ static uint64_t cached_lines(const struct zs_gpu_model *model, const struct zs_t
     return slice_B * model->slices / ZS_PORT_LINE_B;
 }
 
-static uint32_t banks_of(const struct zs_timing_trace *t)
-{
-    return t->launch.model->slices * t->launch.params->l3_banks;
-}
-
-/* One bank of L3 has more to do, of the part's, than of all: the part's lines are not like all. */
-static bool is_uneven(const struct zs_timing_trace *t, const struct zs_timing_part *part)
-{
-    uint64_t most[2] = {0}, sum[2] = {0};
-    for (uint32_t i = 0; part->banks && i < 2 * banks_of(t); i++) {
-        most[i & 1] = ZS_MAX(most[i & 1], part->banks[i]);
-        sum[i & 1] += part->banks[i];
-    }
-    double all = (double)most[0] / (double)ZS_MAX(sum[0], UINT64_C(1));
-    return differ((double)most[1] / (double)ZS_MAX(sum[1], UINT64_C(1)), all);
-}
-
-static int fill(const struct zs_timing_trace *t, uint32_t number, bool round,
-                struct zs_timing_part *part)
+/* Lines of the part's groups, or of the others. */
+static bool count_groups(const struct zs_timing_trace *t, uint32_t number, bool own, uint64_t most,
+                         struct zs_timing_part *part)
 {
     uint32_t threads = t->launch.threads_per_group;
-    part->banks = calloc(2 * (size_t)banks_of(t), sizeof(*part->banks));
-    bool ok =
-        part->banks && (part->groups = calloc(t->sampled, sizeof(*part->groups))) && grow(part);
-    for (uint64_t i = 0; i < t->sampled * threads; i++)
-        part->longest = ZS_MAX(part->longest, t->streams[i].count);
-    uint64_t most = cached_lines(t->launch.model, t->launch.params);
+    bool ok = true;
     for (uint64_t g = 0; g < t->sampled && ok && part->line_count <= most; g++) {
-        bool own = part_of(t, g, part->share, round) == number;
+        if ((part_of(t, g, part->share) == number) != own)
+            continue;
         if (own)
             part->groups[part->group_count++] = (uint32_t)g;
         part->first_groups += own && g < t->first_groups;
         for (uint32_t i = 0; i < threads && ok; i++)
             ok = count_stream(part, t, g * threads + i, own);
     }
+    return ok;
+}
+
+/* *ret_fits: L3 has room for all lines: what a line of the part stands for is as many as others
+ * have of their own. */
+static int fill(const struct zs_timing_trace *t, uint32_t number, struct zs_timing_part *part,
+                bool *ret_fits)
+{
+    uint64_t most = cached_lines(t->launch.model, t->launch.params);
+    double lines = 0;
+    part->groups = calloc(t->sampled, sizeof(*part->groups));
+    for (uint64_t i = 0; i < t->sampled * t->launch.threads_per_group; i++)
+        part->longest = ZS_MAX(part->longest, t->streams[i].count);
+    bool ok = part->groups && grow(part) && count_groups(t, number, true, most, part) &&
+              count_groups(t, number, false, most, part);
+    for (uint32_t i = 0; ok && i <= part->line_mask; i++)
+        lines += part->lines[i].line
+                     ? (double)part->share * part->lines[i].own_touches / part->lines[i].touches
+                     : 0;
+    *ret_fits = part->line_count <= most && lines <= (double)most;
     return ok ? 0 : -ENOMEM;
 }
 
-static int choose(const struct zs_timing_trace *t, bool round, struct zs_timing_part *ret_part)
+int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part *ret_part)
 {
     const struct zs_gpu_model *model = t->launch.model;
     uint32_t subslices = model->slices * model->subslices_per_slice, number = SHARE_MOST, share;
     bool single = subslices <= SUBSLICES_FEW && t->instructions > INSTRUCTIONS_MANY;
     uint32_t least = single ? 1 : SUBSLICES_LEAST;
+    bool fits = true;
     double spread = 0;
     for (share = t->launch.exact ? 1 : SHARE_MOST; share > 1; share--) {
         bool whole = model->slices == 1 ? subslices % share == 0 : model->slices % share == 0;
         if (!whole || subslices / share < least || t->sampled < GROUPS_LEAST * share)
             continue;
-        number = choose_of(t, share, round, &spread);
+        number = choose_of(t, share, &spread);
         if (number < SHARE_MOST)
             break;
     }
-    *ret_part =
-        (struct zs_timing_part){.share = share, .spread = spread, .wave = t->resident_groups};
-    int error = share > 1 ? fill(t, number, round, ret_part) : 0;
-    if (share > 1 && ret_part->line_count > cached_lines(model, t->launch.params)) {
+    *ret_part = (struct zs_timing_part){.share = share, .wave = t->resident_groups};
+    int error = share > 1 ? fill(t, number, ret_part, &fits) : 0;
+    if (!error && !fits) {
         zs_timing_part_fini(ret_part); /* what it is in reach of would not fit */
         ret_part->share = 1;
     }
@@ -255,23 +257,14 @@ static int choose(const struct zs_timing_trace *t, bool round, struct zs_timing_
         ret_part->group_count = t->sampled;
         ret_part->first_groups = t->first_groups;
     }
+    ret_part->doubt = ret_part->share > 1 ? spread + 1.0 / ALIKE : 0;
     ret_part->times = (double)t->sampled / (double)ret_part->group_count;
     return error;
-}
-
-int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part *ret_part)
-{
-    int error = choose(t, true, ret_part);
-    if (error || t->launch.exact || (ret_part->share > 1 && !is_uneven(t, ret_part)))
-        return error;
-    zs_timing_part_fini(ret_part);
-    return choose(t, false, ret_part);
 }
 
 void zs_timing_part_fini(struct zs_timing_part *part)
 {
     free(part->groups);
-    free(part->banks);
     free(part->lines);
     *part = (struct zs_timing_part){0};
 }

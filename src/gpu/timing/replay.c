@@ -2,12 +2,12 @@
 /*
  * Replay: recorded groups run on a model of the device.
  *
- * The walker gives groups in their order to the subslice with the most room, their threads to the
- * EUs with the most free places. What a thread issues between two events is a burst (burst.h):
- * alone on its EU it takes a known time and wants each pipe for a known part of it. Threads of an
- * EU share its pipes evenly: while bursts together want more of a pipe than there is, all that want
- * it take as many times longer. So nothing is decided instruction by instruction, and an EU has to
- * be looked at only when a burst begins or ends.
+ * The walker gives groups in their order to the subslice with the most room, one slice after the
+ * other, their threads to the EUs with the most free places. What a thread issues between two
+ * events is a burst (burst.h): alone on its EU it takes a known time and wants each pipe for a
+ * known part of it. Threads of an EU share its pipes evenly: while bursts together want more of a
+ * pipe than there is, all that want it take as many times longer. So nothing is decided instruction
+ * by instruction, and an EU has to be looked at only when a burst begins or ends.
  *
  * An EU's pipes are nobody else's: it runs ahead until it comes to something that others see, a
  * message or the end of a thread. These happen in the order of time over all EUs, of equals in the
@@ -471,16 +471,16 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     const struct zs_timing_op *op = &m->code->ops[th->inst];
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES], front = at + m->params->send_front;
     uint32_t place = eu->number * m->threads_per_eu + th->place;
-    struct zs_timing_request r = {.subslice = eu->subslice,
-                                  .event = words[1],
-                                  .lines = lines,
-                                  .line_count = zs_timing_read_lines(th, place, words, lines),
-                                  .payload_grf = op->payload_grf,
-                                  .response_grf = op->response_grf,
-                                  .step = (uint64_t)th->group << 32 | th->at,
-                                  .due = m->phase->due + th->inst,
-                                  .accesses =
-                                      m->phase->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
+    struct zs_timing_request r = {
+        .subslice = eu->subslice,
+        .event = words[1],
+        .lines = lines,
+        .line_count = zs_timing_read_lines(th, place, words, lines),
+        .payload_grf = op->payload_grf,
+        .response_grf = op->response_grf,
+        .step = (uint64_t)th->group << 32 | (m->has_barriers ? th->passed : th->at),
+        .due = m->phase->due + th->inst,
+        .accesses = m->phase->accesses + (size_t)th->inst * ZS_GPU_ACCESSES};
     *ret_done = front;
     bool tied = words[1] & (ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE);
     if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
@@ -552,7 +552,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
         number = free_places(m, first + i) > free_places(m, number) ? first + i : number;
     struct zs_timing_eu *eu = &m->eus[number];
     uint32_t place = (uint32_t)__builtin_ctz(~eu->live);
-    uint64_t *dispatch = &m->dispatch_free[g->subslice / m->subslices_per_slice];
+    uint64_t *dispatch = &m->dispatch_free[g->subslice % m->dispatcher_count];
     struct zs_gpu_timing *t = &m->phase->totals;
     uint64_t *const dispatching[] = {&t->dispatching0, &t->dispatching1, &t->dispatching2};
     if (g->subslice < ZS_ARRAY_LEN(dispatching))
@@ -604,6 +604,7 @@ static void dispatch(struct zs_timing_machine *m, uint64_t cycle)
         m->places[best].barriers++;
         for (uint32_t i = 0; i < m->threads_per_group; i++)
             start_thread(m, (uint32_t)m->next_group, i, cycle);
+        m->dispatch_free[best % m->dispatcher_count] += m->dispatch_others;
         m->next_group++;
     }
 }
@@ -763,7 +764,7 @@ static inline void fetch_ahead(const struct zs_timing_machine *m, uint32_t eu)
 void zs_timing_run(struct zs_timing_machine *m)
 {
     dispatch(m, 0);
-    for (uint32_t i = 0; i < m->subslice_count; i++)
+    for (uint32_t i = 0; i < m->dispatcher_count; i++)
         m->filled = ZS_MAX(m->filled, m->dispatch_free[i]);
     while (m->keys[1] != UINT64_MAX && !m->failed) {
         uint64_t cycle = m->keys[1] >> ZS_TIMING_EU_BITS;

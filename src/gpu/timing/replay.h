@@ -127,7 +127,7 @@ struct zs_timing_machine {
     bool atomics_meet;           /* those of threads, too */
     uint32_t grf_B;
     uint32_t lanes; /* of a thread that has all of them */
-    uint32_t eu_count, eus_per_subslice, subslice_count, subslices_per_slice, threads_per_eu;
+    uint32_t eu_count, eus_per_subslice, subslice_count, dispatcher_count, threads_per_eu;
     uint32_t threads_per_group, slm_B;
     const struct zs_timing_part *part;
     bool has_barriers;
@@ -144,7 +144,8 @@ struct zs_timing_machine {
     struct zs_timing_thread **members;
     struct zs_timing_place *places; /* by subslice */
     uint64_t *dispatch_free;        /* by slice */
-    uint64_t dispatch_cost;
+    uint64_t dispatch_cost;         /* of a thread; of the groups that others begin meanwhile: */
+    uint64_t dispatch_others;
     bool *stores;               /* by instruction: its messages are stores or atomics */
     bool in_part, skips;        /* of the launch; groups are left out */
     bool one_wave;              /* all groups are there at once */

@@ -24,8 +24,8 @@
 #include <string.h>
 
 enum {
-    BATCHES_LEAST = 4,
-    PART_DOUBT = 20, /* other parts of the device may be quicker or slower by one in so many */
+    BATCHES_LEAST = 8, /* of several slices each */
+    SLICES_LEAST = 4,
 };
 
 #define AT(id) offsetof(struct zs_gpu_timing, id)
@@ -192,8 +192,8 @@ static double doubt_of_batches(const struct zs_timing_machine *m, uint32_t size)
 
 static double doubt_of(const struct zs_timing_machine *m)
 {
-    double doubt = m->slice_count < BATCHES_LEAST ? 1 : 0;
-    for (uint32_t size = 1; m->slice_count / size >= BATCHES_LEAST; size *= 2)
+    double doubt = m->slice_count < SLICES_LEAST ? 1 : doubt_of_batches(m, 1);
+    for (uint32_t size = 2; m->slice_count / size >= BATCHES_LEAST; size *= 2)
         doubt = ZS_MAX(doubt, doubt_of_batches(m, size));
     return doubt;
 }
@@ -340,7 +340,11 @@ static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing
             all += total_of(&m->phases[p].totals, by_stores[i]);
         *zs_timing_total_at(t, by_stores[i]) = rounded(all * with_stores);
     }
+    uint64_t threads = 0; /* one at least where an EU is loaded */
+    for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
+        threads += *zs_timing_total_at(t, by_reason[r]);
     t->eu_loaded = ZS_MIN(t->eu_loaded, t->cycles * m->eu_count * m->part->share);
+    t->eu_loaded = ZS_MIN(t->eu_loaded, threads);
     t->eu_active = ZS_MIN(t->eu_active, t->eu_loaded);
     t->fpu_both_active = ZS_MIN(t->fpu_both_active, ZS_MIN(t->fpu0_active, t->fpu1_active));
     t->fpu0_xmx_active = ZS_MIN(t->fpu0_xmx_active, ZS_MIN(t->fpu0_active, t->xmx_active));
@@ -489,12 +493,12 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
     t->cycles = m->params->launch_cycles + rounded((double)cycles + time_left);
     /* a hundredth is not promised, however even it was */
     double doubt = m->in_part ? time_left * doubt_of(m) : 0;
-    doubt = m->part->share > 1 ? doubt + (m->part->spread + 1.0 / PART_DOUBT) * (double)t->cycles
-            : s.left > 0       ? ZS_MAX(doubt, (double)t->cycles / 100)
-                               : 0;
+    doubt = share > 1    ? doubt + m->part->doubt * (double)t->cycles
+            : s.left > 0 ? ZS_MAX(doubt, (double)t->cycles / 100)
+                         : 0;
     t->doubt = ZS_MIN(rounded(doubt), t->cycles);
-    fill_totals(&s, pace, t);
     int error = fill_stalls(&s, t);
+    fill_totals(&s, pace, t);
     if (in_part)
         fill_written(&s, dirty, t);
     zs_timing_find_limits(m, cycles + m->phases[ZS_TIMING_JOIN].cycles, t);

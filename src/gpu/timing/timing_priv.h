@@ -184,11 +184,11 @@ struct zs_timing_stream {
 /* ---- part.c ------------------------------------------------------------------------------------
  */
 
-/* How often a line is touched when it is touched first: by all groups that were recorded, by those
- * of the part. */
+/* How often a line is touched, when it is touched first and at all: by all groups that were
+ * recorded, by those of the part. */
 struct zs_timing_shared {
     uint64_t line; /* 0: none */
-    uint32_t when, all, own;
+    uint32_t when, all, own, touches, own_touches;
 };
 
 struct zs_timing_part {
@@ -196,10 +196,9 @@ struct zs_timing_part {
     uint64_t group_count, first_groups; /* recorded ones; of these, of the launch's first */
     uint32_t *groups;                   /* their numbers; NULL: all */
     double times;                       /* as many groups were recorded as it has */
-    double spread;                      /* parts have so much more or less to do than the mean */
+    double doubt;                       /* it may be so much quicker or slower than all */
     struct zs_timing_shared *lines;
     uint32_t line_mask, line_count;
-    uint64_t *banks;        /* of L3: touches of all, of the part */
     uint32_t wave, longest; /* groups that the device holds; words of the longest stream */
 };
 
@@ -265,8 +264,10 @@ struct zs_timing_hierarchy {
     uint32_t response_shift;
     struct zs_timing_subslice *subslice;
     struct zs_timing_caches *caches;
-    uint64_t *bank_free;                /* by slice and bank */
-    uint64_t *bank_busy, *bank_atomics; /* ... cycles; of these, those of atomics */
+    /* by slice and bank, in 1/256 of a cycle: until when it has work; how much it had, of atomics;
+     * what others had for each of them meanwhile, and how much of that it has had */
+    uint64_t *bank_free, *bank_busy, *bank_atomics, *bank_others;
+    double others;
     struct zs_timing_busy busy;
     /* in 1/256 of a cycle */
     uint64_t gti_read_free, gti_write_free, memory_free;
@@ -296,6 +297,7 @@ void zs_timing_part_fini(struct zs_timing_part *part);
  * whether that is so. */
 bool zs_timing_part_misses(const struct zs_timing_part *part, uint64_t line, uint64_t step,
                            double *ret_odds);
+double zs_timing_part_meet(const struct zs_timing_part *part, uint64_t line);
 void zs_timing_hierarchy_fini(struct zs_timing_hierarchy *h, struct zs_timing_store *store);
 /* What was counted since the last time goes into the totals. */
 void zs_timing_hierarchy_settle(struct zs_timing_hierarchy *h);

@@ -768,7 +768,7 @@ static void wide_messages(void **state)
         struct zs_port_message m = {.lanes = 32,
                                     .element_B = 4,
                                     .elements = (uint8_t)dwords,
-                                    .bytes_read = (uint16_t)span_B,
+                                    .bytes_read = (uint8_t)span_B,
                                     .shape = ZS_PORT_SHAPE_ADDRESSES,
                                     .space = ZS_PORT_SPACE_GLOBAL};
         zs_port_footprint(&port, &m, (const uint8_t *)address, mask, &touch);

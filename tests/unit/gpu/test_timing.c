@@ -587,6 +587,34 @@ static void check_short_threads(struct lab *lab)
     lab_forget(lab);
 }
 
+/* Parts of a large device: every other group computes, those beside it read; few groups, which all
+ * dispatchers begin; lines that groups share between barriers. */
+static void check_parts(struct lab *lab)
+{
+    void *in = lab_alloc(lab, 4 << 20), *out = lab_alloc(lab, 4 << 20);
+    const struct {
+        const char *kernel;
+        uint32_t groups;
+        struct lab_arg args[LAB_ARGS];
+    } rows[] = {
+        {"halves", 512, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}},
+        {"rate_int_add", 84, {LAB_BUF(out), LAB_I(6), LAB_I(77), LAB_I(13)}},
+        {"barriers", 100, {LAB_BUF(out), LAB_I(50)}},
+        {"parts", 120, {LAB_BUF(in), LAB_BUF(out), LAB_I(32)}},
+    };
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        lab->flags = 0;
+        uint64_t part = lab_run(lab, rows[i].kernel, rows[i].groups, 128, rows[i].args);
+        assert_true(lab->result.timing.replayed < lab->result.timing.instructions / 4);
+        lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
+        uint64_t all = lab_run(lab, rows[i].kernel, rows[i].groups, 128, rows[i].args);
+        if (part > all + all / 14 || part < all - all / 14)
+            fail_msg("%s, %s: %llu cycles, and %llu when all is replayed", lab->model->name,
+                     rows[i].kernel, (unsigned long long)part, (unsigned long long)all);
+    }
+    lab_forget(lab);
+}
+
 /* Systolic multiplications in a kernel's code for each of the 32 that its loop asks for: IGC 2
  * begins each bundle for dg2 with one more. */
 static double systolic_share(const struct lab *lab, const char *name)
@@ -642,6 +670,8 @@ static void check_generation(const struct generation *g)
     if (each < g->least_chase || each > g->most_chase)
         fail_msg("%s: %llu cycles a load", g->model, (unsigned long long)each);
     check_short_threads(&lab);
+    if (zs_gpu_model_eus(lab.model) > LARGE)
+        check_parts(&lab);
     lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
     run_strided(&lab, 1); /* each line once */
     const struct zs_gpu_timing *t = &lab.result.timing;
