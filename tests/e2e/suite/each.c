@@ -394,7 +394,8 @@ static bool goes_by_place(const struct each *e)
 
 static bool is_known_refusal(const char *kernel, const char *refusal)
 {
-    return strcmp(kernel, "flow_tally") == 0 && strstr(refusal, "writes registers that a0 chooses");
+    bool has_array = !strcmp(kernel, "flow_tally") || !strcmp(kernel, "flow_quicksort");
+    return has_array && strstr(refusal, "writes registers that a0 chooses");
 }
 
 static bool take_refusals(struct each *e, struct zs_edit *edit, const struct placed *placed)
