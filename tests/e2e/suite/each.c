@@ -395,7 +395,8 @@ static bool goes_by_place(const struct each *e)
 static bool is_known_refusal(const char *kernel, const char *refusal)
 {
     bool has_array = !strcmp(kernel, "flow_tally") || !strcmp(kernel, "flow_quicksort");
-    return has_array && strstr(refusal, "writes registers that a0 chooses");
+    return has_array && (strstr(refusal, "writes registers that a0 chooses") ||
+                         strstr(refusal, "which registers are free for clocks is not known"));
 }
 
 static bool take_refusals(struct each *e, struct zs_edit *edit, const struct placed *placed)
