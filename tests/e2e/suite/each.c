@@ -709,7 +709,9 @@ int suite_each(struct suite *s, const struct suite_group *group, const char *pat
         e->failures++;
     bool right = !e->failures && has_tested(e);
     if (!e->failures && !right)
-        fprintf(stderr, "next to nothing was tested\n");
+        fprintf(stderr,
+                "next to nothing was tested; of %zu with nearly all registers in use %zu refused\n",
+                e->pressed, e->pressed_refused);
     finish(e);
     return right ? 0 : 1;
 }
