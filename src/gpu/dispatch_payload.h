@@ -135,9 +135,10 @@ static inline const struct zs_eu_series_row *own_row(const struct zs_gpu_run *ru
 {
     for (uint32_t i = 0; w->rows_of != group->place && i < run->threads_per_group; i++) {
         uint32_t number = thread_number(run, group, i);
-        w->rows[i] = (struct zs_eu_series_row){place_code(run, i),
-                                               scratch_base(run, number) | fftid(run, number),
-                                               t->sr0[0], 0, rising(run, i)};
+        bool is_first = w->rows_of == UINT32_MAX; /* ids are the same in all places */
+        w->rows[i] = (struct zs_eu_series_row){
+            place_code(run, i), scratch_base(run, number) | fftid(run, number), t->sr0[0], 0,
+            is_first ? rising(run, i) : w->rows[i].rising};
         number_thread(run->device->model, number, &w->rows[i].sr0_0, &w->rows[i].msg0);
     }
     w->rows_of = group->place;
