@@ -33,7 +33,7 @@
 enum {
     ZS_EU_LANES_MAX = 32,
     /* what a thread has room for, whatever struct zs_eu_registers says */
-    ZS_EU_GRF_FILE_MAX_B = 256 * 64,
+    ZS_EU_GRF_FILE_MAX_B = 512 * 64,
     ZS_EU_FLAGS_MAX = 4,
     ZS_EU_ACC_SLOTS_MAX = 896,
     ZS_EU_A0_MAX = 32,
@@ -246,7 +246,7 @@ struct zs_eu_hooks {
 
 /* The register file of a program. Sizes are powers of two. */
 struct zs_eu_registers {
-    uint16_t grf_B, grf_count; /* 32 or 64 bytes, at most 256 */
+    uint16_t grf_B, grf_count; /* 32 or 64 bytes, at most 512 */
     uint8_t flag_count;        /* of 32 bits */
     uint8_t acc_count;         /* accumulators that operands may name */
     uint8_t a0_count;          /* address registers of 16 bits */

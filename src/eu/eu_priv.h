@@ -96,10 +96,17 @@ extern const struct zs_eu_handlers zs_eu_handlers_avx2;
 
 /* ---- systolic multiplications (dpas.c) ---- */
 
-enum { ZS_EU_DPAS_DEPTH = 8, ZS_EU_DPAS_ROWS = 8, ZS_EU_DPAS_LANES = 16 };
+enum {
+    ZS_EU_DPAS_DEPTH = 8,
+    ZS_EU_DPAS_ROWS = 8,
+    ZS_EU_DPAS_LANES = 16,
+    ZS_EU_DPAS_BLOCK = 32,   /* elements that have one scale */
+    ZS_EU_DPAS_SCALES_B = 32 /* from the scales of one block to those of the next */
+};
 
 enum zs_eu_dpas_form {
     ZS_EU_DPAS_REAL,
+    ZS_EU_DPAS_SCALED,    /* bdpas */
     ZS_EU_DPAS_WHOLE,     /* integers, modulo 2^32 */
     ZS_EU_DPAS_SATURATED, /* integers; each step of the depth saturates */
     ZS_EU_DPAS_FORM_COUNT
@@ -110,10 +117,12 @@ struct zs_eu_dpas {
     uint8_t ops;         /* elements that a channel multiplies in a step */
     uint8_t bits[2];     /* of an element of src1, src2 */
     bool is_signed[2];
-    uint8_t type; /* of the elements, if they are floats */
+    uint8_t type[2]; /* of the elements of src1, src2, if they are floats */
     uint8_t dst_type, src0_type;
     bool has_src0;
-    bool direct; /* no source would be harmed by rows of the result that are stored early */
+    bool scaled;        /* bdpas: a byte for each block of a column of src1, a row of src2 */
+    uint32_t scales[2]; /* byte offsets of these; 0: they are one */
+    bool direct;        /* no source would be harmed by rows of the result that are stored early */
 };
 
 /* One per build of dpas.c. */

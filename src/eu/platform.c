@@ -91,11 +91,13 @@ bool zs_eu_registers_of(enum zs_isa_platform platform, uint32_t grf_count,
     const struct zs_eu_platform *row = zs_eu_platform_of(platform);
     const struct zs_isa_platform_info *info = zs_isa_platform_info(platform);
 
-    /* from Xe3 on allotted in steps (NEO's getSupportedNumGrfs()); no more are modelled */
-    bool in_steps = platform >= ZS_ISA_XE3 && grf_count && grf_count % 32 == 0 && grf_count != 224;
-    bool exists = info && grf_count * info->grf_B <= ZS_EU_GRF_FILE_MAX_B &&
-                  (grf_count == info->grf_count || grf_count == info->grf_count_max ||
-                   (in_steps && grf_count < info->grf_count_max));
+    /* from Xe3 on allotted in steps (GRFMode in IGC's G4_Kernel.cpp, NEO's getSupportedNumGrfs())
+     */
+    bool in_steps = platform >= ZS_ISA_XE3 && grf_count &&
+                    ((grf_count <= 256 && grf_count % 32 == 0 && grf_count != 224) ||
+                     grf_count == 320 || grf_count == 448);
+    bool exists = info && (grf_count == info->grf_count || grf_count == info->grf_count_max ||
+                           (in_steps && grf_count < info->grf_count_max));
 
     if (!row || !exists)
         return false;

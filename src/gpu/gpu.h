@@ -54,6 +54,7 @@ struct zs_gpu_model {
     uint32_t subslices_per_slice;
     uint32_t eus_per_subslice;
     uint32_t threads_per_eu;
+    uint32_t threads_least;   /* of an EU, however many registers they have; 0: as others (Xe3) */
     uint32_t grf_B;           /* 32, on XeHPC 64 */
     uint32_t grf_count;       /* registers of a thread */
     uint32_t simd_sizes;      /* OR of the legal kernel SIMD sizes: 8 | 16 | 32 */

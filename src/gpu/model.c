@@ -62,10 +62,10 @@ uint32_t zs_gpu_model_threads_per_eu(const struct zs_gpu_model *model, uint32_t 
 {
     static const struct {
         uint32_t grf_count, threads;
-    } steps[] = {{96, 10}, {128, 8}, {160, 6}, {192, 5}, {256, 4}};
-    for (size_t i = 0; model->tid_count && i < ZS_ARRAY_LEN(steps); i++) {
+    } steps[] = {{96, 10}, {128, 8}, {160, 6}, {192, 5}, {256, 4}, {320, 3}, {512, 2}};
+    for (size_t i = 0; model->platform >= ZS_ISA_XE3 && i < ZS_ARRAY_LEN(steps); i++) {
         if (grf_count <= steps[i].grf_count)
-            return steps[i].threads;
+            return ZS_MIN(ZS_MAX(steps[i].threads, model->threads_least), model->threads_per_eu);
     }
     return grf_count > model->grf_count ? model->threads_per_eu / 2 : model->threads_per_eu;
 }

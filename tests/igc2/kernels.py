@@ -63,6 +63,7 @@ def same(one, other):
 
 def digest(text):
     """Of a listing: instructions and labels, whatever the space between words. Version 2 of libiga64 writes regions
-    behind .nomme, which version 1 did not."""
+    behind .nomme, which version 1 did not, and takes a sendgx without a second payload for none."""
     lines = [' '.join(line.split('//')[0].split()).replace('.nomme<1;1,0>', '.nomme') for line in text.split('\n')]
+    lines = ['illegal' if ' sendgx.' in ' ' + line and ' null:0 ' in line else line for line in lines]
     return hashlib.sha256('\n'.join(line for line in lines if line).encode()).hexdigest()[:DIGITS]

@@ -31,7 +31,7 @@ IGA = {'tgllp': 0x1000000, 'dg2': 0x1000002, 'mtl': 0x1000002, 'arl-h': 0x100000
        'bmg': 0x2000000, 'lnl': 0x2000000, 'ptl': 0x3000000, 'nvl-p': 0x3000003, 'cri': 0x3000003}
 SUITE = 'arith extremes real half wide flow memory sync subgroup shape program data image printf dot localblock'
 LATER = {'matrix': 'dg2 arl-h pvc bmg lnl ptl nvl-p cri', 'lsc': 'dg2 mtl pvc bmg lnl ptl nvl-p cri',
-         'xehpc': 'pvc bmg lnl ptl nvl-p cri', 'floatatomic': 'dg2 mtl pvc bmg lnl ptl nvl-p cri'}
+         'xehpc': 'pvc bmg lnl ptl nvl-p cri', 'floatatomic': 'dg2 mtl pvc bmg lnl ptl nvl-p cri', 'xe3p': 'nvl-p cri'}
 VARIANTS = {'unoptimised': '-cl-opt-disable', 'simd32': '-DSIMD=32', 'large': '-cl-intel-256-GRF-per-thread',
             'numbered': '-DIN_ORDER'}
 # what of each there is beside the default, for which devices
@@ -56,6 +56,8 @@ def jobs():
                 more += ' -DNO_SIMD8'
             if name == 'image':
                 more += ' -DNO_GRADIENT_OF_UINTS'
+            if name == 'xe3p':
+                more += ' -cl-intel-512-GRF-per-thread'
             if name in ('matrix', 'lsc'):
                 more += ' -DLANES=16' if device in LANES16 else ' -DLANES=8'
             yield name, device, 'default', source, more
@@ -164,7 +166,8 @@ class Iga:
         listing, text = Listing(cb=ctypes.sizeof(Listing), formatting=0x80), ctypes.c_char_p()
         status = self.library.iga_context_disassemble(self.contexts[device], ctypes.byref(listing), code,
                                                       len(code), None, None, ctypes.byref(text))
-        return text.value.decode('latin-1') if status == 0 else None
+        said = (text.value or b'').decode('latin-1')
+        return said if status == 0 or set(re.findall('illegal +// (\\w+)', said)) == {'sendgx'} else None
 
 
 def archive(work, name, modules, iga):

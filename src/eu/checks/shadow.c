@@ -427,12 +427,14 @@ static const struct zs_eu_shadow_shape shapes[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_MACRO_SEED] = {2, 4, 4, .sets_flag = true},
     [ZS_EU_KIND_DOT] = {2, 4, 4, .adds_acc = false},
     [ZS_EU_KIND_SAD] = {2, 4, 4, .adds_acc = false},
+    [ZS_EU_KIND_DOWNSCALE] = {2, 4, 4, .adds_acc = false},
 };
 
 struct zs_eu_shadow_shape zs_eu_shadow_shape_of(const struct zs_eu_op *op)
 {
     struct zs_eu_shadow_shape shape = shapes[op->kind];
-    if (shape.src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD && op->arg & 8)
+    if (shape.src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD &&
+        op->kind != ZS_EU_KIND_DOWNSCALE && op->arg & 8)
         shape.src_B = shape.dst_B = 8;
     return shape;
 }
@@ -492,6 +494,23 @@ SHADOW(shadow_plane)
     return zs_eu_shadow_go_on(t, op);
 }
 
+/* The index of a byte or word, or what it chooses, spoils that. */
+SHADOW(shadow_look_up)
+{
+    struct zs_eu_shadow *s = t->shadow;
+    uint32_t part_B = op->aux / 8;
+    for (unsigned k = 0; s && k < op->count * 4u / part_B; k++) {
+        uint32_t c = k * part_B / 4, part = k % (4 / part_B);
+        uint32_t indices = op->src[1] + (op->arg & 2 ? 0 : c * 4);
+        uint32_t entry = op->src[0] + (zs_eu_word(t, indices) >> 4 * part & 15) * 4 + part * part_B;
+        uint32_t from = zs_eu_shadow_some(s->bits + indices + part / 2, 1) ? indices + part / 2
+                        : zs_eu_shadow_some(s->bits + entry, part_B)       ? entry
+                                                                           : 0;
+        set_element(s, op->dst + k * part_B, part_B, from != 0, from ? from_of(s, op, from) : 0);
+    }
+    return zs_eu_shadow_go_on(t, op);
+}
+
 SHADOW(shadow_movi)
 {
     struct zs_eu_shadow *s = t->shadow;
@@ -529,7 +548,8 @@ SHADOW(shadow_dpas)
              step_B = d->ops * 1u * d->bits[0] / 8, dst_B = zs_eu_type_B(d->dst_type),
              src0_B = zs_eu_type_B(d->src0_type), active = zs_eu_active(t, op);
     uint32_t all = UINT32_MAX >> (32 - d->lanes), columns = 0, column_from = 0;
-    if ((active & all) == all &&
+    uint32_t blocks = d->ops == 8 ? 2 : 1;
+    if ((active & all) == all && !d->scaled &&
         !zs_eu_shadow_some(s->bits + op->src[1], ZS_EU_DPAS_DEPTH * d->lanes * step_B) &&
         !zs_eu_shadow_some(s->bits + op->src[2], d->rows * row_B) &&
         !(d->has_src0 && zs_eu_shadow_some(s->bits + op->src[0], d->rows * d->lanes * src0_B))) {
@@ -541,8 +561,15 @@ SHADOW(shadow_dpas)
         if (zs_eu_shadow_some(s->bits + at, step_B))
             columns |= 1u << k % d->lanes, column_from = from_of(s, op, at);
     }
+    for (uint32_t k = 0; d->scales[0] && k < blocks * d->lanes; k++) {
+        uint32_t at = d->scales[0] + k / d->lanes * ZS_EU_DPAS_SCALES_B + k % d->lanes;
+        if (zs_eu_shadow_some(s->bits + at, 1))
+            columns |= 1u << k % d->lanes, column_from = from_of(s, op, at);
+    }
     for (uint32_t r = 0; r < d->rows; r++) {
         bool row = zs_eu_shadow_some(s->bits + op->src[2] + r * row_B, row_B);
+        for (uint32_t b = 0; d->scales[1] && b < blocks; b++)
+            row |= zs_eu_shadow_some(s->bits + d->scales[1] + b * ZS_EU_DPAS_SCALES_B + r, 1);
         for (uint32_t c = 0; c < d->lanes; c++) {
             uint32_t at = op->src[0] + (r * d->lanes + c) * src0_B;
             bool sum = d->has_src0 && zs_eu_shadow_some(s->bits + at, src0_B);
@@ -661,6 +688,8 @@ static zs_eu_op_fn *const kinds[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_MACRO_SEED] = shadow_channels,
     [ZS_EU_KIND_DOT] = shadow_channels,
     [ZS_EU_KIND_SAD] = shadow_channels,
+    [ZS_EU_KIND_DOWNSCALE] = shadow_channels,
+    [ZS_EU_KIND_LOOK_UP] = shadow_look_up,
     [ZS_EU_KIND_PLANE] = shadow_plane,
     [ZS_EU_KIND_MOVI] = shadow_movi,
     [ZS_EU_KIND_CONSTANT] = shadow_constant,

@@ -16,7 +16,7 @@
  * Floats: each product is exact and is added with one rounding, element after element, in the
  * modes of cr0; both the C++ emulation of Intel's compiler for media kernels (cm-cpu-emulation,
  * cm_dpas_) and hosts without any such instruction do it this way. What the hardware keeps between
- * elements is not documented.
+ * elements is not documented. bdpas adds up each block of 32 elements so, and then scales the sum.
  *
  * This file is built several times, for different host instruction sets; ZS_EU_DPAS names the
  * table that a build defines.
@@ -32,8 +32,9 @@ enum {
     ROWS = ZS_EU_DPAS_ROWS,
     LANES = ZS_EU_DPAS_LANES,
     DEPTH = ZS_EU_DPAS_DEPTH,
-    STEPS_MAX = 32,   /* of DEPTH * 4 floats */
+    STEPS_MAX = 32,   /* of DEPTH * 4 floats; those of DEPTH * 8 are done in two halves */
     REAL_ROW_B = 128, /* src2 as floats: a row has 32 at most */
+    BLOCK = ZS_EU_DPAS_BLOCK,
     WHOLE_ROW_B = 32, /* of a part of src2: eight dwords at most */
     PART_B = WHOLE_ROW_B * ROWS,
     PARTS_MAX = 8,
@@ -316,9 +317,25 @@ static bool set_out(struct zs_eu_thread *t, const struct zs_eu_op *op, const str
 
 /* ---- floats ---- */
 
+/* Four and eight bits with an exponent of two and four are halves with another bias; the highest of
+ * hf8 is no number. */
+INLINE u32x8 from_small(u32x8 v, unsigned type)
+{
+    bool is_hf8 = type == ZS_TYPE_HF8;
+    u32x8 magnitude = v & (is_hf8 ? 0x7f : 7), bits = magnitude << (is_hf8 ? 7 : 9);
+    u32x8 f = (u32x8)((f32x8)lanes_f16_f32(__builtin_convertvector(bits, u16x8)) *
+                      LANES_SPLAT(f32, is_hf8 ? 0x1p8f : 0x1p14f));
+    u32x8 none = is_hf8 ? (u32x8)(magnitude == 0x7f) & 0x7fc00000 : (u32x8){0};
+    return f | none | (v & (is_hf8 ? 0x80 : 8)) << (is_hf8 ? 24 : 28);
+}
+
 /* The j-th element of each dword as a float. */
 INLINE u32x8 float_of(u32x8 v, unsigned type, unsigned j)
 {
+    if (type == ZS_TYPE_E2M1)
+        return from_small(v >> 4 * j, type);
+    if (type == ZS_TYPE_HF8)
+        return from_small(v >> 8 * j, type);
     if (type == ZS_TYPE_TF32) /* the bits below its mantissa are none */
         return v & 0xffffe000u;
     if (type == ZS_TYPE_BF)
@@ -332,7 +349,7 @@ INLINE u32x8 float_of(u32x8 v, unsigned type, unsigned j)
 INLINE void floats_of_src1(uint8_t *to, const uint8_t *from, uint32_t lanes, unsigned type,
                            const unsigned ops)
 {
-    for (uint32_t step = 0; step < DEPTH; step++)
+    for (uint32_t step = 0; step < DEPTH && step * ops < BLOCK; step++)
         for (uint32_t column = 0; column < lanes; column += 8, from += 32) {
             u32x8 v = load8(from);
             for (unsigned j = 0; j < ops; j++) {
@@ -353,7 +370,14 @@ INLINE u32x8 floats_from(const uint8_t *at, unsigned type)
         return from_bf(at);
     if (type == ZS_TYPE_HF)
         return from_hf(at);
+    if (type == ZS_TYPE_E2M1) {
+        uint32_t eight;
+        memcpy(&eight, at, sizeof(eight));
+        return from_small(LANES_SPLAT(u32, eight) >> (u32x8){0, 4, 8, 12, 16, 20, 24, 28}, type);
+    }
     memcpy(&bytes, at, sizeof(bytes));
+    if (type == ZS_TYPE_HF8)
+        return from_small(__builtin_convertvector(bytes, u32x8), type);
     return (u32x8)lanes_f16_f32(__builtin_convertvector(bytes, u16x8) << 8);
 }
 
@@ -362,44 +386,128 @@ INLINE void floats_of_src2(uint8_t *to, const uint8_t *from, uint32_t rows, unsi
                            const unsigned ops)
 {
     for (uint32_t r = 0; r < rows; r++)
-        for (uint32_t i = 0; i < ops; i++) {
+        for (uint32_t i = 0; i < ops && i * 8 < BLOCK; i++) {
             u32x8 f = floats_from(from + r * 32 + i * 32 / ops, type);
             memcpy(to + (size_t)r * REAL_ROW_B + i * 32, &f, sizeof(f));
         }
 }
 
+/* Sources of a block: 32 elements along the depth, which are all but of e2m1. */
+static void set_block(const struct zs_eu_thread *t, const struct zs_eu_op *op,
+                      const struct zs_eu_dpas *d, uint32_t block, struct room *room)
+{
+    const uint8_t *src1 = (const uint8_t *)t + op->src[1] + (size_t)block * 4 * d->lanes * 4,
+                  *src2 = (const uint8_t *)t + op->src[2] + (size_t)block * 16;
+
 #define FLOATS(type, ops)                                                                          \
     case ZS_TYPE_##type:                                                                           \
-        floats_of_src1(room->w, src1, d->lanes, ZS_TYPE_##type, ops);                              \
-        floats_of_src2(room->a, src2, d->rows, ZS_TYPE_##type, ops);                               \
-        break
+        FLOATS_OF(ZS_TYPE_##type, ops);                                                            \
+        break;
+#define ALL_FLOATS                                                                                 \
+    FLOATS(TF32, 1) FLOATS(BF, 2) FLOATS(HF, 2) FLOATS(BF8, 4) FLOATS(HF8, 4) FLOATS(E2M1, 8)
+#define FLOATS_OF(type, ops) floats_of_src1(room->w, src1, d->lanes, type, ops)
+    switch (d->type[0]) {
+        ALL_FLOATS
+    }
+#undef FLOATS_OF
+#define FLOATS_OF(type, ops) floats_of_src2(room->a, src2, d->rows, type, ops)
+    switch (d->type[1]) {
+        ALL_FLOATS
+    }
+#undef FLOATS_OF
+#undef ALL_FLOATS
+#undef FLOATS
+}
+
+static struct work real_work(const struct zs_eu_dpas *d, const struct room *room)
+{
+    return (struct work){.w = room->w,
+                         .a = room->a,
+                         .bias = no_bias,
+                         .parts = 1,
+                         .part_steps = ZS_MIN((uint32_t)DEPTH * d->ops, (uint32_t)BLOCK),
+                         .rows = d->rows,
+                         .lanes = d->lanes};
+}
 
 static const struct zs_eu_op *dpas_real(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     const struct zs_eu_dpas *d = &t->program->dpas.items[op->aux];
-    const uint8_t *src1 = AT(t, op->src[1]), *src2 = AT(t, op->src[2]);
-    uint32_t active = zs_eu_active(t, op);
+    uint32_t active = zs_eu_active(t, op), blocks = d->ops == 8 ? 2 : 1;
     struct room space, *room = &space;
-    struct work k = {.w = room->w,
-                     .a = room->a,
-                     .bias = no_bias,
-                     .parts = 1,
-                     .part_steps = (uint32_t)DEPTH * d->ops,
-                     .rows = d->rows,
-                     .lanes = d->lanes};
+    struct work k = real_work(d, room);
 
     if (active) {
-        switch (d->type) {
-            FLOATS(TF32, 1);
-            FLOATS(BF, 2);
-            FLOATS(HF, 2);
-            FLOATS(BF8, 4);
-        }
         set_src0(t, op, d, &k, room);
-        bool direct = set_out(t, op, d, active, &k, room);
-        run_real(&k);
+        bool direct = blocks == 1 && set_out(t, op, d, active, &k, room);
+        for (uint32_t b = 0; b < blocks; b++) {
+            set_block(t, op, d, b, room);
+            if (!direct)
+                k.out = (uint8_t *)room->out;
+            run_real(&k);
+            k.src0 = (const uint8_t *)room->out;
+            k.src0_row_B = d->lanes * 4u;
+        }
         if (!direct)
             put_out(t, op, d, room, active);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- floats with scales ---- */
+
+/* A power of two, biased by 127; the highest is no number. Both together fit a double. */
+static double scale_of(const struct zs_eu_thread *t, uint32_t at)
+{
+    uint32_t e = at ? ((const uint8_t *)t)[at] : 127;
+    uint64_t bits = e == 255 ? UINT64_C(0x7ff8) << 48 : (uint64_t)(e - 127 + 1023) << 52;
+    double scale;
+    memcpy(&scale, &bits, sizeof(scale));
+    return scale;
+}
+
+/* What the elements of a block add up to is scaled, and added with one rounding (a double holds a
+ * sum of two floats as exactly as that takes). */
+static void add_block(const struct zs_eu_thread *t, const struct zs_eu_dpas *d, uint32_t block,
+                      const struct room *room, float *sums)
+{
+    uint32_t more_B = block * ZS_EU_DPAS_SCALES_B;
+    double columns[LANES];
+
+    for (uint32_t c = 0; c < d->lanes; c++)
+        columns[c] = scale_of(t, d->scales[0] ? d->scales[0] + more_B + c : 0);
+    for (uint32_t r = 0; r < d->rows; r++) {
+        double row = scale_of(t, d->scales[1] ? d->scales[1] + more_B + r : 0);
+        for (uint32_t c = 0; c < d->lanes; c++) {
+            float *sum = &sums[r * d->lanes + c], part;
+            memcpy(&part, &room->out[r * d->lanes + c], sizeof(part));
+            *sum = (float)((double)*sum + (double)part * (row * columns[c]));
+        }
+    }
+}
+
+static const struct zs_eu_op *dpas_scaled(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    const struct zs_eu_dpas *d = &t->program->dpas.items[op->aux];
+    uint32_t active = zs_eu_active(t, op), blocks = d->ops == 8 ? 2 : 1;
+    struct room space, *room = &space;
+    struct work k = real_work(d, room);
+    float sums[ROWS * LANES];
+
+    if (active) {
+        set_src0(t, op, d, &k, room);
+        for (uint32_t r = 0; r < d->rows; r++)
+            memcpy(sums + r * d->lanes, k.src0 + (size_t)r * k.src0_row_B, d->lanes * 4u);
+        k.src0 = (const uint8_t *)zeros;
+        k.src0_row_B = 0;
+        k.out = (uint8_t *)room->out;
+        for (uint32_t b = 0; b < blocks; b++) {
+            set_block(t, op, d, b, room);
+            run_real(&k);
+            add_block(t, d, b, room, sums);
+        }
+        memcpy(room->out, sums, (size_t)d->rows * d->lanes * 4);
+        put_out(t, op, d, room, active);
     }
     ZS_EU_NEXT(t, op);
 }
@@ -680,6 +788,7 @@ static const struct zs_eu_op *dpas_saturated(struct zs_eu_thread *t, const struc
 
 const struct zs_eu_dpas_handlers ZS_EU_DPAS = {
     .form = {[ZS_EU_DPAS_REAL] = dpas_real,
+             [ZS_EU_DPAS_SCALED] = dpas_scaled,
              [ZS_EU_DPAS_WHOLE] = dpas_whole,
              [ZS_EU_DPAS_SATURATED] = dpas_saturated},
 };

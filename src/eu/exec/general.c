@@ -3,7 +3,9 @@
  * Operations that are not one formula over packed lanes: irregular and indirect regions, reduced
  * predicates, carries and the accumulator, state registers. Lane by lane, for any region.
  */
+#include "base/small_float.h"
 #include "eu/eu_priv.h"
+#include "isa/inst.h"
 
 #include <string.h>
 #include <xmmintrin.h>
@@ -197,6 +199,61 @@ const struct zs_eu_op *zs_eu_op_sad(struct zs_eu_thread *t, const struct zs_eu_o
         }
         set32(t, op, c, (uint32_t)sum);
         set32(t, op, c + 1, 0);
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* ---- numbers of four bits ---- */
+
+/* To the nearest of 0, 0.5, 1, 1.5, 2, 3, 4, 6 or of -8 to 7, to even where two are as near; what
+ * is beyond is the greatest, and so is what is no number (of integers: 0). */
+static uint32_t downscaled(uint32_t bits, unsigned function)
+{
+    static const float least[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f};
+    uint32_t negative = bits >> 15 & 1, wide = (bits & 0x7fff) << 16, code = 0;
+    float magnitude;
+
+    if (!(function & ZS_DNSCL_BF))
+        wide = zs_small_to_float(bits & 0x7fff, ZS_HALF_MANTISSA);
+    memcpy(&magnitude, &wide, sizeof(magnitude));
+    if (function & ZS_DNSCL_E2M1) {
+        while (code < 7 && !(magnitude < least[code] || (magnitude == least[code] && !(code & 1))))
+            code++;
+        return code | negative << 3;
+    }
+    while (code < 8 &&
+           (magnitude > (float)code + 0.5f || (magnitude == (float)code + 0.5f && code & 1)))
+        code++;
+    return (negative ? 0 - code : ZS_MIN(code, 7u)) & 15;
+}
+
+/* Four of them, in bytes that the mode names. aux: what dnscl does. */
+const struct zs_eu_op *zs_eu_op_downscale(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    unsigned mode = op->aux >> 4 & 3;
+
+    for (unsigned c = 0; c < op->count; c++) {
+        uint32_t x = source32(t, op, 0, c), y = source32(t, op, 1, c);
+        uint32_t a = downscaled(x & 0xffff, op->aux), b = downscaled(x >> 16, op->aux);
+        uint32_t d = downscaled(y & 0xffff, op->aux), e = downscaled(y >> 16, op->aux);
+        uint32_t low = mode & 1 ? a | d << 4 : a | b << 4,
+                 high = mode & 1 ? b | e << 4 : d | e << 4;
+        set32(t, op, c, (low | high << 16) << (mode & 2 ? 8 : 0));
+    }
+    ZS_EU_NEXT(t, op);
+}
+
+/* src[0]: a table of 16 dwords. Each four bits of src[1] choose one; of it comes what stands where
+ * the result does. aux: bits of that, 8 or 16. */
+const struct zs_eu_op *zs_eu_op_look_up(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    for (unsigned c = 0; c < op->count; c++) {
+        uint32_t indices = source32(t, op, 1, c), result = 0, entry;
+        for (unsigned at = 0; at < 32; at += op->aux, indices >>= 4) {
+            memcpy(&entry, AT(t, op->src[0]) + (indices & 15) * 4, sizeof(entry));
+            result |= entry & ((1u << op->aux) - 1) << at;
+        }
+        set32(t, op, c, result);
     }
     ZS_EU_NEXT(t, op);
 }

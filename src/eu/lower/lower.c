@@ -120,7 +120,7 @@ static bool is_read(const struct zs_eu_lowering *l, uint32_t reg)
 }
 
 /* Runs of registers. */
-static struct zs_eu_clear *find_runs(const struct zs_eu_program *p, const uint64_t regs[4],
+static struct zs_eu_clear *find_runs(const struct zs_eu_program *p, const uint64_t regs[8],
                                      uint32_t *ret_count)
 {
     uint32_t count = p->regs.grf_count, grf_B = p->regs.grf_B, runs = 0;
@@ -142,7 +142,7 @@ static bool find_start(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
     uint32_t entry = p->insts[zs_eu_program_inst_at(p, l->params->entry_B)].block;
-    uint64_t read[4] = {0};
+    uint64_t read[8] = {0};
 
     if (zs_eu_is_watched(l))
         p->read_acc_slots = (1u << ZS_EU_ACC_SLOTS_MAX / ZS_EU_ACC_RUN) - 1;
@@ -601,7 +601,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
 
 static bool registers_fit(const struct zs_eu_registers *r)
 {
-    return (r->grf_B == 32 || r->grf_B == 64) && r->grf_count >= 32 && r->grf_count <= 256 &&
+    return (r->grf_B == 32 || r->grf_B == 64) && r->grf_count >= 32 && r->grf_count <= 512 &&
            r->grf_count % 32 == 0 && r->flag_count <= ZS_EU_FLAGS_MAX &&
            r->a0_count <= ZS_EU_A0_MAX && r->acc_count >= 2 &&
            zs_eu_acc_slots(r) <= ZS_EU_ACC_SLOTS_MAX;

@@ -63,7 +63,7 @@ struct zs_eu_lowering {
     const struct zs_eu_handlers *handlers;
     const struct zs_eu_dpas_handlers *dpas;
     bool no_memory;
-    uint64_t reads[4];        /* registers that the program may read */
+    uint64_t reads[8];        /* registers that the program may read */
     unsigned chain;           /* operations since the last one that returns to the loop */
     bool has_acc;             /* some instruction reads or writes an accumulator */
     uint32_t block_end;       /* the first instruction behind the current block */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dpas and dpasw: which combinations there are, where their operands lie.
+ * dpas, dpasw and bdpas: which combinations there are, where their operands lie.
  *
  * Sources: intel-graphics-compiler, documentation/visa/instructions/DPAS.md and DPASW.md,
- * visa/G4_Verifier.cpp (verifyDpas), ModelXeHPG.hpp and ModelXeHPC.hpp of visa/iga; mesa,
- * src/intel/compiler/brw_eu_validate.c.
+ * visa/G4_Verifier.cpp (verifyDpas), ModelXeHPG.hpp to ModelXe3pXPC.hpp of visa/iga; mesa,
+ * src/intel/compiler/brw_eu_validate.c. Of bdpas: "bdpas" of vc-intrinsics, where its scales lie in
+ * visa/G4_IR.cpp (computeRightBound) and GenXLowering.cpp (unpackBlockScale).
  */
 #include "base/vec.h"
 #include "eu/lower/lower_inst.h"
@@ -20,6 +21,8 @@ static const struct {
     [ZS_TYPE_BF] = {16, 2, true, true, ZS_TYPE_BF},
     [ZS_TYPE_HF] = {16, 2, true, true, ZS_TYPE_HF},
     [ZS_TYPE_BF8] = {8, 4, true, true, ZS_TYPE_NONE},
+    [ZS_TYPE_HF8] = {8, 4, true, true, ZS_TYPE_NONE},
+    [ZS_TYPE_E2M1] = {4, 8, true, true, ZS_TYPE_NONE},
     [ZS_TYPE_B] = {8, 4, false, true, 0},
     [ZS_TYPE_UB] = {8, 4, false, false, 0},
     [ZS_TYPE_S4] = {4, 8, false, true, 0},
@@ -35,12 +38,14 @@ static uint32_t bytes_of(unsigned type)
 
 static bool takes_result(const struct zs_eu_lowering *l, unsigned type)
 {
-    unsigned element = l->inst->src[1].type;
+    unsigned element = l->inst->src[1].type, narrow = elements[element].narrow;
 
     if (!elements[element].is_float)
         return type == ZS_TYPE_D || type == ZS_TYPE_UD;
-    return type == ZS_TYPE_F || (type != ZS_TYPE_NONE && type == elements[element].narrow &&
-                                 l->model->platform >= ZS_ISA_XE_HPC);
+    if (l->model->platform >= ZS_ISA_XE3P && elements[element].bits <= 8)
+        narrow = ZS_TYPE_BF;
+    return type == ZS_TYPE_F ||
+           (type != ZS_TYPE_NONE && type == narrow && l->model->platform >= ZS_ISA_XE_HPC);
 }
 
 static bool check_types(struct zs_eu_lowering *l)
@@ -49,8 +54,10 @@ static bool check_types(struct zs_eu_lowering *l)
     unsigned w = inst->src[1].type, a = inst->src[2].type;
     bool saturates = inst->dst.modifiers & ZS_MOD_SAT;
 
-    if (!elements[w].bits || !elements[a].bits || (elements[w].is_float && w != a) ||
-        elements[w].is_float != elements[a].is_float)
+    bool bytes = elements[w].bits == 8 && elements[a].bits == 8; /* bf8 and hf8 may be mixed */
+    if (!elements[w].bits || !elements[a].bits || (elements[w].is_float && w != a && !bytes) ||
+        elements[w].is_float != elements[a].is_float ||
+        (l->inst->op == ZS_OP_BDPAS && (!elements[w].is_float || w == ZS_TYPE_TF32)))
         return unmodelled(l, "this combination of elements");
     if (!takes_result(l, inst->dst.type) || !takes_result(l, inst->src[0].type))
         return unmodelled(l, "this type of src0 or the destination");
@@ -128,10 +135,11 @@ static struct zs_eu_dpas describe(const struct zs_eu_lowering *l)
         .ops = ZS_MIN(elements[w].ops, elements[a].ops),
         .bits = {elements[w].bits, elements[a].bits},
         .is_signed = {elements[w].is_signed, elements[a].is_signed},
-        .type = (uint8_t)w,
+        .type = {(uint8_t)w, (uint8_t)a},
         .dst_type = inst->dst.type,
         .src0_type = inst->src[0].type,
         .has_src0 = !zs_eu_is_null(&inst->src[0]),
+        .scaled = inst->op == ZS_OP_BDPAS,
     };
 }
 
@@ -144,7 +152,8 @@ static void emit(struct zs_eu_lowering *l, const struct zs_eu_dpas *d, const uin
     op->dst = at[0];
     for (unsigned i = 0; i < 3; i++)
         op->src[i] = at[i + 1];
-    op->cls = elements[d->type].is_float            ? ZS_EU_DPAS_REAL
+    op->cls = d->scaled                             ? ZS_EU_DPAS_SCALED
+              : elements[d->type[0]].is_float       ? ZS_EU_DPAS_REAL
               : l->inst->dst.modifiers & ZS_MOD_SAT ? ZS_EU_DPAS_SATURATED
                                                     : ZS_EU_DPAS_WHOLE;
     op->aux = (uint32_t)p->dpas.count;
@@ -170,6 +179,26 @@ static bool is_unseen(struct zs_eu_lowering *l)
            (next.subfunction & 15) >= (inst->subfunction & 15);
 }
 
+/* Scales are bytes of one register: 16 of src1's columns and 8 of src2's rows, from a multiple of
+ * as many on; those of a second block lie 32 bytes behind. */
+static bool place_scales(struct zs_eu_lowering *l, struct zs_eu_dpas *d)
+{
+    uint32_t more_B = d->ops == 8 ? ZS_EU_DPAS_SCALES_B : 0, grf_B = l->program->regs.grf_B;
+
+    for (unsigned i = 0; d->scaled && i < 2; i++) {
+        const struct zs_isa_operand *op = &l->inst->src[3 + i];
+        uint32_t each_B = i ? d->rows : d->lanes;
+        if (zs_eu_is_null(op))
+            continue;
+        if (op->subreg_B + more_B + each_B > grf_B)
+            return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: scales leave their register", l->name);
+        if (!place(l, op, more_B + each_B, each_B, &d->scales[i]))
+            return false;
+        zs_eu_mark_read(l, d->scales[i] - ZS_EU_OFFSET(grf), more_B + each_B);
+    }
+    return true;
+}
+
 void zs_eu_lower_dpas(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
@@ -190,7 +219,7 @@ void zs_eu_lower_dpas(struct zs_eu_lowering *l)
         (d.has_src0 &&
          !place(l, &inst->src[0], size_B[1], d.lanes * bytes_of(d.src0_type), &at[1])) ||
         !place(l, &inst->src[1], size_B[2], grf_B, &at[2]) ||
-        !place(l, &inst->src[2], own_B, row_B, &at[3]))
+        !place(l, &inst->src[2], own_B, row_B, &at[3]) || !place_scales(l, &d))
         return;
     for (unsigned i = 1; i < 4; i++)
         if (at[i])

@@ -500,6 +500,8 @@ static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
     [ZS_OP_SAD2] = zs_eu_lower_sad,   [ZS_OP_SADA2] = zs_eu_lower_sad,
     [ZS_OP_MOVI] = zs_eu_lower_movi,  [ZS_OP_DPAS] = zs_eu_lower_dpas,
     [ZS_OP_DPASW] = zs_eu_lower_dpas, [ZS_OP_MULLH] = zs_eu_lower_mullh,
+    [ZS_OP_BDPAS] = zs_eu_lower_dpas, [ZS_OP_DNSCL] = zs_eu_lower_dnscl,
+    [ZS_OP_SHFL] = zs_eu_lower_shfl,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)

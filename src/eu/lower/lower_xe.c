@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that came with Xe: sums of three, any function of three bits, dot products of bytes.
+/*
+ * Operations that came with Xe: sums of three, any function of three bits, dot products of bytes;
+ * with Xe3P: numbers of four bits. Sources of these: "4bit_downconvert" and
+ * "packed_4bit_upconvert_lut" of vc-intrinsics, emitShflIdx4() and emitMaxReduce() of IGC's
+ * EmitVISAPass.cpp; of rounding, intel/llvm's mini_float_conversions_env.
  */
 #include "eu/lower/lower_inst.h"
 
@@ -70,4 +74,59 @@ void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
     zs_eu_emit_row(l, row, sum[1].at, bytes, 2, false);
     sum[1] = zs_eu_convert(l, sum[1], ZS_TYPE_D, type, false);
     zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
+}
+
+/* One operation on dwords into a temporary, and that into the destination. */
+static void emit_small(struct zs_eu_lowering *l, unsigned kind, const struct zs_eu_loc *src,
+                       uint32_t aux)
+{
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *op = zs_eu_emit(l, kind);
+    op->dst = at;
+    op->src[0] = src[0].at;
+    op->src[1] = src[1].at;
+    op->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1);
+    op->aux = aux;
+    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
+}
+
+/* Four halves or bf of two dwords become four numbers of four bits. */
+void zs_eu_lower_dnscl(struct zs_eu_lowering *l)
+{
+    const struct zs_isa_inst *inst = l->inst;
+    struct zs_eu_loc src[2];
+
+    if (!(inst->subfunction & ZS_DNSCL_RNE) || inst->subfunction & ZS_DNSCL_F) {
+        unmodelled(l,
+                   inst->subfunction & ZS_DNSCL_F ? "a source of floats" : "stochastic rounding");
+        return;
+    }
+    if (inst->dst.type != ZS_TYPE_UD || src_type(l, 0) != ZS_TYPE_UD ||
+        src_type(l, 1) != ZS_TYPE_UD || inst->dst.modifiers & ZS_MOD_SAT) {
+        unmodelled(l, "this form");
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++)
+        src[i] = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    if (!l->failed)
+        emit_small(l, ZS_EU_KIND_DOWNSCALE, src, inst->subfunction);
+}
+
+/* Numbers of four bits become what a table of 16 dwords has for them. */
+void zs_eu_lower_shfl(struct zs_eu_lowering *l)
+{
+    unsigned indices = src_type(l, 1);
+    struct zs_eu_loc src[2];
+
+    if (l->inst->dst.type != ZS_TYPE_UD || src_type(l, 0) != ZS_TYPE_UD || l->n < 16 ||
+        (indices != ZS_TYPE_UB && indices != ZS_TYPE_UW)) {
+        unmodelled(l, "this form");
+        return;
+    }
+    src[0] = zs_eu_load(l, 0, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    src[1] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    if (!l->failed && src[0].scalar)
+        unmodelled(l, "a table of one element");
+    else if (!l->failed)
+        emit_small(l, ZS_EU_KIND_LOOK_UP, src, indices == ZS_TYPE_UB ? 16 : 8);
 }

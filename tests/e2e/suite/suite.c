@@ -864,7 +864,7 @@ static const struct suite_group *const groups[] = {
     &suite_flow, &suite_memory, &suite_sync, &suite_subgroup, &suite_shape, &suite_pointers,
     &suite_program, &suite_data,
     &suite_image, &suite_printf, &suite_matrix, &suite_dot, &suite_floatatomic, &suite_lsc, &suite_localblock,
-    &suite_xehpc, &suite_bindless, &suite_sycl,
+    &suite_xehpc, &suite_xe3p, &suite_bindless, &suite_sycl,
     &suite_joint8[0], &suite_joint8[1], &suite_joint8[2], &suite_joint8[3],
     &suite_joint16[0], &suite_joint16[1], &suite_joint16[2], &suite_joint16[3],
 };

@@ -164,8 +164,9 @@ extern const struct suite_group suite_flow, suite_memory, suite_sync, suite_subg
 extern const struct suite_group suite_shape, suite_pointers, suite_sycl;
 extern const struct suite_group suite_program, suite_data;
 extern const struct suite_group suite_image, suite_printf;
-extern const struct suite_group suite_joint8[4], suite_joint16[4];    /* by lanes */
-extern const struct suite_group suite_matrix, suite_dot, suite_xehpc; /* of some devices */
+extern const struct suite_group suite_joint8[4], suite_joint16[4]; /* by lanes */
+extern const struct suite_group suite_matrix, suite_dot, suite_xehpc,
+    suite_xe3p; /* of some devices */
 
 /* ---- Arguments ---- */
 void suite_range(struct suite *s, double low, double high);

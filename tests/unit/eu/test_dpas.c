@@ -19,7 +19,11 @@ enum { DEPTH = 8, FILE_MAX_B = 128 * 64, CR0_KEEP = 0x4c0 };
 static const struct {
     enum zs_isa_platform platform;
     unsigned grf_B;
-} platforms[] = {{ZS_ISA_XE_HPG, 32}, {ZS_ISA_XE_HPC, 64}, {ZS_ISA_XE2, 64}, {ZS_ISA_XE3, 64}};
+} platforms[] = {{ZS_ISA_XE_HPG, 32},
+                 {ZS_ISA_XE_HPC, 64},
+                 {ZS_ISA_XE2, 64},
+                 {ZS_ISA_XE3, 64},
+                 {ZS_ISA_XE3P, 64}};
 static unsigned platform_count; /* those whose threads execute */
 
 static const char *const int_types[] = {"ub", "b", "u4", "s4", "u2", "s2"};
@@ -38,8 +42,9 @@ static unsigned bits_of(const char *type)
     static const struct {
         const char *name;
         unsigned bits;
-    } rows[] = {{"ub", 8},  {"b", 8},  {"u4", 4},    {"s4", 4},  {"u2", 2}, {"s2", 2}, {"hf", 16},
-                {"bf", 16}, {"f", 32}, {"tf32", 32}, {"bf8", 8}, {"d", 32}, {"ud", 32}};
+    } rows[] = {{"ub", 8},  {"b", 8},   {"u4", 4},  {"s4", 4},  {"u2", 2},
+                {"s2", 2},  {"hf", 16}, {"bf", 16}, {"f", 32},  {"tf32", 32},
+                {"bf8", 8}, {"d", 32},  {"ud", 32}, {"hf8", 8}, {"e2m1", 4}};
     unsigned i = 0;
     while (strcmp(rows[i].name, type) != 0)
         i++;
@@ -110,8 +115,21 @@ static float small(uint32_t bits, int mantissa)
     return sign * ldexpf((float)(m | 1u << mantissa), (int)e - 15 - mantissa);
 }
 
+/* Four bits of exponent and three of mantissa; no infinity, one NaN. */
+static float small_hf8(uint32_t bits)
+{
+    int m = bits & 7, e = bits >> 3 & 15;
+    float magnitude = e ? ldexpf((float)(8 + m), e - 10) : ldexpf((float)m, -9);
+    return (bits & 0x7f) == 0x7f ? NAN : bits & 0x80 ? -magnitude : magnitude;
+}
+
 static float real(uint32_t bits, const char *type)
 {
+    static const float fours[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+    if (strcmp(type, "e2m1") == 0)
+        return bits & 8 ? -fours[bits & 7] : fours[bits];
+    if (strcmp(type, "hf8") == 0)
+        return small_hf8(bits);
     if (strcmp(type, "hf") == 0)
         return small(bits, 10);
     if (strcmp(type, "bf8") == 0)
@@ -336,7 +354,7 @@ static void integers(void **state)
                               .src1 = int_types[k / 8 % 6],
                               .src2 = int_types[k / 48 % 6],
                               .null_src0 = k / 288 % 2,
-                              .saturate = k / 576 % 2};
+                              .saturate = k / 576 % 2 && platforms[p].platform < ZS_ISA_XE3P};
             /* an unsigned result of signed elements is only right modulo 2^32 */
             s.dst = s.src0 = number() % 2 ? "ud" : "d";
             if (!s.saturate && number() % 2)
@@ -385,13 +403,13 @@ static void fill_reals(uint8_t *file, const struct shape *s, unsigned how)
     if (how == 0)
         return;
     for (int operand = 1; operand < 4; operand++) {
-        const char *type = operand == 1 ? s->src0 : s->src1;
+        const char *type = operand == 1 ? s->src0 : operand == 2 ? s->src1 : s->src2;
         unsigned bits = bits_of(type);
-        for (unsigned i = 0; i < size_of(s, operand); i += bits / 8) {
+        for (unsigned i = 0; bits >= 8 && i < size_of(s, operand); i += bits / 8) {
             uint32_t value = number(), sign = value >> 31 << (bits - 1);
             if (strcmp(type, "hf") == 0)
                 value = 0x3800 + (how == 1 ? value % 0x800 : (value & 3) << 9);
-            else if (strcmp(type, "bf8") == 0)
+            else if (strcmp(type, "bf8") == 0 || strcmp(type, "hf8") == 0)
                 value = 0x38 + value % 8;
             else if (strcmp(type, "bf") == 0)
                 value = 0x3f00 + (how == 1 ? value % 0x100 : (value & 3) << 5);
@@ -404,12 +422,16 @@ static void fill_reals(uint8_t *file, const struct shape *s, unsigned how)
 }
 
 static const struct {
-    const char *element, *narrow;
+    const char *src1, *src2, *narrow;
     enum zs_isa_platform from, to;
-} reals[] = {{"bf", "bf", ZS_ISA_XE_HPG, ZS_ISA_XE3},
-             {"hf", "hf", ZS_ISA_XE_HPG, ZS_ISA_XE3},
-             {"tf32", NULL, ZS_ISA_XE_HPC, ZS_ISA_XE3},
-             {"bf8", NULL, ZS_ISA_XE_HPC, ZS_ISA_XE_HPC}};
+} reals[] = {{"bf", "bf", "bf", ZS_ISA_XE_HPG, ZS_ISA_XE3P},
+             {"hf", "hf", "hf", ZS_ISA_XE_HPG, ZS_ISA_XE3P},
+             {"tf32", "tf32", NULL, ZS_ISA_XE_HPC, ZS_ISA_XE3P},
+             {"bf8", "bf8", NULL, ZS_ISA_XE_HPC, ZS_ISA_XE_HPC},
+             {"bf8", "bf8", "bf", ZS_ISA_XE3P, ZS_ISA_XE3P},
+             {"hf8", "hf8", "bf", ZS_ISA_XE3P, ZS_ISA_XE3P},
+             {"hf8", "bf8", "bf", ZS_ISA_XE3P, ZS_ISA_XE3P},
+             {"e2m1", "e2m1", "bf", ZS_ISA_XE3P, ZS_ISA_XE3P}};
 
 static void try_reals(unsigned platform, unsigned type, unsigned k)
 {
@@ -420,8 +442,8 @@ static void try_reals(unsigned platform, unsigned type, unsigned k)
                       .grf_B = platforms[platform].grf_B,
                       .dst = narrow && k / 8 % 2 ? reals[type].narrow : "f",
                       .src0 = narrow && k / 16 % 2 ? reals[type].narrow : "f",
-                      .src1 = reals[type].element,
-                      .src2 = reals[type].element,
+                      .src1 = reals[type].src1,
+                      .src2 = reals[type].src2,
                       .null_src0 = number() % 4 == 0};
     unsigned mode = bits_of(s.dst) == 32 ? number() % 4 : 0;
     scatter(&s);
@@ -489,6 +511,155 @@ static void denormals(void **state)
             }
 }
 
+/* ---- scales ---- */
+
+static const struct {
+    const char *src1, *src2, *narrow;
+} scaled_types[] = {{"bf", "bf", "bf"},    {"hf", "hf", "hf"},   {"bf8", "bf8", "bf"},
+                    {"hf8", "hf8", "bf"},  {"hf8", "bf8", "bf"}, {"bf8", "hf8", "bf"},
+                    {"e2m1", "e2m1", "bf"}};
+
+/* Of so few bits that sums are exact in any order. */
+static void fill_exact(uint8_t *at, unsigned size_B, const char *type)
+{
+    unsigned bits = bits_of(type);
+    for (unsigned i = 0; i < size_B; i += bits < 8 ? 1 : bits / 8) {
+        uint32_t value = number(), sign = value >> 31 << (bits - 1);
+        if (strcmp(type, "bf") == 0)
+            value = sign | (0x3f80 + ((value & 7) << 5));
+        else if (strcmp(type, "hf") == 0)
+            value = sign | (0x3c00 + ((value & 7) << 8));
+        else if (strcmp(type, "f") == 0)
+            value = sign | (0x3f800000 + ((value & 0xff) << 17));
+        else if (bits == 8)
+            value = sign | (0x38 + (value & 7));
+        memcpy(at + i, &value, bits < 8 ? 1 : bits / 8);
+    }
+}
+
+/* at: of the scales, 0: none. */
+static void expect_scaled(const struct shape *s, const uint8_t *before, const unsigned at[2],
+                          uint8_t *file)
+{
+    unsigned elements = elements_of(s), bits = bits_of(s->src2), width = bits_of(s->src0);
+    for (unsigned r = 0; r < 8; r++)
+        for (unsigned n = 0; n < 16; n++) {
+            double sum =
+                s->null_src0
+                    ? 0
+                    : (double)real(get_bits(before + s->at[1], (r * 16 + n) * width, width),
+                                   s->src0);
+            for (unsigned k = 0; k < DEPTH * elements; k++) {
+                uint32_t a = get_bits(before + s->at[3], (r * DEPTH * elements + k) * bits, bits);
+                uint32_t w = src1_bits(s, before + s->at[2], k / elements, n, k % elements);
+                int e = (at[0] ? before[at[0] + k / 32 * 32 + n] - 127 : 0) +
+                        (at[1] ? before[at[1] + k / 32 * 32 + r] - 127 : 0);
+                sum += ldexp((double)real(a, s->src2) * (double)real(w, s->src1), e);
+            }
+            uint32_t value = as_bits((float)sum);
+            assert_true((double)(float)sum == sum); /* or the order would count */
+            if (bits_of(s->dst) == 16)
+                value = to_short((float)sum, s->dst);
+            memcpy(file + s->at[0] + (r * 16 + n) * bits_of(s->dst) / 8, &value,
+                   bits_of(s->dst) / 8);
+        }
+}
+
+static void put_scales(char *text, size_t size, unsigned at)
+{
+    if (at)
+        snprintf(text, size, "r%u.%u:ub", at / 64, at % 64);
+    else
+        snprintf(text, size, "null:ub");
+}
+
+static struct zs_eu_program *lower_scaled(const struct shape *s, const unsigned at[2],
+                                          enum zs_eu_host host)
+{
+    char operand[4][24], scale[2][24], text[200];
+    for (int i = 0; i < 4; i++)
+        put_operand(operand[i], sizeof(operand[i]), s, i);
+    for (int i = 0; i < 2; i++)
+        put_scales(scale[i], sizeof(scale[i]), at[i]);
+    snprintf(text, sizeof(text), "bdpas.8x8 (16|M0) %s %s %s %s %s %s", operand[0], operand[1],
+             operand[2], operand[3], scale[0], scale[1]);
+    return lower_text(ZS_ISA_XE3P, text, 0, host);
+}
+
+static void scaled(void **state)
+{
+    static uint8_t file[FILE_MAX_B], want[FILE_MAX_B];
+    for (unsigned k = 0; k < ZS_ARRAY_LEN(scaled_types) * 32; k++) {
+        unsigned type = k / 32;
+        bool fours = strcmp(scaled_types[type].src1, "e2m1") == 0;
+        struct shape s = {.rows = 8,
+                          .grf_B = 64,
+                          .dst = k & 1 ? scaled_types[type].narrow : "f",
+                          .src0 = k & 2 ? scaled_types[type].narrow : "f",
+                          .src1 = scaled_types[type].src1,
+                          .src2 = scaled_types[type].src2,
+                          .null_src0 = k & 4,
+                          .at = {10 * 64, 30 * 64, 50 * 64, 80 * 64}};
+        unsigned at[2] = {k % 5 ? 90 * 64 + number() % (fours ? 2 : 4) * 16 : 0,
+                          k % 7 ? 91 * 64 + number() % (fours ? 4 : 8) * 8 : 0};
+        fill(file);
+        fill_exact(file + s.at[1], size_of(&s, 1), s.src0);
+        fill_exact(file + s.at[2], size_of(&s, 2), s.src1);
+        fill_exact(file + s.at[3], size_of(&s, 3), s.src2);
+        for (unsigned i = 90 * 64; i < 92 * 64; i++)
+            file[i] = (uint8_t)(124 + file[i] % 6);
+        memcpy(want, file, sizeof(want));
+        expect_scaled(&s, file, at, want);
+        for (unsigned host = ZS_EU_HOST_BASE; host < ZS_EU_HOST_COUNT; host++) {
+            if (!zs_eu_host_usable((enum zs_eu_host)host))
+                continue;
+            struct zs_eu_program *program = lower_scaled(&s, at, (enum zs_eu_host)host);
+            start(threads[0], program, file, UINT32_MAX, CR0_KEEP);
+            if (zs_eu_run(threads[0], program, 1000) != ZS_EU_EOT)
+                fail_msg("%s", threads[0]->fault.text);
+            if (!same(&s, threads[0]->grf, want))
+                fail_msg("%s: bdpas %s %s %s %s, %u, %u", zs_eu_host_name(host), s.dst, s.src0,
+                         s.src1, s.src2, at[0], at[1]);
+            zs_eu_program_destroy(program);
+        }
+    }
+}
+
+/* Where a scaled sum leaves what floats can say, or one scale alone does. */
+static void scales_at_the_ends(void **state)
+{
+    static const struct {
+        uint32_t element, scale; /* all of bf, of both sources */
+        float want;
+    } rows[] = {{0x3f80, 0, 0},     {0x3f80, 254, INFINITY}, {0x3f80, 64, 0x1p-122f},
+                {0x3f80, 255, NAN}, {0x0000, 254, 0},        {0x5d80 /* 2^60 */, 67, 16}};
+    static uint8_t file[FILE_MAX_B];
+    const struct shape s = {.rows = 8,
+                            .grf_B = 64,
+                            .dst = "f",
+                            .src0 = "f",
+                            .src1 = "bf",
+                            .src2 = "bf",
+                            .null_src0 = true,
+                            .at = {10 * 64, 30 * 64, 50 * 64, 80 * 64}};
+    const unsigned at[2] = {90 * 64, 91 * 64};
+    struct zs_eu_program *program = lower_scaled(&s, at, ZS_EU_HOST_BEST);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        for (unsigned b = 0; b < sizeof(file); b += 2) {
+            uint16_t element = (uint16_t)rows[i].element;
+            memcpy(file + b, &element, 2);
+        }
+        memset(file + 90 * 64, (int)rows[i].scale, 128);
+        start(threads[0], program, file, UINT32_MAX, CR0_KEEP);
+        assert_int_equal(zs_eu_run(threads[0], program, 1000), ZS_EU_EOT);
+        float got;
+        memcpy(&got, threads[0]->grf + s.at[0] + 4, 4);
+        if (!(got == rows[i].want || (got != got && rows[i].want != rows[i].want)))
+            fail_msg("row %u: %g", i, (double)got);
+    }
+    zs_eu_program_destroy(program);
+}
+
 /* ---- lanes that are off ---- */
 
 static void masks(void **state)
@@ -503,7 +674,7 @@ static void masks(void **state)
                               .src0 = is_real ? "f" : "d",
                               .src1 = is_real ? "hf" : int_types[number() % 6],
                               .src2 = is_real ? "hf" : int_types[number() % 6],
-                              .saturate = !is_real && k & 2};
+                              .saturate = !is_real && k & 2 && platforms[p].platform < ZS_ISA_XE3P};
             uint32_t lanes = number() & ((1u << s.grf_B / 4) - 1);
             lanes = lanes ? lanes : 1;
             scatter(&s);
@@ -664,9 +835,12 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),     cmocka_unit_test(extremes), cmocka_unit_test(floats),
-        cmocka_unit_test(denormals),    cmocka_unit_test(masks),    cmocka_unit_test(wide),
-        cmocka_unit_test(wide_stopped), cmocka_unit_test(atomic),   cmocka_unit_test(refused),
+        cmocka_unit_test(integers),     cmocka_unit_test(extremes),
+        cmocka_unit_test(floats),       cmocka_unit_test(denormals),
+        cmocka_unit_test(scaled),       cmocka_unit_test(scales_at_the_ends),
+        cmocka_unit_test(masks),        cmocka_unit_test(wide),
+        cmocka_unit_test(wide_stopped), cmocka_unit_test(atomic),
+        cmocka_unit_test(refused),
     };
     struct zs_eu_registers registers;
     while (platform_count < ZS_ARRAY_LEN(platforms) &&

@@ -586,31 +586,36 @@ static void gathered_payloads(void **state)
     }
 }
 
-/* Threads of any number of registers that Xe3 has: addresses reach all of them and wrap behind the
- * last one. */
+/* Threads of any number of registers that Xe3 and Xe3P have: addresses reach all of them and wrap
+ * behind the last one. */
 static void any_number_of_registers(void **state)
 {
-    static const uint32_t counts[] = {32, 64, 96, 128, 160, 192, 256};
+    static const uint32_t counts[] = {32, 64, 96, 128, 160, 192, 256, 320, 448, 512};
     struct zs_eu_registers registers;
     for (size_t k = 0; k < ZS_ARRAY_LEN(counts); k++) {
         uint32_t file_B = counts[k] * 64, at_B = file_B - file_B / 8;
-        char text[300];
-        assert_true(zs_eu_registers_of(ZS_ISA_XE3, counts[k], &registers));
+        enum zs_isa_platform platform = counts[k] > 256 ? ZS_ISA_XE3P : ZS_ISA_XE3;
+        char text[400];
+        assert_true(zs_eu_registers_of(platform, counts[k], &registers));
         snprintf(text, sizeof(text),
                  "(W) mov (1|M0) a0.0<1>:uw 0x%x:uw\n(W) mov (1|M0) a0.1<1>:uw 0x%x:uw\n"
                  "(W) mov (1|M0) r[a0.0]<1>:ud 7:ud\n(W) mov (1|M0) r[a0.1]<1>:ud 9:ud\n"
+                 "(W) mov (1|M0) r%u.1<1>:ud r%u.0<0;1,0>:ud\n"
                  "(W) send.gtwy (1|M0) null r1 null:0 0x0 0x02000010 {EOT}",
-                 at_B, file_B + 256);
+                 at_B, file_B + 256, counts[k] - 1, at_B / 64);
         struct zs_eu_program *program =
-            assembled(ZS_ISA_XE3, text, (struct zs_eu_lower_params){.registers = &registers});
+            assembled(platform, text, (struct zs_eu_lower_params){.registers = &registers});
         struct zs_eu_thread *t = assembled_thread(program);
         assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_EOT);
         assert_int_equal(t->grf[at_B], 7);
         assert_int_equal(t->grf[256], 9);
+        assert_int_equal(t->grf[file_B - 60], 7);
         free(t);
         zs_eu_program_destroy(program);
     }
     assert_false(zs_eu_registers_of(ZS_ISA_XE3, 224, &registers));
+    assert_false(zs_eu_registers_of(ZS_ISA_XE3, 320, &registers));
+    assert_false(zs_eu_registers_of(ZS_ISA_XE3P, 384, &registers));
     assert_false(zs_eu_registers_of(ZS_ISA_XE2, 96, &registers));
 }
 
@@ -674,9 +679,143 @@ static void later_functions(void **state)
     }
 }
 
+/* ---- numbers of four bits ---- */
+
+static const double fours[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+
+/* The code whose value is nearest, and the even one of two; by trying all. */
+static uint32_t nearest(double value, bool is_float, bool negative)
+{
+    double limit = is_float ? 6 : negative ? 8 : 7, magnitude = fmin(fabs(value), limit), least = 9;
+    uint32_t best = 0;
+    for (uint32_t code = 0; code <= 8; code++) {
+        double d = fabs(magnitude - (is_float ? fours[code & 7] : code));
+        if ((is_float && code == 8) || d > least || (d == least && code & 1))
+            continue;
+        least = d;
+        best = code;
+    }
+    return is_float ? best | (uint32_t)negative << 3 : (negative ? 0 - best : best) & 15;
+}
+
+static uint32_t four_bits(uint32_t bits, bool is_bf, bool is_float)
+{
+    double value;
+    if (is_bf) {
+        float f;
+        uint32_t wide = bits << 16;
+        memcpy(&f, &wide, sizeof(f));
+        value = (double)f;
+    } else {
+        uint32_t e = bits >> 10 & 31, m = bits & 0x3ff;
+        value = e == 31  ? (m ? NAN : INFINITY)
+                : e == 0 ? ldexp(m, -24)
+                         : ldexp(m | 0x400, (int)e - 25);
+        value = bits >> 15 ? -value : value;
+    }
+    if (value != value)
+        return is_float ? 7 | (bits >> 15) << 3 : 0;
+    return nearest(value, is_float, bits >> 15);
+}
+
+/* Every half and bf, in every mode. */
+static void downscaled(void **state)
+{
+    for (uint32_t k = 0; k < 4 * 65536 / 64; k++) {
+        bool is_bf = k & 1, is_float = k & 2;
+        uint32_t mode = k >> 2 & 3, first = k / 4 * 64;
+        char text[120];
+        for (uint32_t i = 0; i < 32; i++)
+            in[i / LANES][i % LANES] = (first + i * 2) | (first + i * 2 + 1) << 16;
+        snprintf(text, sizeof(text),
+                 "dnscl.%sto%s.mode%u.rne (16|M0) r20.0<1>:ud r10.0<1;0>:ud r12.0<1;0>:ud null:ud",
+                 is_bf ? "bf" : "hf", is_float ? "e2m1" : "int4", mode);
+        run(ZS_ISA_XE3P, text, in, out);
+        for (int i = 0; i < LANES; i++) {
+            uint32_t v[4], want;
+            for (int j = 0; j < 4; j++)
+                v[j] = four_bits(in[j / 2][i] >> j % 2 * 16 & 0xffff, is_bf, is_float);
+            want = mode % 2 ? v[0] | v[2] << 4 | v[1] << 16 | v[3] << 20
+                            : v[0] | v[1] << 4 | v[2] << 16 | v[3] << 20;
+            if (out[i] != want << (mode / 2 * 8))
+                fail_msg("%s: %08x %08x: %08x", text, in[0][i], in[1][i], out[i]);
+        }
+    }
+}
+
+/* Bytes and words of what a table has; of 32 lanes the table is one register, too. */
+static void looked_up(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t lanes, step, at; /* of indices, in their bits */
+        uint32_t bits;
+    } rows[] = {
+        {"(16|M0) r20.0<1>:ud r10.0<1;1,0>:ud r12.0<2;1,0>:uw", 16, 32, 0, 8},
+        {"(16|M0) r20.0<1>:ud r10.0<1;1,0>:ud r12.1<2;1,0>:uw", 16, 32, 16, 8},
+        {"(16|M0) r20.0<1>:ud r10.0<1;1,0>:ud r12.2<4;1,0>:ub", 16, 32, 16, 16},
+        {"(32|M0) r20.0<1>:ud r10.0<0;16,1>:ud r12.0<4;1,0>:ub", 32, 32, 0, 16},
+        {"(32|M0) r20.0<1>:ud r10.0<0;16,1>:ud r12.1<2;1,0>:uw", 32, 32, 16, 8},
+        {"(16|M0) r10.0<1>:ud r10.0<1;1,0>:ud r12.0<4;1,0>:ub", 16, 32, 0, 16},
+    };
+    for (size_t k = 0; k < ZS_ARRAY_LEN(rows); k++) {
+        char text[120];
+        uint32_t table[16], indices[32], got[32], dst = rows[k].text[9] == '1' ? 10 : 20;
+        snprintf(text, sizeof(text), "shfl.idx4 %s", rows[k].text);
+        struct zs_eu_program *program =
+            assembled(ZS_ISA_XE3P, text, (struct zs_eu_lower_params){.simd = rows[k].lanes});
+        struct zs_eu_thread *t = assembled_thread(program);
+        numbers(31 + k);
+        memcpy(table, in, sizeof(table));
+        memcpy(indices, in[1], sizeof(indices));
+        memcpy(t->grf + 10 * 64, table, sizeof(table));
+        memcpy(t->grf + 12 * 64, indices, sizeof(indices));
+        assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_EOT);
+        memcpy(got, t->grf + dst * 64, sizeof(got));
+        for (uint32_t i = 0; i < rows[k].lanes; i++) {
+            uint32_t want = 0, mask = (1u << rows[k].bits) - 1;
+            for (uint32_t j = 0; j < 32 / rows[k].bits; j++) {
+                uint32_t index = indices[i] >> (rows[k].at + 4 * j) & 15;
+                want |= table[index] & mask << j * rows[k].bits;
+            }
+            assert_int_equal(got[i], want);
+        }
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
+/* What is not known well enough stops, and says so. */
+static void not_modelled(void **state)
+{
+    static const char *const rows[][2] = {
+        {"lfsr.b32 (16|M0) r20.0<1>:ud r10.0<1;1,0>:ud r12.0<1;1,0>:ud", "lfsr"},
+        {"dnscl.bftoe2m1.mode0.srnd (16|M0) r20.0<1>:ud r10.0<1;0>:ud r12.0<1;0>:ud r14.0<1>:ud",
+         "dnscl: stochastic rounding"},
+        {"shfl.idx4 (16|M0) r20.0<1>:ud r10.0<1;1,0>:ud r12.0<1;1,0>:ud", "shfl: this form"},
+        {"bdpas.8x8 (16|M0) r10:f r20:f r30:bf r40.0:hf r50.0:ub r60.0:ub",
+         "bdpas: this combination of elements"},
+        {"bdpas.8x8 (16|M0) r10:f r20:f r30:e2m1 r40.0:e2m1 r50.32:ub r60.0:ub",
+         "bdpas: scales leave their register"},
+    };
+    for (size_t k = 0; k < ZS_ARRAY_LEN(rows); k++) {
+        struct zs_eu_program *program =
+            assembled(ZS_ISA_XE3P, rows[k][0], (struct zs_eu_lower_params){0});
+        struct zs_eu_thread *t = assembled_thread(program);
+        assert_int_equal(zs_eu_run(t, program, 100), ZS_EU_FAULT);
+        if (!strstr(t->fault.text, rows[k][1]))
+            fail_msg("%s: %s", rows[k][0], t->fault.text);
+        free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(downscaled),
+        cmocka_unit_test(looked_up),
+        cmocka_unit_test(not_modelled),
         cmocka_unit_test(shifts_of_negated),
         cmocka_unit_test(gathered_payloads),
         cmocka_unit_test(any_number_of_registers),

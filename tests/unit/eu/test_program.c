@@ -102,7 +102,7 @@ static void test_register_file(void **state)
 static void test_refused_files(void **state)
 {
     static const struct zs_eu_registers rows[] = {
-        {16, 128, 2, 2, 16}, {128, 128, 2, 2, 16}, {32, 100, 2, 2, 16},  {64, 512, 2, 2, 16},
+        {16, 128, 2, 2, 16}, {128, 128, 2, 2, 16}, {32, 100, 2, 2, 16},  {64, 544, 2, 2, 16},
         {32, 128, 5, 2, 16}, {32, 128, 2, 33, 16}, {64, 128, 2, 17, 16}, {32, 128, 2, 2, 33},
     };
 
