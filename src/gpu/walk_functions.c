@@ -43,6 +43,14 @@ static bool is_return(const struct zs_isa_inst *inst)
     return inst->op == ZS_OP_RET || (by_register && inst->pred == ZS_PRED_NONE);
 }
 
+/* What may stand between functions: padding, and the numbers behind a kernel's end by which IGC 2
+ * tells its source, as moves to null. */
+static bool is_between(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_NOP || (inst->op == ZS_OP_MOV && inst->dst.file == ZS_FILE_NULL &&
+                                     !inst->cond && inst->src[0].kind == ZS_OPERAND_IMM);
+}
+
 /* Up to what is no instruction. false: no memory. */
 static bool read_run(const struct zs_isa_kernel *k, struct found *found, bool *ret_is_code)
 {
@@ -52,7 +60,7 @@ static bool read_run(const struct zs_isa_kernel *k, struct found *found, bool *r
         const struct zs_isa_inst *inst = zs_isa_inst(k, i);
         if (!inst || inst->flags & ZS_INST_ILLEGAL)
             break;
-        if (inst->op == ZS_OP_NOP && !is_open)
+        if (!is_open && is_between(inst))
             continue;
         start_B = is_open ? start_B : inst->offset_B;
         is_open = true;

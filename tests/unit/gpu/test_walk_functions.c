@@ -81,6 +81,22 @@ static void functions_stand_behind_a_kernel(void **state)
     end(f);
 }
 
+/* IGC 2 writes a hash of the source behind a kernel. */
+static void functions_stand_behind_a_hash(void **state)
+{
+    struct fixture *f = begin();
+    size_t hash_B = put(f, 0, KERNEL);
+    size_t first_B = put(f, hash_B,
+                         "(W) mov (8|M0) null<1>:ud 0x75FCD485:ud\n"
+                         "(W) mov (8|M0) null<1>:ud 0x0:ud\n");
+    put(f, first_B, FUNCTION);
+    look(f, MEMORY_B);
+    assert_int_equal(f->functions.starts_B.count, 1);
+    assert_int_equal(f->functions.segments.items[0].ip_B, VA + first_B);
+    assert_int_equal(f->functions.starts_B.items[0], 0);
+    end(f);
+}
+
 static void what_zeros_part_are_segments(void **state)
 {
     struct fixture *f = begin();
@@ -125,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_stand_behind_a_kernel),
+        cmocka_unit_test(functions_stand_behind_a_hash),
         cmocka_unit_test(what_zeros_part_are_segments),
         cmocka_unit_test(kernels_alone_have_none),
         cmocka_unit_test(anything_is_no_code),
