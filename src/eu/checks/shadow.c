@@ -428,13 +428,13 @@ static const struct zs_eu_shadow_shape shapes[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_DOT] = {2, 4, 4, .adds_acc = false},
     [ZS_EU_KIND_SAD] = {2, 4, 4, .adds_acc = false},
     [ZS_EU_KIND_DOWNSCALE] = {2, 4, 4, .adds_acc = false},
+    [ZS_EU_KIND_ROUND_RANDOMLY] = {2, 4, 4, .adds_acc = false},
 };
 
 struct zs_eu_shadow_shape zs_eu_shadow_shape_of(const struct zs_eu_op *op)
 {
     struct zs_eu_shadow_shape shape = shapes[op->kind];
-    if (shape.src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD &&
-        op->kind != ZS_EU_KIND_DOWNSCALE && op->arg & 8)
+    if (shape.src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD && op->arg & 8)
         shape.src_B = shape.dst_B = 8;
     return shape;
 }
@@ -689,6 +689,7 @@ static zs_eu_op_fn *const kinds[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_DOT] = shadow_channels,
     [ZS_EU_KIND_SAD] = shadow_channels,
     [ZS_EU_KIND_DOWNSCALE] = shadow_channels,
+    [ZS_EU_KIND_ROUND_RANDOMLY] = shadow_channels,
     [ZS_EU_KIND_LOOK_UP] = shadow_look_up,
     [ZS_EU_KIND_PLANE] = shadow_plane,
     [ZS_EU_KIND_MOVI] = shadow_movi,

@@ -276,6 +276,7 @@ static const struct {
     [ZS_EU_KIND_DOT] = {channels, false},
     [ZS_EU_KIND_SAD] = {channels, false},
     [ZS_EU_KIND_DOWNSCALE] = {channels, false},
+    [ZS_EU_KIND_ROUND_RANDOMLY] = {channels, false},
     [ZS_EU_KIND_CONSTANT] = {constant, true},
     [ZS_EU_KIND_HOP] = {nothing, true},
     [ZS_EU_KIND_LANE_COUNT] = {nothing, true},

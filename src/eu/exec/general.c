@@ -258,6 +258,43 @@ const struct zs_eu_op *zs_eu_op_look_up(struct zs_eu_thread *t, const struct zs_
     ZS_EU_NEXT(t, op);
 }
 
+/* ---- stochastic rounding ---- */
+
+/* A number is added to the mantissa, as many bits of it as a result has fewer, and the rest is cut
+ * off. */
+static uint32_t half_of_float(uint32_t magnitude, uint32_t number)
+{
+    if (magnitude >= 0x7f800000)
+        return 0x7c00 | (magnitude & 0x7fffff ? 0x200 | (magnitude >> 13 & 0x3ff) : 0);
+    magnitude += number & 0x1fff;
+    if (magnitude >= 0x47800000) /* 65536 and more */
+        return 0x7c00;
+    if (magnitude >= 0x38800000) /* no denormal of halves */
+        return (magnitude - (112u << 23)) >> 13;
+    uint32_t shift = 126 - (magnitude >> 23);
+    return shift > 24 ? 0 : ((magnitude & 0x7fffff) | 0x800000) >> shift;
+}
+
+/* Eight bits are the upper ones of a half. */
+static uint32_t byte_of_half(uint32_t magnitude, uint32_t number)
+{
+    if (magnitude >= 0x7c00)
+        return magnitude >> 8 | (magnitude & 0x3ff ? 2 : 0);
+    return (magnitude + (number & 0xff)) >> 8;
+}
+
+/* Bits of floats (aux: of halves) to those of halves (bf8), by the numbers in src[1]. */
+const struct zs_eu_op *zs_eu_op_round_randomly(struct zs_eu_thread *t, const struct zs_eu_op *op)
+{
+    for (unsigned c = 0; c < op->count; c++) {
+        uint32_t x = source32(t, op, 0, c), number = source32(t, op, 1, c);
+        set32(t, op, c,
+              op->aux ? byte_of_half(x & 0x7fff, number) | (x >> 8 & 0x80)
+                      : half_of_float(x & 0x7fffffff, number) | (x >> 16 & 0x8000));
+    }
+    ZS_EU_NEXT(t, op);
+}
+
 /* ---- constants ---- */
 
 /* src[0]: bytes from more_constants + aux. */

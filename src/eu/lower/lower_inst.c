@@ -501,7 +501,7 @@ static void (*const lower_table[128])(struct zs_eu_lowering *l) = {
     [ZS_OP_MOVI] = zs_eu_lower_movi,  [ZS_OP_DPAS] = zs_eu_lower_dpas,
     [ZS_OP_DPASW] = zs_eu_lower_dpas, [ZS_OP_MULLH] = zs_eu_lower_mullh,
     [ZS_OP_BDPAS] = zs_eu_lower_dpas, [ZS_OP_DNSCL] = zs_eu_lower_dnscl,
-    [ZS_OP_SHFL] = zs_eu_lower_shfl,
+    [ZS_OP_SHFL] = zs_eu_lower_shfl,  [ZS_OP_SRND] = zs_eu_lower_srnd,
 };
 
 void zs_eu_lower_inst(struct zs_eu_lowering *l)

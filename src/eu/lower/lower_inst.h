@@ -11,7 +11,7 @@ typedef void zs_eu_lower_fn(struct zs_eu_lowering *l);
 zs_eu_lower_fn zs_eu_lower_add, zs_eu_lower_mul, zs_eu_lower_avg, zs_eu_lower_mad, zs_eu_lower_lrp,
     zs_eu_lower_mullh, zs_eu_lower_round, zs_eu_lower_carry, zs_eu_lower_mach, zs_eu_lower_mac,
     zs_eu_lower_madm, zs_eu_lower_math, zs_eu_lower_add3, zs_eu_lower_bfn, zs_eu_lower_dp4a,
-    zs_eu_lower_dpas, zs_eu_lower_dnscl, zs_eu_lower_shfl;
+    zs_eu_lower_dpas, zs_eu_lower_dnscl, zs_eu_lower_shfl, zs_eu_lower_srnd;
 /* ---- lower_legacy.c: what left with Gen11 ---- */
 zs_eu_lower_fn zs_eu_lower_dp, zs_eu_lower_line, zs_eu_lower_pln, zs_eu_lower_sad, zs_eu_lower_movi;
 

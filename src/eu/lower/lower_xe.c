@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Operations that came with Xe: sums of three, any function of three bits, dot products of bytes;
- * with Xe3P: numbers of four bits. Sources of these: "4bit_downconvert" and
+ * with XeHPC: stochastic rounding; with Xe3P: numbers of four bits. Sources of these: SRND.md of
+ * intel-graphics-compiler and SPV_INTEL_fp_conversions; "4bit_downconvert" and
  * "packed_4bit_upconvert_lut" of vc-intrinsics, emitShflIdx4() and emitMaxReduce() of IGC's
  * EmitVISAPass.cpp; of rounding, intel/llvm's mini_float_conversions_env.
  */
@@ -77,9 +78,13 @@ void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
 }
 
 /* One operation on dwords into a temporary, and that into the destination. */
-static void emit_small(struct zs_eu_lowering *l, unsigned kind, const struct zs_eu_loc *src,
-                       uint32_t aux)
+static void emit_small(struct zs_eu_lowering *l, unsigned kind, uint32_t aux)
 {
+    struct zs_eu_loc src[2];
+    for (unsigned i = 0; i < 2; i++)
+        src[i] = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
+    if (l->failed)
+        return;
     uint32_t at = zs_eu_temp(l);
     struct zs_eu_op *op = zs_eu_emit(l, kind);
     op->dst = at;
@@ -94,39 +99,50 @@ static void emit_small(struct zs_eu_lowering *l, unsigned kind, const struct zs_
 void zs_eu_lower_dnscl(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
-    struct zs_eu_loc src[2];
 
-    if (!(inst->subfunction & ZS_DNSCL_RNE) || inst->subfunction & ZS_DNSCL_F) {
+    if (!(inst->subfunction & ZS_DNSCL_RNE) || inst->subfunction & ZS_DNSCL_F)
         unmodelled(l,
                    inst->subfunction & ZS_DNSCL_F ? "a source of floats" : "stochastic rounding");
-        return;
-    }
-    if (inst->dst.type != ZS_TYPE_UD || src_type(l, 0) != ZS_TYPE_UD ||
-        src_type(l, 1) != ZS_TYPE_UD || inst->dst.modifiers & ZS_MOD_SAT) {
+    else if (inst->dst.type != ZS_TYPE_UD || src_type(l, 0) != ZS_TYPE_UD ||
+             src_type(l, 1) != ZS_TYPE_UD || inst->dst.modifiers & ZS_MOD_SAT)
         unmodelled(l, "this form");
-        return;
-    }
-    for (unsigned i = 0; i < 2; i++)
-        src[i] = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
-    if (!l->failed)
-        emit_small(l, ZS_EU_KIND_DOWNSCALE, src, inst->subfunction);
+    else
+        emit_small(l, ZS_EU_KIND_DOWNSCALE, inst->subfunction);
 }
 
 /* Numbers of four bits become what a table of 16 dwords has for them. */
 void zs_eu_lower_shfl(struct zs_eu_lowering *l)
 {
+    const struct zs_isa_operand *table = &l->inst->src[0];
     unsigned indices = src_type(l, 1);
-    struct zs_eu_loc src[2];
 
     if (l->inst->dst.type != ZS_TYPE_UD || src_type(l, 0) != ZS_TYPE_UD || l->n < 16 ||
-        (indices != ZS_TYPE_UB && indices != ZS_TYPE_UW)) {
+        table->kind == ZS_OPERAND_IMM || (!table->vstride && table->width < 16) ||
+        (indices != ZS_TYPE_UB && indices != ZS_TYPE_UW))
+        unmodelled(l, "this form");
+    else
+        emit_small(l, ZS_EU_KIND_LOOK_UP, indices == ZS_TYPE_UB ? 16 : 8);
+}
+
+/* Bits, whatever the types say. */
+void zs_eu_lower_srnd(struct zs_eu_lowering *l)
+{
+    bool of_float = src_type(l, 0) == ZS_TYPE_F && l->inst->dst.type == ZS_TYPE_HF;
+    bool of_half = src_type(l, 0) == ZS_TYPE_HF && l->inst->dst.type == ZS_TYPE_BF8;
+    unsigned number = src_type(l, 1);
+    bool fits = of_float ? number == ZS_TYPE_F || number == ZS_TYPE_UW
+                         : number == ZS_TYPE_HF || number == ZS_TYPE_UB;
+
+    if ((!of_float && !of_half) || !fits || l->inst->dst.modifiers || l->inst->src[0].modifiers ||
+        l->inst->src[1].modifiers || l->inst->cond) {
         unmodelled(l, "this form");
         return;
     }
-    src[0] = zs_eu_load(l, 0, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
-    src[1] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
-    if (!l->failed && src[0].scalar)
-        unmodelled(l, "a table of one element");
-    else if (!l->failed)
-        emit_small(l, ZS_EU_KIND_LOOK_UP, src, indices == ZS_TYPE_UB ? 16 : 8);
+    struct zs_isa_inst *plain = rewrite(l);
+    plain->dst.type = of_float ? ZS_TYPE_UW : ZS_TYPE_UB;
+    plain->src[0].type = of_float ? ZS_TYPE_UD : ZS_TYPE_UW;
+    plain->src[1].type = number == ZS_TYPE_F    ? ZS_TYPE_UD
+                         : number == ZS_TYPE_HF ? ZS_TYPE_UW
+                                                : (uint8_t)number;
+    emit_small(l, ZS_EU_KIND_ROUND_RANDOMLY, of_half);
 }

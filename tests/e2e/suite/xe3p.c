@@ -208,6 +208,24 @@ static void case_up(struct suite *s)
     }
 }
 
+/* A number is added in units of the last place, and as many bits are cut off. */
+static void case_srnd(struct suite *s)
+{
+    uint16_t *a = suite_in(s, S_U16, 8 * s->n);
+    const uint8_t *numbers = suite_in(s, S_U8, 8 * s->n);
+    uint8_t *out = suite_out(s, S_U8, 8 * s->n, 0);
+    for (size_t i = 0; i < 8 * s->n; i++) {
+        a[i] &= 0xbbff; /* none beyond 2 */
+        int e = a[i] >> 10 & 31;
+        double sum = fabs(value_of(HF, a[i])) + ldexp(numbers[i], (e ? e : 1) - 25);
+        uint8_t code = 0;
+        while (value_of(BF8, code + 1u) <= sum)
+            code++;
+        out[i] = (uint8_t)(code | (a[i] >> 8 & 0x80));
+    }
+    suite_upload(s, a);
+}
+
 /* ---- more registers than 256 ---- */
 
 static void case_many(struct suite *s)
@@ -229,6 +247,7 @@ static const struct suite_shape few[] = {{{3}, {23}}, {{0}, {0}}};
 #define ROW(name, of_a, of_b, sum) {"xe3p_product_" #name, product_##name, shapes},
 static const struct suite_case cases[] = {PRODUCTS(ROW){"xe3p_down", case_down, NULL},
                                           {"xe3p_up", case_up, NULL},
+                                          {"xe3p_srnd", case_srnd, NULL},
                                           {"xe3p_many", case_many, few}};
 
 const struct suite_group suite_xe3p = {"xe3p", cases, SUITE_COUNT(cases)};

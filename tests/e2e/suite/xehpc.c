@@ -114,6 +114,34 @@ static void case_bf8(struct suite *s)
     }
 }
 
+/* ---- stochastic rounding: the number is added in units of the last place ---- */
+
+/* The greatest half that is no greater. */
+static uint16_t cut(double value, uint32_t number)
+{
+    int e = (int)floor(log2(fabs(value)));
+    double sum = fabs(value) + ldexp(number, e - 23);
+    uint32_t code = suite_float_to_half((float)fabs(value)); /* near */
+    while (code && (double)suite_half_to_float((uint16_t)code) > sum)
+        code--;
+    while ((double)suite_half_to_float((uint16_t)(code + 1)) <= sum)
+        code++;
+    return (uint16_t)(code | (value < 0 ? 0x8000 : 0));
+}
+
+static void case_srnd(struct suite *s)
+{
+    suite_range(s, -80, 80);
+    const float *a = suite_in(s, S_F32, 8 * s->n);
+    const uint16_t *numbers = suite_in(s, S_U16, 8 * s->n);
+    uint16_t *eight = suite_out(s, S_U16, 8 * s->n, 0), *one = suite_out(s, S_U16, s->n, 0);
+    for (size_t i = 0; i < 8 * s->n; i++) {
+        eight[i] = cut((double)a[i], numbers[i] & 0x1fff);
+        if (i % 8 == 3)
+            one[i / 8] = cut((double)a[i], numbers[i + 2] & 0x1fff);
+    }
+}
+
 /* ---- products of matrices: small whole numbers, which are exact in all of these ---- */
 
 enum number { TF32, BF16, F16 };
@@ -287,9 +315,12 @@ static const struct suite_case cases[] = {
     {"xehpc_doubles", case_doubles, suite_shapes_group64},
     {"xehpc_lsc", case_lsc, NULL},
     {"xehpc_bf8", case_bf8, bf8_shapes},
+    {"xehpc_srnd", case_srnd, bf8_shapes},
     {"xehpc_product_f_f_tf32_tf32", product_f_f_tf32_tf32, shapes},
     {"xehpc_product_bf_bf_bf_bf", product_bf_bf_bf_bf, shapes},
     {"xehpc_product_hf_hf_hf_hf", product_hf_hf_hf_hf, shapes},
     BLOCKS(ROW)};
 
-const struct suite_group suite_xehpc = {"xehpc", cases, SUITE_COUNT(cases)};
+/* IGC 1 makes floats of the numbers to round by. */
+const struct suite_group suite_xehpc = {"xehpc", cases, SUITE_COUNT(cases),
+                                        .not_in = "pvc:xehpc_srnd"};

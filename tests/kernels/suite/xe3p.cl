@@ -42,6 +42,13 @@ SIZED void xe3p_up(global const uchar *a, global uint *two, global uchar2 *bytes
     bytes[i] = intel_convert_as_i42_bfloat82_as_uchar2((char2)(a[i], a[i] >> 4));
 }
 
+char8 __builtin_IB_srnd_hftobf8_8(half8 x, char8 numbers);
+SIZED void xe3p_srnd(global const ushort8 *a, global const char8 *numbers, global char8 *out)
+{
+    size_t i = get_global_id(0);
+    out[i] = __builtin_IB_srnd_hftobf8_8(as_half8(a[i]), numbers[i]);
+}
+
 /* ---- More registers than 256 ---- */
 
 #define MANY 300

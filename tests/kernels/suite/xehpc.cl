@@ -153,3 +153,14 @@ half8 __builtin_IB_sub_group16_fdpas_hf_hf_hf_hf_8_8(half8 sum, short8 a, int8 b
 PRODUCT(f_f_tf32_tf32, float8, float4, float8)
 PRODUCT(bf_bf_bf_bf, short8, short8, int8)
 PRODUCT(hf_hf_hf_hf, half8, short8, int8)
+
+/* ---- Stochastic rounding by numbers that are given ---- */
+
+half __builtin_IB_srnd_ftohf_1(float x, short number);
+half8 __builtin_IB_srnd_ftohf_8(float8 x, short8 numbers);
+SIZED void xehpc_srnd(global const float8 *a, global const short8 *numbers, global half8 *eight, global half *one)
+{
+    size_t i = get_global_id(0);
+    eight[i] = __builtin_IB_srnd_ftohf_8(a[i], numbers[i]);
+    one[i] = __builtin_IB_srnd_ftohf_1(a[i].s3, numbers[i].s5);
+}

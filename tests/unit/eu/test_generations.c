@@ -785,6 +785,85 @@ static void looked_up(void **state)
     }
 }
 
+/* ---- stochastic rounding ---- */
+
+/* What a half, or its upper byte, is worth; what follows the last finite one, at infinity. */
+static double worth(uint32_t bits, int fraction)
+{
+    int e = (int)(bits >> fraction), m = (int)(bits & ((1u << fraction) - 1));
+    return e ? ldexp(m + (1 << fraction), e - 15 - fraction) : ldexp(m, -14 - fraction);
+}
+
+/* The greatest of `fraction` bits that `value` and so many units of its last place reach. */
+static uint32_t cut(double value, double unit, uint32_t number, int fraction)
+{
+    uint32_t low = 0, high = 31u << fraction;
+    double sum = fmin(value + unit * number, 65536);
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2;
+        if (worth(middle, fraction) <= sum)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void rounded_randomly(void **state)
+{
+    static const char *const texts[] = {
+        "srnd (16|M0) r20.0<1>:hf r10.0<1;1,0>:f r12.0<1;1,0>:f\n",
+        "srnd (16|M0) r20.0<1>:bf8 r10.0<1;1,0>:hf r12.0<1;1,0>:hf\n",
+        "srnd (16|M0) r20.0<2>:hf r10.0<1;1,0>:f r12.0<2;1,0>:uw\n",
+        "srnd (16|M0) r20.0<1>:bf8 r10.0<1;1,0>:hf r12.0<1;1,0>:ub\n"};
+    for (unsigned k = 0; k < 4 * 3000; k++) {
+        bool bytes = k & 1;
+        unsigned form = k % 4;
+        uint32_t magnitude[LANES], number[LANES];
+        numbers(k);
+        for (int i = 0; i < LANES; i++) {
+            double unit, value;
+            uint32_t want, sign = in[0][i] >> 31;
+            number[i] = in[1][i] & (bytes ? 0xff : 0x1fff);
+            if (bytes) { /* every half in turn */
+                magnitude[i] = (k / 2 * LANES + (uint32_t)i) & 0x7fff;
+                int e = (int)(magnitude[i] >> 10);
+                value = worth(magnitude[i], 10);
+                unit = ldexp(1, (e ? e : 1) - 25);
+            } else { /* around what halves reach */
+                float f;
+                magnitude[i] = (in[0][i] & 0x7fffff) | (uint32_t)(95 + (in[2][i] & 63) % 50) << 23;
+                memcpy(&f, &magnitude[i], 4);
+                value = (double)f;
+                unit = ldexp(1, (int)(magnitude[i] >> 23) - 150);
+            }
+            want = cut(value, unit, number[i], bytes ? 2 : 10);
+            if (bytes && magnitude[i] >= 0x7c00)
+                want = magnitude[i] == 0x7c00 ? 0x7c : (magnitude[i] >> 8 | 2);
+            if (bytes) {
+                uint16_t half = (uint16_t)(magnitude[i] | sign << 15);
+                memcpy((uint8_t *)in[0] + i * 2, &half, 2);
+                if (form == 3)
+                    ((uint8_t *)in[1])[i] = (uint8_t)number[i];
+                else
+                    memcpy((uint8_t *)in[1] + i * 2, &number[i], 2);
+            } else {
+                in[0][i] = magnitude[i] | sign << 31;
+                in[1][i] = form == 2 ? number[i] | in[2][i] << 16 : number[i];
+            }
+            magnitude[i] = want | sign << (bytes ? 7 : 15);
+        }
+        run(form < 2 ? ZS_ISA_XE_HPC : ZS_ISA_XE3P, texts[form], in, out);
+        for (int i = 0; i < LANES; i++) {
+            uint32_t got = bytes       ? ((uint8_t *)out)[i]
+                           : form == 2 ? out[i] & 0xffff
+                                       : ((uint16_t *)out)[i];
+            if (got != magnitude[i])
+                fail_msg("%s: lane %d: %x, not %x", texts[form], i, got, magnitude[i]);
+        }
+    }
+}
+
 /* What is not known well enough stops, and says so. */
 static void not_modelled(void **state)
 {
@@ -815,6 +894,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(downscaled),
         cmocka_unit_test(looked_up),
+        cmocka_unit_test(rounded_randomly),
         cmocka_unit_test(not_modelled),
         cmocka_unit_test(shifts_of_negated),
         cmocka_unit_test(gathered_payloads),
