@@ -14,10 +14,11 @@
 
 enum { ROUNDS = 5 };
 
-static bool nothing(void *context, struct zs_span request, bool only_known, struct zs_buf *ret_blob)
+static enum zs_gpu_compiled nothing(void *context, struct zs_span request, bool only_known,
+                                    struct zs_buf *ret_blob)
 {
     (void)context, (void)request, (void)only_known, (void)ret_blob;
-    return false;
+    return ZS_GPU_COMPILED_NOT;
 }
 
 static struct zs_gpu_kernel *open_kernel(const char *file, const char *model, const char *name)

@@ -165,7 +165,6 @@ static void result_key(const struct zs_compiler *c, const uint8_t identity[ZS_SH
 /* ---- Results -----------------------------------------------------------------------------------
  */
 
-/* A file: bytes of text, the text, the binary. */
 static bool load_result(struct zs_compiler *c, struct zs_built *built)
 {
     struct zs_buf file = {0};
@@ -185,9 +184,7 @@ static bool load_result(struct zs_compiler *c, struct zs_built *built)
 static void save_result(struct zs_compiler *c, const struct zs_built *built)
 {
     struct zs_buf file = {0};
-    zs_put_u64(&file, built->text.size_B);
-    zs_buf_append(&file, built->text.data, built->text.size_B);
-    zs_buf_append(&file, built->binary.data, built->binary.size_B);
+    zs_put_result(&file, zs_buf_span(&built->text), zs_buf_span(&built->binary));
     if (!file.error)
         zs_disk_put(&c->disk, built->key, zs_buf_span(&file));
     zs_buf_fini(&file);
@@ -216,13 +213,37 @@ struct asked {
 };
 
 static enum zs_compiler_status build_anew(struct zs_compiler *c, const struct asked *asked,
-                                          struct zs_buf *ret_binary, struct zs_buf *ret_text)
+                                          struct zs_span keep, struct zs_buf *ret_binary,
+                                          struct zs_buf *ret_text)
 {
     if (asked->request->only_known || (asked->request->is_background && zs_spawn_adopts()))
         return ZS_COMPILER_UNAVAILABLE;
     c->compiled++;
-    return zs_processes_build(&c->processes, zs_buf_span(&asked->bytes),
+    return zs_processes_build(&c->processes, zs_buf_span(&asked->bytes), keep,
                               asked->request->is_background, ret_binary, ret_text);
+}
+
+static void put_keep(const struct zs_compiler *c, const struct zs_built *built,
+                     const uint8_t identity[ZS_SHA256_B], struct zs_buf *ret_keep)
+{
+    struct zs_keep keep = {.limit_B = c->disk.limit_B, .folder = c->disk.folder};
+    memcpy(keep.identity, identity, ZS_SHA256_B);
+    memcpy(keep.key, built->key, ZS_SHA256_B);
+    zs_keep_put(&keep, ret_keep);
+}
+
+/* Nobody has made it yet. Whether it was asked for before, perhaps by a process that has ended. */
+static bool is_wanted(const struct zs_compiler *c, const struct asked *asked)
+{
+    static const uint8_t none[ZS_SHA256_B];
+    uint8_t key[ZS_SHA256_B];
+    struct zs_buf note = {0};
+    result_key(c, none, &asked->bytes, key);
+    bool before = zs_disk_get(&c->disk, key, &note);
+    if (!before)
+        zs_disk_put(&c->disk, key, zs_span_make("wanted", 6));
+    zs_buf_fini(&note);
+    return before;
 }
 
 static void settle(struct zs_compiler *c, struct zs_built *built, const struct asked *asked,
@@ -232,8 +253,12 @@ static void settle(struct zs_compiler *c, struct zs_built *built, const struct a
     if (load_result(c, built)) {
         c->from_files++;
     } else {
+        struct zs_buf keep = {0};
         built->text.size_B = built->binary.size_B = 0;
-        status = build_anew(c, asked, &built->binary, &built->text);
+        if (asked->request->is_background && c->disk.folder)
+            put_keep(c, built, identity, &keep);
+        status = build_anew(c, asked, zs_buf_span(&keep), &built->binary, &built->text);
+        zs_buf_fini(&keep);
         if (status == ZS_COMPILER_OK && ran_as(c, identity))
             save_result(c, built);
     }
@@ -278,8 +303,10 @@ enum zs_compiler_status zs_compiler_build(struct zs_compiler *compiler,
         status = ZS_COMPILER_NO_MEMORY;
     } else if (compiler->remembers) {
         status = build_known(compiler, &asked, ret_binary, ret_log);
+        if (request->only_known && status == ZS_COMPILER_UNAVAILABLE && is_wanted(compiler, &asked))
+            status = ZS_COMPILER_WANTED;
     } else {
-        status = build_anew(compiler, &asked, ret_binary, ret_log);
+        status = build_anew(compiler, &asked, zs_span_make(NULL, 0), ret_binary, ret_log);
     }
     zs_processes_rest(&compiler->processes);
     pthread_setcancelstate(cancel, NULL);

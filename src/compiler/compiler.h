@@ -13,7 +13,8 @@
  * What the application notices of all this: a few descriptors (close-on-exec), which it may close;
  * they are used after proof that they are still ours. The processes are no children of it that
  * wait() reports and send it no SIGCHLD (spawn.c says how, and where that is not possible), are in
- * a session of their own, and end when it does.
+ * a session of their own, and end when it does; what is made for later runs alone may take a few
+ * seconds longer.
  *
  * What was compiled before is remembered: in memory, and in files of the user's (cache.h, disk.h).
  * Threads that build the same thing at the same time share one build.
@@ -38,10 +39,12 @@ struct zs_compiler_request {
     const char *options, *internal_options;
     uint32_t unit_count; /* more than one: they are linked */
     const struct zs_span *units;
-    bool is_source;  /* OpenCL C, one unit with its NUL: SPIR-V is made of it */
-    bool only_known; /* what no cache answers is ZS_COMPILER_UNAVAILABLE; starts nothing */
+    bool is_source; /* OpenCL C, one unit with its NUL: SPIR-V is made of it */
+    /* What no cache answers is ZS_COMPILER_UNAVAILABLE, or _WANTED if the files know that it was
+     * asked for before. Starts nothing. */
+    bool only_known;
     /* Nobody waits for it: others go first, and it is ZS_COMPILER_UNAVAILABLE where the processes
-     * would be children of this one. */
+     * would be children of this one. It is finished and kept if this process ends before. */
     bool is_background;
 };
 
@@ -51,6 +54,7 @@ enum zs_compiler_status {
     ZS_COMPILER_LINK_FAILED,
     ZS_COMPILER_UNAVAILABLE, /* no compiler, or it cannot be started here */
     ZS_COMPILER_NO_MEMORY,
+    ZS_COMPILER_WANTED,
 };
 
 enum { ZS_COMPILER_UNITS_MAX = 16 };

@@ -9,12 +9,14 @@
  * keeps a copy of each worker's socket: when the worker dies it says how, and when the driver hangs
  * up (the application gave up, or ended) it kills the worker. It ends when the application does,
  * which the socket and, as a forked child may hold that, a descriptor of the process tell; and when
- * there was nothing to do for a while. Workers die with it.
+ * there was nothing to do for a while. Workers die with it. Only one that makes what nobody waited
+ * for is let finish, within a limit: it keeps that in the cache for the application's next run.
  *
  * A worker does one request after the other. It ends after a build that failed (who knows what the
  * compiler left behind), after many, and when nothing comes.
  */
 #include "compiler/backend.h"
+#include "compiler/disk.h"
 #include "compiler/host_code.h"
 #include "compiler/message.h"
 #include "compiler/request.h"
@@ -23,6 +25,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -43,18 +46,22 @@ enum {
     WORKER_IDLE_ms = 5000, /* then it ends */
     HELPER_IDLE_ms = 20000,
     HOST_LIMIT_s = 20, /* of code for the host, which is made for speed alone */
+    LINGER_ms = 10000, /* after the application */
     SAID_MAX_B = 64 << 10,
 };
 
 struct worker {
     pid_t pid;
     int fd, said;
+    bool left;              /* the driver hung up, but it keeps what it makes */
+    _Atomic(bool) *keeping; /* it is about to, in memory of both */
 };
 
 struct helper {
     struct zs_backends backends;
     int signals, application; /* descriptors; application: -1 when the kernel has none such */
     uint64_t cpu_limit_s, memory_limit_B;
+    uint8_t identity[ZS_SHA256_B]; /* checksum of what HELLO says */
     uint32_t count;
     struct worker workers[WORKERS_MAX];
 };
@@ -131,11 +138,25 @@ static enum zs_compiler_status build_for_host(const struct zs_compiler_request *
 #endif
 }
 
+/* The driver is gone: what was made for it is kept where it would look first. */
+static void keep(const struct zs_keep *keep, struct zs_span log, struct zs_span binary)
+{
+    struct zs_buf file = {0};
+    struct zs_disk disk;
+    zs_put_result(&file, log, binary);
+    zs_disk_init(&disk, keep->folder, keep->limit_B);
+    if (!file.error)
+        zs_disk_put(&disk, keep->key, zs_buf_span(&file));
+    zs_disk_fini(&disk);
+    zs_buf_fini(&file);
+}
+
 /* 0, or that the worker is to end. */
-static int serve(const struct helper *helper, int fd, int said)
+static int serve(const struct helper *helper, int fd, int said, _Atomic(bool) *keeping)
 {
     struct zs_message request;
     struct zs_parsed_request parsed;
+    struct zs_keep kept;
     struct zs_buf binary = {0}, log = {0};
     struct zs_span none = zs_span_make(NULL, 0);
     struct pollfd idle = {.fd = fd, .events = POLLIN};
@@ -148,6 +169,9 @@ static int serve(const struct helper *helper, int fd, int said)
     bool is_host = !error && strcmp(parsed.request.device, ZS_COMPILER_HOST_DEVICE) == 0;
     bool is_longer = helper->cpu_limit_s == 0 || helper->cpu_limit_s > HOST_LIMIT_s;
     limit_time(is_host && is_longer ? HOST_LIMIT_s : helper->cpu_limit_s);
+    bool keeps = !error && zs_keep_parse(zs_buf_span(&request.text), &kept) == 0 &&
+                 memcmp(kept.identity, helper->identity, sizeof(kept.identity)) == 0;
+    atomic_store(keeping, keeps);
     if (!error)
         error = zs_message_send(fd, ZS_MESSAGE_STARTED, 0, none, none, 0);
     if (!error) {
@@ -158,8 +182,11 @@ static int serve(const struct helper *helper, int fd, int said)
         log.size_B = ZS_MIN(log.size_B, (size_t)ZS_MESSAGE_TEXT_MAX_B);
         error = zs_message_send(fd, ZS_MESSAGE_DONE, (int)status, zs_buf_span(&log),
                                 status == ZS_COMPILER_OK ? zs_buf_span(&binary) : none, 0);
+        if (error && keeps && status == ZS_COMPILER_OK)
+            keep(&kept, zs_buf_span(&log), zs_buf_span(&binary));
         if (!error && status != ZS_COMPILER_OK)
             error = -ECANCELED;
+        atomic_store(keeping, false);
     }
     zs_message_fini(&request);
     zs_buf_fini(&binary);
@@ -179,7 +206,7 @@ static void be_gone(void)
 }
 
 /* After the fork. */
-static void be_worker(struct helper *helper, int fd, int said)
+static void be_worker(struct helper *helper, int fd, int said, _Atomic(bool) *keeping)
 {
     sigset_t none;
     close(CONTROL); /* what another process is to notice the end of must not be open here */
@@ -198,7 +225,7 @@ static void be_worker(struct helper *helper, int fd, int said)
     }
     prctl(PR_SET_DUMPABLE, 0); /* a crash is an answer, not something to keep an image of */
     limit_memory(helper->memory_limit_B);
-    for (int i = 0; i < BUILDS_MAX && serve(helper, fd, said) == 0; i++) {
+    for (int i = 0; i < BUILDS_MAX && serve(helper, fd, said, keeping) == 0; i++) {
     }
 }
 
@@ -214,13 +241,15 @@ static void say_died(int fd, int status, const char *text, size_t size_B)
 static void start_worker(struct helper *helper, int fd)
 {
     int said = memfd_create("zescope-compiler", MFD_CLOEXEC);
+    _Atomic(bool) *keeping =
+        mmap(NULL, sizeof(*keeping), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t helper_pid = getpid(), pid = -1;
-    if (helper->count < WORKERS_MAX)
+    if (helper->count < WORKERS_MAX && keeping != MAP_FAILED)
         pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() == helper_pid)
-            be_worker(helper, fd, said);
+            be_worker(helper, fd, said, keeping);
         be_gone();
     }
     if (pid < 0) {
@@ -230,9 +259,12 @@ static void start_worker(struct helper *helper, int fd)
         say_died(fd, 0, text, (size_t)size_B);
         close(fd);
         close(said);
+        if (keeping != MAP_FAILED)
+            munmap(keeping, sizeof(*keeping));
         return;
     }
-    helper->workers[helper->count++] = (struct worker){.pid = pid, .fd = fd, .said = said};
+    helper->workers[helper->count++] =
+        (struct worker){.pid = pid, .fd = fd, .said = said, .keeping = keeping};
 }
 
 static void reap(struct helper *helper)
@@ -252,6 +284,7 @@ static void reap(struct helper *helper)
             zs_buf_fini(&text);
             close(worker.fd);
             close(worker.said);
+            munmap(worker.keeping, sizeof(*worker.keeping));
             helper->workers[i] = helper->workers[--helper->count];
             break;
         }
@@ -281,6 +314,34 @@ static int receive_socket(bool *ret_ended)
     return fd;
 }
 
+/* Nobody is at the other end of these workers' sockets any more. */
+static void let_go(struct worker *worker)
+{
+    worker->left = atomic_load(worker->keeping);
+    if (!worker->left)
+        kill(worker->pid, SIGKILL);
+}
+
+/* The application has ended. */
+static void end_all(struct helper *helper)
+{
+    uint64_t until_ns = zs_message_clock_ns() + LINGER_ms * UINT64_C(1000000);
+    struct pollfd signals = {.fd = helper->signals, .events = POLLIN};
+    struct signalfd_siginfo gone;
+    for (uint32_t i = 0; i < helper->count; i++)
+        let_go(&helper->workers[i]);
+    while (helper->count && zs_message_clock_ns() < until_ns) {
+        if (poll(&signals, 1, 100) > 0)
+            (void)!read(helper->signals, &gone, sizeof(gone));
+        reap(helper);
+    }
+    /* orphans of this process may become children of the application, which did not start any */
+    for (uint32_t i = 0; i < helper->count; i++)
+        kill(helper->workers[i].pid, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
+    }
+}
+
 static void run(struct helper *helper)
 {
     struct pollfd fds[WORKERS_MAX + 3];
@@ -291,13 +352,14 @@ static void run(struct helper *helper)
         fds[1] = (struct pollfd){.fd = helper->signals, .events = POLLIN};
         fds[2] = (struct pollfd){.fd = helper->application, .events = POLLIN};
         for (uint32_t i = 0; i < helper->count; i++)
-            fds[3 + i] = (struct pollfd){.fd = helper->workers[i].fd};
+            fds[3 + i] =
+                (struct pollfd){.fd = helper->workers[i].left ? -1 : helper->workers[i].fd};
         int n = poll(fds, 3 + helper->count, helper->count ? -1 : HELPER_IDLE_ms);
         if (n == 0 || fds[2].revents)
             break;
         for (uint32_t i = 0; i < helper->count; i++) {
             if (fds[3 + i].revents)
-                kill(helper->workers[i].pid, SIGKILL);
+                let_go(&helper->workers[i]);
         }
         if (fds[1].revents)
             (void)!read(helper->signals, &gone, sizeof(gone));
@@ -308,11 +370,7 @@ static void run(struct helper *helper)
                 start_worker(helper, fd);
         }
     }
-    /* orphans of this process may become children of the application, which did not start any */
-    for (uint32_t i = 0; i < helper->count; i++)
-        kill(helper->workers[i].pid, SIGKILL);
-    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
-    }
+    end_all(helper);
 }
 
 /* What the application had set for itself. */
@@ -355,6 +413,7 @@ int main(int argc, char **argv)
     sigaddset(&child, SIGCHLD);
     bool loaded = zs_backends_load(&helper.backends, &identity, &why);
     zs_put_file(&identity, argv[0]);
+    zs_sha256(zs_buf_span(&identity), helper.identity);
     int error = zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&why),
                                 zs_buf_span(&identity), 0);
     sigprocmask(SIG_BLOCK, &child, NULL);

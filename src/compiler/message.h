@@ -18,7 +18,7 @@
 
 enum zs_message_kind {
     ZS_MESSAGE_HELLO,   /* status 0: the data are the compiler's identity; else the text says why */
-    ZS_MESSAGE_REQUEST, /* data: zs_request_put */
+    ZS_MESSAGE_REQUEST, /* data: zs_request_put; text: zs_keep_put, or empty */
     ZS_MESSAGE_STARTED,
     ZS_MESSAGE_DONE, /* status: enum zs_compiler_status; the text is the log, the data the binary */
     ZS_MESSAGE_DIED, /* status: the signal; -1 - the exit status; 0: it was never there. The text is

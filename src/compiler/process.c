@@ -305,7 +305,7 @@ enum outcome { OUTCOME_SETTLED, OUTCOME_AGAIN };
 
 struct build {
     struct zs_processes *p;
-    struct zs_span request;
+    struct zs_span request, keep;
     struct zs_slot *slot;
     enum zs_compiler_status status;
     struct zs_buf *binary, *text;
@@ -357,8 +357,8 @@ static enum outcome attempt(struct build *b, bool last)
     struct zs_message message = {0};
     /* the processor's time is limited in the worker; this is for what waits for something */
     uint64_t deadline_ns = zs_message_clock_ns() + 2 * b->p->time_limit_ns;
-    int error = zs_message_send(b->slot->fd.fd, ZS_MESSAGE_REQUEST, 0, zs_span_make(NULL, 0),
-                                b->request, deadline_ns);
+    int error =
+        zs_message_send(b->slot->fd.fd, ZS_MESSAGE_REQUEST, 0, b->keep, b->request, deadline_ns);
     do {
         zs_message_fini(&message);
         if (!error)
@@ -383,11 +383,12 @@ static enum outcome attempt(struct build *b, bool last)
 }
 
 enum zs_compiler_status zs_processes_build(struct zs_processes *p, struct zs_span request,
-                                           bool is_background, struct zs_buf *ret_binary,
-                                           struct zs_buf *ret_text)
+                                           struct zs_span keep, bool is_background,
+                                           struct zs_buf *ret_binary, struct zs_buf *ret_text)
 {
     struct build b = {.p = p,
                       .request = request,
+                      .keep = keep,
                       .slot = begin(p, is_background),
                       .status = ZS_COMPILER_UNAVAILABLE,
                       .binary = ret_binary,

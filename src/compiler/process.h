@@ -47,10 +47,11 @@ void zs_processes_abandon(struct zs_processes *p); /* see zs_compiler_abandon */
 int zs_processes_identity(struct zs_processes *p, struct zs_buf *ret_text, struct zs_buf *ret_why);
 
 /* Have a worker do a request, waiting for a turn. Those that nobody waits for take half of the
- * turns at most, and others one more than there are rather than wait for them. */
+ * turns at most, and others one more than there are rather than wait for them. `keep`
+ * (zs_keep_put): the worker finishes after this process, too, and keeps the result; empty: not. */
 enum zs_compiler_status zs_processes_build(struct zs_processes *p, struct zs_span request,
-                                           bool is_background, struct zs_buf *ret_binary,
-                                           struct zs_buf *ret_text);
+                                           struct zs_span keep, bool is_background,
+                                           struct zs_buf *ret_binary, struct zs_buf *ret_text);
 
 /* After a build, and whatever else may have started the helper: see zs_spawn_adopts. */
 void zs_processes_rest(struct zs_processes *p);

@@ -24,6 +24,35 @@ void zs_put_file(struct zs_buf *buf, const char *path)
                       (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
+void zs_put_result(struct zs_buf *file, struct zs_span text, struct zs_span binary)
+{
+    zs_put_u64(file, text.size_B);
+    zs_buf_append(file, text.data, text.size_B);
+    zs_buf_append(file, binary.data, binary.size_B);
+}
+
+void zs_keep_put(const struct zs_keep *keep, struct zs_buf *ret_bytes)
+{
+    zs_buf_append(ret_bytes, keep->identity, sizeof(keep->identity));
+    zs_buf_append(ret_bytes, keep->key, sizeof(keep->key));
+    zs_put_u64(ret_bytes, keep->limit_B);
+    zs_buf_append(ret_bytes, keep->folder, strlen(keep->folder) + 1);
+}
+
+int zs_keep_parse(struct zs_span bytes, struct zs_keep *ret_keep)
+{
+    struct zs_reader r = zs_reader_make(bytes, 0, NULL);
+    struct zs_span identity = zs_read_bytes(&r, ZS_SHA256_B, "identity");
+    struct zs_span key = zs_read_bytes(&r, ZS_SHA256_B, "key");
+    ret_keep->limit_B = zs_read_u64(&r, "size of the cache");
+    ret_keep->folder = zs_read_cstr(&r, "folder");
+    if (r.error || zs_reader_left(&r))
+        return -EBADMSG;
+    memcpy(ret_keep->identity, identity.data, ZS_SHA256_B);
+    memcpy(ret_keep->key, key.data, ZS_SHA256_B);
+    return 0;
+}
+
 static void put_string(struct zs_buf *buf, const char *text)
 {
     zs_buf_append(buf, text ? text : "", text ? strlen(text) + 1 : 1);

@@ -343,6 +343,12 @@ enum {
     ZS_GPU_MARK_HASHES = 1 << 14,
 };
 
+enum zs_gpu_compiled {
+    ZS_GPU_COMPILED_NOT,
+    ZS_GPU_COMPILED_WANTED, /* not, but others asked before: it is worth making soon */
+    ZS_GPU_COMPILED,
+};
+
 struct zs_gpu_kernel_desc {
     /* Parsed kernel, must outlive the gpu kernel. */
     const struct zs_kernel *module_kernel;
@@ -361,10 +367,10 @@ struct zs_gpu_kernel_desc {
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
     uint32_t flags;                        /* ZS_GPU_KERNEL_* */
-    /* Code of the host for the request (eu/tier/tier.h); false: there is none. NULL: nobody
-     * compiles. */
-    bool (*compile)(void *context, struct zs_span request, bool only_known, /* no new one is made */
-                    struct zs_buf *ret_blob);
+    /* Code of the host for the request (eu/tier/tier.h). NULL: nobody compiles. */
+    enum zs_gpu_compiled (*compile)(void *context, struct zs_span request,
+                                    bool only_known, /* no new one is made */
+                                    struct zs_buf *ret_blob);
     void *compile_context;
     /* ZS_GPU_KERNEL_LOCAL: in ascending order, copied; 0: not known. */
     const struct zs_gpu_local_array *local_arrays;

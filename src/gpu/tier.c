@@ -4,9 +4,9 @@
  *
  * A kernel starts in the interpreter and counts instructions. When it has executed some, a thread
  * of its own asks whether its code has been compiled before; when it has executed about what
- * compiling costs, it is compiled, in the compiler's process. Both are once and for all, and nobody
- * waits for them: threads of the GPU that start behind that take the other program. It has the same
- * counters.
+ * compiling costs, it is compiled, in the compiler's process: sooner if an earlier run asked, too.
+ * Both are once and for all, and nobody waits for them: threads of the GPU that start behind that
+ * take the other program. It has the same counters.
  */
 #include "gpu/gpu_priv.h"
 
@@ -17,9 +17,10 @@
 #include <stdlib.h>
 
 enum {
-    ASK_AFTER = 4 << 20,    /* instructions until it is looked for: some 12 ms of one core */
+    ASK_AFTER = 1 << 18,    /* instructions until it is looked for: some 1 ms of one core */
     MAKE_AFTER = 20 << 20,  /* until it is made ... */
     MAKE_EACH = 400 * 1000, /* ... and for each instruction that it has: 1 ms of LLVM's */
+    WANTED = 16,            /* that part of them if earlier runs would have had a use for it */
     MAKE_MOST = 2000,       /* instructions that count: longer programs are compiled in part */
     ASKERS_MAX = 4,         /* of a device at once; others ask later */
 };
@@ -27,13 +28,12 @@ enum {
 /* Of a kernel, and of the thread that works for it. */
 struct zs_gpu_tier {
     struct zs_gpu_device *device;
-    bool (*compile)(void *context, struct zs_span request, bool only_known,
-                    struct zs_buf *ret_blob);
+    enum zs_gpu_compiled (*compile)(void *context, struct zs_span request, bool only_known,
+                                    struct zs_buf *ret_blob);
     void *context;
     size_t counter_count; /* of the program that is interpreted: both add to the same */
     struct zs_buf request;
-    uint64_t make_after;
-    _Atomic uint64_t executed;
+    _Atomic uint64_t make_after, executed;
     _Atomic uint32_t asked; /* 0, 1: whether it is known, 2: to make it */
     _Atomic(struct zs_eu_program *) program;
     _Atomic uint32_t users; /* the kernel, and its threads */
@@ -56,7 +56,11 @@ static struct zs_eu_program *make(struct zs_gpu_tier *tier, bool only_known)
     struct zs_eu_program *program = NULL;
     struct zs_diag ignored = {0};
 
-    if (!tier->compile(tier->context, zs_buf_span(&tier->request), only_known, &blob) ||
+    enum zs_gpu_compiled how =
+        tier->compile(tier->context, zs_buf_span(&tier->request), only_known, &blob);
+    if (how == ZS_GPU_COMPILED_WANTED)
+        atomic_store(&tier->make_after, tier->make_after / WANTED);
+    if (how != ZS_GPU_COMPILED ||
         zs_eu_tier_request_parse(zs_buf_span(&tier->request), &parsed) != 0) {
         zs_buf_fini(&blob);
         return NULL;

@@ -161,8 +161,8 @@ static void host_name(char ret[64])
     snprintf(ret, 64, "%x.%x.%x.%x.%x.%x", a[0], a[2], a[3], b[1], b[2], b[3]);
 }
 
-bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
-                         struct zs_buf *ret_blob)
+enum zs_gpu_compiled zs_compile_for_host(void *context, struct zs_span request, bool only_known,
+                                         struct zs_buf *ret_blob)
 {
     struct zs_ze_driver *driver = context;
     struct zs_buf log = {0};
@@ -179,7 +179,9 @@ bool zs_compile_for_host(void *context, struct zs_span request, bool only_known,
     if (status != ZS_COMPILER_OK && !only_known)
         zs_log(ZS_LOG_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
     zs_buf_fini(&log);
-    return status == ZS_COMPILER_OK;
+    return status == ZS_COMPILER_OK       ? ZS_GPU_COMPILED
+           : status == ZS_COMPILER_WANTED ? ZS_GPU_COMPILED_WANTED
+                                          : ZS_GPU_COMPILED_NOT;
 }
 
 bool zs_describe_for_host(struct zs_ze_driver *driver, struct zs_span request, bool is_host,

@@ -321,6 +321,81 @@ static void test_ends_with_application(void **state)
     }
 }
 
+/* ---- What nobody waits for ---- */
+
+enum how { KNOWN, BACKGROUND };
+
+static enum zs_compiler_status ask(struct zs_compiler *compiler, const char *input, enum how how)
+{
+    struct zs_buf binary = {0}, log = {0};
+    struct zs_span unit = {(const uint8_t *)input, strlen(input)};
+    const struct zs_compiler_request request = {.device = "skl",
+                                                .options = "-o",
+                                                .internal_options = "",
+                                                .unit_count = 1,
+                                                .units = &unit,
+                                                .only_known = how == KNOWN,
+                                                .is_background = how == BACKGROUND};
+    enum zs_compiler_status status = zs_compiler_build(compiler, &request, &binary, &log);
+    zs_buf_fini(&binary);
+    zs_buf_fini(&log);
+    return status;
+}
+
+/* Another process of the same user's knows that it was asked for. */
+static void test_wanted(void **state)
+{
+    clear_cache();
+    struct zs_compiler *first = start(remembering_settings()), *second;
+    assert_int_equal(ask(first, "a", KNOWN), ZS_COMPILER_UNAVAILABLE);
+    second = start(remembering_settings());
+    assert_int_equal(ask(second, "b", KNOWN), ZS_COMPILER_UNAVAILABLE);
+    assert_int_equal(ask(second, "a", KNOWN), ZS_COMPILER_WANTED);
+    assert_int_equal(helper_processes(getpid(), NULL, 0), 0);
+    assert_int_equal(ask(second, "a", BACKGROUND), ZS_COMPILER_OK);
+    assert_int_equal(ask(second, "a", KNOWN), ZS_COMPILER_OK);
+    zs_compiler_destroy(first);
+    zs_compiler_destroy(second);
+    first = start(plain_settings()); /* without a cache nobody knows anything */
+    assert_int_equal(ask(first, "a", KNOWN), ZS_COMPILER_UNAVAILABLE);
+    assert_int_equal(ask(first, "a", KNOWN), ZS_COMPILER_UNAVAILABLE);
+    zs_compiler_destroy(first);
+}
+
+/* A process that builds and is killed: whether the result is there afterwards. */
+static bool is_kept(const char *input, enum how how)
+{
+    pid_t application = fork();
+    if (application == 0) {
+        struct zs_compiler *compiler = start(remembering_settings());
+        if (how == BACKGROUND)
+            ask(compiler, input, how);
+        else
+            build(compiler, input);
+        _exit(1);
+    }
+    await_helper_processes(application, 2);
+    usleep(100000); /* the worker has the request */
+    assert_int_equal(kill(application, SIGKILL), 0);
+    assert_int_equal(waitpid(application, NULL, 0), application);
+    await_helper_processes(application, 0);
+    struct zs_compiler *compiler = start(remembering_settings());
+    bool kept = ask(compiler, input, KNOWN) == ZS_COMPILER_OK;
+    if (kept) {
+        assert_made(compiler, input);
+        assert_int_equal(counts(compiler).compiled, 0);
+    }
+    zs_compiler_destroy(compiler);
+    return kept;
+}
+
+static void test_outlives_the_application(void **state)
+{
+    clear_cache();
+    assert_true(is_kept("sleep 700", BACKGROUND));
+    assert_false(is_kept("sleep 701", KNOWN)); /* somebody waited for that one */
+}
+
 /* Signals to the application's group and terminal are not for the helper. */
 static void signal_the_group(void *ctx)
 {
@@ -404,6 +479,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_no_compiler),
         cmocka_unit_test(test_forks),
         cmocka_unit_test(test_ends_with_application),
+        cmocka_unit_test(test_wanted),
+        cmocka_unit_test(test_outlives_the_application),
         cmocka_unit_test(test_group),
         cmocka_unit_test(test_adopting),
         cmocka_unit_test(test_environment),

@@ -34,23 +34,23 @@ struct runner {
     void *printf_buffer;
     struct zs_buf printed;
     struct goes_back back;
-    bool (*compile)(void *context, struct zs_span request, bool only_known,
-                    struct zs_buf *ret_blob);
+    enum zs_gpu_compiled (*compile)(void *context, struct zs_span request, bool only_known,
+                                    struct zs_buf *ret_blob);
     void *compile_context;
     bool at_once; /* it is */
 };
 
 #ifdef RUNNER_COMPILES
 /* By LLVM in this process. */
-static inline bool runner_compile(void *context, struct zs_span request, bool only_known,
-                                  struct zs_buf *ret_blob)
+static inline enum zs_gpu_compiled runner_compile(void *context, struct zs_span request,
+                                                  bool only_known, struct zs_buf *ret_blob)
 {
     struct zs_buf why = {0};
     int error = zs_host_build(request, ZS_HOST_BLOB, ret_blob, &why);
     if (error && error != -ENOTSUP)
         print_error("%s", zs_buf_cstr(&why));
     zs_buf_fini(&why);
-    return error == 0;
+    return error ? ZS_GPU_COMPILED_NOT : ZS_GPU_COMPILED;
 }
 #endif
 

@@ -15,17 +15,19 @@ enum { ITEMS = 111 * 8 };
 struct compiler {
     _Atomic(uint32_t) asked, made;
     bool knows;   /* what it is only asked for */
+    bool wants;   /* ... and was asked for before */
     bool lies;    /* blobs of something else */
     bool is_slow; /* until `go` */
     _Atomic(bool) go;
 };
 
-static bool compile(void *context, struct zs_span request, bool only_known, struct zs_buf *ret_blob)
+static enum zs_gpu_compiled compile(void *context, struct zs_span request, bool only_known,
+                                    struct zs_buf *ret_blob)
 {
     struct compiler *c = context;
     c->asked++;
     if (only_known && !c->knows)
-        return false;
+        return c->wants ? ZS_GPU_COMPILED_WANTED : ZS_GPU_COMPILED_NOT;
     while (c->is_slow && !c->go)
         usleep(1000);
     c->made++;
@@ -33,7 +35,7 @@ static bool compile(void *context, struct zs_span request, bool only_known, stru
         return runner_compile(NULL, request, only_known, ret_blob);
     for (unsigned i = 0; i < 500; i++)
         zs_buf_puts(ret_blob, "none");
-    return true;
+    return ZS_GPU_COMPILED;
 }
 
 static void open_auto(struct runner *r, struct compiler *c, const char *kernel)
@@ -109,6 +111,30 @@ static void becomes_compiled(void **state)
     runner_close(&b);
 }
 
+/* Launches until a kernel is made. */
+static unsigned launches_until_made(bool wanted)
+{
+    struct compiler c = {.wants = wanted};
+    struct runner r;
+    unsigned launches = 0;
+    open_auto(&r, &c, "private_array");
+    while (!c.made && launches < 2000) {
+        runner_free(&r, launch_private(&r, 200));
+        zs_gpu_tier_wait(r.device);
+        launches++;
+    }
+    assert_int_equal(c.asked, 2);
+    runner_close(&r);
+    return launches;
+}
+
+/* What an earlier run asked for is made sooner. */
+static void wanted_ones_are_made_sooner(void **state)
+{
+    (void)state;
+    assert_true(launches_until_made(true) * 8 < launches_until_made(false));
+}
+
 /* A short one asks nobody. */
 static void short_ones_stay(void **state)
 {
@@ -171,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(becomes_compiled),
         cmocka_unit_test(short_ones_stay),
+        cmocka_unit_test(wanted_ones_are_made_sooner),
         cmocka_unit_test(lies_change_nothing),
         cmocka_unit_test(destroyed_meanwhile),
     };
