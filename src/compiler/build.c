@@ -150,7 +150,7 @@ static int identify(struct zs_compiler *c, bool only_known, uint8_t ret_identity
 }
 
 static void result_key(const struct zs_compiler *c, const uint8_t identity[ZS_SHA256_B],
-                       const struct zs_buf *request, uint8_t ret_key[ZS_SHA256_B])
+                       struct zs_span request, uint8_t ret_key[ZS_SHA256_B])
 {
     struct {
         char what[32];
@@ -158,7 +158,7 @@ static void result_key(const struct zs_compiler *c, const uint8_t identity[ZS_SH
     } parts = {.what = "zescope result " ZS_VERSION};
     memcpy(parts.identity, identity, ZS_SHA256_B);
     zs_sha256(zs_buf_span(&c->processes.environment.key), parts.environment);
-    zs_sha256(zs_buf_span(request), parts.request);
+    zs_sha256(request, parts.request);
     zs_sha256(zs_span_make(&parts, sizeof(parts)), ret_key);
 }
 
@@ -206,11 +206,17 @@ static bool ran_as(struct zs_compiler *c, const uint8_t identity[ZS_SHA256_B])
     return false;
 }
 
-/* A request, and its bytes. */
+/* A request, and its bytes, of which the first name it. */
 struct asked {
     const struct zs_compiler_request *request;
     struct zs_buf bytes;
+    size_t named_B;
 };
+
+static struct zs_span name_of(const struct asked *asked)
+{
+    return zs_span_make(asked->bytes.data, asked->named_B);
+}
 
 static enum zs_compiler_status build_anew(struct zs_compiler *c, const struct asked *asked,
                                           struct zs_span keep, struct zs_buf *ret_binary,
@@ -238,7 +244,7 @@ static bool is_wanted(const struct zs_compiler *c, const struct asked *asked)
     static const uint8_t none[ZS_SHA256_B];
     uint8_t key[ZS_SHA256_B];
     struct zs_buf note = {0};
-    result_key(c, none, &asked->bytes, key);
+    result_key(c, none, name_of(asked), key);
     bool before = zs_disk_get(&c->disk, key, &note);
     if (!before)
         zs_disk_put(&c->disk, key, zs_span_make("wanted", 6));
@@ -250,7 +256,7 @@ static void settle(struct zs_compiler *c, struct zs_built *built, const struct a
                    const uint8_t identity[ZS_SHA256_B])
 {
     enum zs_compiler_status status = ZS_COMPILER_OK;
-    if (load_result(c, built)) {
+    if (!asked->request->is_anew && load_result(c, built)) {
         c->from_files++;
     } else {
         struct zs_buf keep = {0};
@@ -272,7 +278,9 @@ static enum zs_compiler_status build_known(struct zs_compiler *c, const struct a
     bool is_mine;
     if (identify(c, asked->request->only_known, identity, ret_log) != 0)
         return ZS_COMPILER_UNAVAILABLE;
-    result_key(c, identity, &asked->bytes, key);
+    result_key(c, identity, name_of(asked), key);
+    if (asked->request->is_anew)
+        zs_cache_forget(&c->cache, key);
     struct zs_built *built = zs_cache_take(&c->cache, key, &is_mine);
     if (!built)
         return ZS_COMPILER_NO_MEMORY;
@@ -293,7 +301,7 @@ enum zs_compiler_status zs_compiler_build(struct zs_compiler *compiler,
 {
     struct asked asked = {.request = request};
     enum zs_compiler_status status;
-    int cancel, error = zs_request_put(request, &asked.bytes);
+    int cancel, error = zs_request_put(request, &asked.bytes, &asked.named_B);
     /* a thread that is cancelled here would leave turns and builds taken for ever */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (error == -EINVAL) {

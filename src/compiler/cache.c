@@ -65,6 +65,24 @@ void zs_cache_fini(struct zs_cache *cache)
     pthread_cond_destroy(&cache->settled);
 }
 
+/* NULL: nobody has asked for it. */
+static struct zs_built *find(struct zs_cache *cache, const uint8_t *key)
+{
+    struct zs_built *built = *slot_of(cache, key);
+    while (built && memcmp(built->key, key, sizeof(built->key)) != 0)
+        built = built->chain;
+    return built;
+}
+
+void zs_cache_forget(struct zs_cache *cache, const uint8_t key[ZS_SHA256_B])
+{
+    pthread_mutex_lock(&cache->lock);
+    struct zs_built *built = find(cache, key);
+    if (built && built->settled)
+        forget(cache, built);
+    pthread_mutex_unlock(&cache->lock);
+}
+
 static struct zs_built *add(struct zs_cache *cache, const uint8_t *key)
 {
     struct zs_built *built = calloc(1, sizeof(*built)), **slot = slot_of(cache, key);
@@ -81,9 +99,7 @@ struct zs_built *zs_cache_take(struct zs_cache *cache, const uint8_t key[ZS_SHA2
                                bool *ret_is_mine)
 {
     pthread_mutex_lock(&cache->lock);
-    struct zs_built *built = *slot_of(cache, key);
-    while (built && memcmp(built->key, key, sizeof(built->key)) != 0)
-        built = built->chain;
+    struct zs_built *built = find(cache, key);
     *ret_is_mine = !built;
     if (!built) {
         built = add(cache, key);

@@ -45,6 +45,8 @@ struct zs_built *zs_cache_take(struct zs_cache *cache, const uint8_t key[ZS_SHA2
                                bool *ret_is_mine);
 void zs_cache_settle(struct zs_cache *cache, struct zs_built *built,
                      enum zs_compiler_status status);
+/* Whoever takes the key next has to settle it. */
+void zs_cache_forget(struct zs_cache *cache, const uint8_t key[ZS_SHA256_B]);
 void zs_cache_release(struct zs_cache *cache, struct zs_built *built);
 
 #endif

@@ -39,7 +39,9 @@ struct zs_compiler_request {
     const char *options, *internal_options;
     uint32_t unit_count; /* more than one: they are linked */
     const struct zs_span *units;
-    bool is_source; /* OpenCL C, one unit with its NUL: SPIR-V is made of it */
+    struct zs_span hint; /* what may make the result better, but does not name it */
+    bool is_anew;        /* what caches have is not good enough, and is replaced */
+    bool is_source;      /* OpenCL C, one unit with its NUL: SPIR-V is made of it */
     /* What no cache answers is ZS_COMPILER_UNAVAILABLE, or _WANTED if the files know that it was
      * asked for before. Starts nothing. */
     bool only_known;
@@ -59,7 +61,8 @@ enum zs_compiler_status {
 
 enum { ZS_COMPILER_UNITS_MAX = 16 };
 
-/* As `device`: the host. The unit is a kernel of a GPU's (eu/tier/tier.h), and so is the binary.
+/* As `device`: the host. The unit is a kernel of a GPU's (eu/tier/tier.h), and so is the binary;
+ * the hint is what is worth it.
  * What the options say is not looked at, but names the result: the host's features. */
 #define ZS_COMPILER_HOST_DEVICE "host"
 /* As its internal options: in place of that what people read. */

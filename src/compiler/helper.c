@@ -120,7 +120,7 @@ static enum zs_compiler_status build_for_host(const struct zs_compiler_request *
 {
 #ifdef ZS_COMPILER_HAS_TIER
     const char *form = request->internal_options;
-    int error = zs_host_build(request->units[0],
+    int error = zs_host_build(request->units[0], request->hint,
                               strcmp(form, ZS_COMPILER_HOST_MODULE) == 0     ? ZS_HOST_MODULE
                               : strcmp(form, ZS_COMPILER_HOST_ASSEMBLY) == 0 ? ZS_HOST_ASSEMBLY
                                                                              : ZS_HOST_BLOB,

@@ -359,8 +359,8 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
     return error;
 }
 
-int zs_host_build(struct zs_span request, enum zs_host_form form, struct zs_buf *ret_blob,
-                  struct zs_buf *ret_why)
+int zs_host_build(struct zs_span request, struct zs_span seen, enum zs_host_form form,
+                  struct zs_buf *ret_blob, struct zs_buf *ret_why)
 {
     const struct zs_host_llvm *l = zs_host_llvm_load(ret_why);
     struct zs_eu_tier_request parsed;
@@ -372,6 +372,7 @@ int zs_host_build(struct zs_span request, enum zs_host_form form, struct zs_buf 
     int error = zs_eu_tier_request_parse(request, &parsed);
     if (error)
         return error;
+    parsed.options.seen = seen;
     zs_diag_clear(&diag);
     error = zs_eu_lower(&parsed.params, &program, &diag);
     if (error)

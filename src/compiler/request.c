@@ -58,8 +58,10 @@ static void put_string(struct zs_buf *buf, const char *text)
     zs_buf_append(buf, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-int zs_request_put(const struct zs_compiler_request *request, struct zs_buf *ret_bytes)
+int zs_request_put(const struct zs_compiler_request *request, struct zs_buf *ret_bytes,
+                   size_t *ret_named_B)
 {
+    *ret_named_B = 0;
     if (request->unit_count == 0 || request->unit_count > ZS_COMPILER_UNITS_MAX)
         return -EINVAL;
     put_string(ret_bytes, request->device);
@@ -71,6 +73,8 @@ int zs_request_put(const struct zs_compiler_request *request, struct zs_buf *ret
         zs_put_u64(ret_bytes, request->units[i].size_B);
     for (uint32_t i = 0; i < request->unit_count; i++)
         zs_buf_append(ret_bytes, request->units[i].data, request->units[i].size_B);
+    *ret_named_B = ret_bytes->size_B;
+    zs_buf_append(ret_bytes, request->hint.data, request->hint.size_B);
     return ret_bytes->error;
 }
 
@@ -93,5 +97,6 @@ int zs_request_parse(struct zs_span bytes, struct zs_parsed_request *ret_parsed)
         size_B[i] = zs_read_u64(&r, "size of a unit");
     for (uint32_t i = 0; i < request->unit_count; i++)
         ret_parsed->units[i] = zs_read_bytes(&r, size_B[i], "unit");
-    return r.error || zs_reader_left(&r) ? -EBADMSG : 0;
+    request->hint = zs_read_bytes(&r, zs_reader_left(&r), "hint");
+    return r.error ? -EBADMSG : 0;
 }

@@ -7,8 +7,10 @@
 
 #include "base/sha256.h"
 
-/* -EINVAL: a string with a NUL or too many units; -ENOMEM sticks in the buffer. */
-int zs_request_put(const struct zs_compiler_request *request, struct zs_buf *ret_bytes);
+/* -EINVAL: a string with a NUL or too many units; -ENOMEM sticks in the buffer. What names it are
+ * the first *ret_named_B. */
+int zs_request_put(const struct zs_compiler_request *request, struct zs_buf *ret_bytes,
+                   size_t *ret_named_B);
 
 /* Strings and units point into the bytes. */
 struct zs_parsed_request {

@@ -131,6 +131,35 @@ void zs_eu_program_counters_settle(const struct zs_eu_program *program, uint64_t
     counters[0] = 0;
 }
 
+uint64_t zs_eu_program_counters_seen(const struct zs_eu_program *program, const uint64_t *counters,
+                                     const uint8_t *known, uint8_t *seen)
+{
+    enum { RARELY = 256, FEW = 8 }; /* one execution in so many is none; of lanes that are on */
+    uint64_t all = (unsigned)__builtin_popcount(program->simd_mask), others = 0;
+
+    for (uint32_t i = 0; i < program->block_count; i++) {
+        uint64_t block[ZS_EU_SUM_COUNTERS], insts = program->ops[program->block_op[i]].aux;
+        read_block(program, counters, i, block);
+        if (!block[0])
+            continue;
+        uint64_t off = block[0] * all - (block[1] + block[2] + block[3] + block[4]);
+        uint64_t some = ZS_MIN(off, block[0]); /* executions with some lanes, at most */
+        bool any = some > block[0] / RARELY;
+        bool whole = off < block[0] * all / FEW * (FEW - 1);
+        seen[i] |= (any ? ZS_EU_SEEN_ANY : 0) | (whole ? ZS_EU_SEEN_ALL : 0);
+        if (known && any && !(known[i] & ZS_EU_SEEN_ANY))
+            others += some * insts;
+        if (known && !(known[i] & ZS_EU_SEEN_ALL))
+            others += (block[0] - some) * insts;
+    }
+    return others;
+}
+
+uint32_t zs_eu_program_block_count(const struct zs_eu_program *program)
+{
+    return program->block_count;
+}
+
 static uint64_t masked_lanes(const struct zs_eu_inst *inst, const uint64_t *block)
 {
     uint64_t lanes = 0;

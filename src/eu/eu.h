@@ -328,6 +328,12 @@ uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t off
  */
 size_t zs_eu_program_counter_count(const struct zs_eu_program *program);
 void zs_eu_program_counters_settle(const struct zs_eu_program *program, uint64_t *counters);
+/* Code of a block is for all lanes on or for any: which of it threads have needed is added to
+ * `seen`, a byte a block. How many instructions they needed that `known` (NULL: all) has not. */
+enum { ZS_EU_SEEN_ANY = 1, ZS_EU_SEEN_ALL = 2 };
+uint64_t zs_eu_program_counters_seen(const struct zs_eu_program *program, const uint64_t *counters,
+                                     const uint8_t *known, uint8_t *seen);
+uint32_t zs_eu_program_block_count(const struct zs_eu_program *program);
 void zs_eu_program_counters_expand(const struct zs_eu_program *program, const uint64_t *counters,
                                    uint64_t *ret_executions, uint64_t *ret_lanes);
 

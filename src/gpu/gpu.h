@@ -343,6 +343,12 @@ enum {
     ZS_GPU_MARK_HASHES = 1 << 14,
 };
 
+/* What is to be compiled: a request, and what of it is worth it (of the options: seen). */
+struct zs_gpu_compile {
+    struct zs_span request, seen;
+    bool only_known; /* no new one is made */
+    bool is_anew;    /* what was made for the request has too little */
+};
 enum zs_gpu_compiled {
     ZS_GPU_COMPILED_NOT,
     ZS_GPU_COMPILED_WANTED, /* not, but others asked before: it is worth making soon */
@@ -367,9 +373,8 @@ struct zs_gpu_kernel_desc {
     uint64_t global_va, global_size_B;     /* program-scope variables */
     uint64_t constant_va, constant_size_B; /* program-scope constants */
     uint32_t flags;                        /* ZS_GPU_KERNEL_* */
-    /* Code of the host for the request (eu/tier/tier.h). NULL: nobody compiles. */
-    enum zs_gpu_compiled (*compile)(void *context, struct zs_span request,
-                                    bool only_known, /* no new one is made */
+    /* Code of the host (eu/tier/tier.h). NULL: nobody compiles. */
+    enum zs_gpu_compiled (*compile)(void *context, const struct zs_gpu_compile *what,
                                     struct zs_buf *ret_blob);
     void *compile_context;
     /* ZS_GPU_KERNEL_LOCAL: in ascending order, copied; 0: not known. */

@@ -161,7 +161,7 @@ static void host_name(char ret[64])
     snprintf(ret, 64, "%x.%x.%x.%x.%x.%x", a[0], a[2], a[3], b[1], b[2], b[3]);
 }
 
-enum zs_gpu_compiled zs_compile_for_host(void *context, struct zs_span request, bool only_known,
+enum zs_gpu_compiled zs_compile_for_host(void *context, const struct zs_gpu_compile *what,
                                          struct zs_buf *ret_blob)
 {
     struct zs_ze_driver *driver = context;
@@ -172,11 +172,13 @@ enum zs_gpu_compiled zs_compile_for_host(void *context, struct zs_span request, 
                                               .options = host,
                                               .internal_options = "",
                                               .unit_count = 1,
-                                              .units = &request,
-                                              .only_known = only_known,
+                                              .units = &what->request,
+                                              .hint = what->seen,
+                                              .is_anew = what->is_anew,
+                                              .only_known = what->only_known,
                                               .is_background = driver->eu == ZS_DRIVER_EU_AUTO};
     enum zs_compiler_status status = zs_compiler_build(driver->compiler, &asked, ret_blob, &log);
-    if (status != ZS_COMPILER_OK && !only_known)
+    if (status != ZS_COMPILER_OK && !what->only_known)
         zs_log(ZS_LOG_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
     zs_buf_fini(&log);
     return status == ZS_COMPILER_OK       ? ZS_GPU_COMPILED

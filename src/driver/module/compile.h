@@ -11,7 +11,7 @@
 struct zs_compiler *zs_compile_start(void);
 /* Code of the host for a kernel's, as struct zs_gpu_kernel_desc asks for it; context: the driver.
  */
-enum zs_gpu_compiled zs_compile_for_host(void *context, struct zs_span request, bool only_known,
+enum zs_gpu_compiled zs_compile_for_host(void *context, const struct zs_gpu_compile *what,
                                          struct zs_buf *ret_blob);
 
 /* What people read of that: the module in LLVM's language, or the host's instructions. false: why

@@ -17,7 +17,8 @@
 enum {
     FUNCTION_OPS = 3000, /* of both versions */
     MODULE_OPS = 24000,  /* of all functions together */
-    BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it */
+    BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it, if
+                       nobody knows of any */
 };
 
 struct plan {
@@ -32,6 +33,14 @@ struct plan {
 static uint32_t ops_of(const struct zs_eu_emit_segment *s)
 {
     return s->end - s->first;
+}
+
+/* Whether threads have needed it, as far as that is known. */
+static bool is_seen(const struct zs_eu_emit *e, const struct zs_eu_emit_segment *s)
+{
+    unsigned needed = s->full ? ZS_EU_SEEN_ALL : ZS_EU_SEEN_ANY;
+
+    return !e->options.seen.size_B || ((const uint8_t *)e->options.seen.data)[s->block] & needed;
 }
 
 static void find_heads(struct plan *plan)
@@ -91,15 +100,17 @@ static bool add_function(struct plan *plan, const uint8_t *in, bool any_lanes)
     struct zs_eu_tier_module *m = plan->module;
     uint32_t half = e->segment_count / 2, ops = 0;
 
-    for (uint32_t i = 0; i < half; i++)
-        ops += in[i] ? ops_of(&e->segments[i]) * (any_lanes ? 2 : 1) : 0;
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        struct zs_eu_emit_segment *s = &e->segments[i];
+        s->in = in[i % half] && (any_lanes || s->full) && is_seen(e, s);
+        ops += s->in ? ops_of(s) : 0;
+    }
     if (!ops || ops > FUNCTION_OPS || plan->ops + ops > MODULE_OPS)
         return false;
     for (uint32_t i = 0; i < e->segment_count; i++) {
         struct zs_eu_emit_segment *s = &e->segments[i];
         uint32_t k = i % half;
         bool starts = s->block == e->p->entry_block && k == e->block_segment[s->block];
-        s->in = in[k] && (any_lanes || s->full);
         s->entry = s->in && (starts || plan->head[k] || k != e->block_segment[s->block]);
         plan->taken[i] |= s->in;
         if (s->entry && m->entry_count < ZS_EU_TIER_ENTRIES_MAX)
@@ -267,7 +278,8 @@ static int plan_all(struct plan *plan, uint8_t *in)
 {
     struct zs_eu_emit *e = plan->e;
     uint32_t start = e->block_segment[e->p->entry_block];
-    bool both = parts(e) || e->options.keeps_state || e->p->op_count <= BOTH_OPS;
+    bool both =
+        parts(e) || e->options.keeps_state || e->p->op_count <= BOTH_OPS || e->options.seen.size_B;
 
     find_heads(plan);
     mark_loops(plan);
@@ -297,6 +309,9 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
         return error;
     e->p = program;
     e->options = *options;
+    if (options->seen.size_B != program->block_count)
+        e->options.seen = zs_span_make(NULL, 0);
+    ret->seen = e->options.seen;
     e->counts = program->ops[program->block_op[0]].arg;
     error = zs_eu_emit_segments(e);
     uint8_t *bytes = calloc(e->segment_count, 3);

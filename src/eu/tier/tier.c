@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhd4";
+static const char magic[8] = "zsEUhd5";
 
 /* ---- helpers ---- */
 
@@ -146,6 +146,8 @@ void zs_eu_tier_blob_put(const struct zs_eu_program *program,
     put_word(ret, program_hash(program));
     put_word(ret, module->entry_count);
     put_word(ret, code.size_B);
+    put_word(ret, module->seen.size_B);
+    zs_buf_append(ret, module->seen.data, module->seen.size_B);
     zs_buf_append(ret, module->read, sizeof(module->read));
     for (uint32_t i = 0; i < module->entry_count; i++)
         put_word(ret, module->entries[i].op | (uint64_t)module->entries[i].code_B << 32);
@@ -179,7 +181,7 @@ static int refuse(struct zs_diag *diag, const char *why)
 
 struct blob {
     uint64_t entry_count, code_B;
-    struct zs_span read, entries, code;
+    struct zs_span seen, read, entries, code;
 };
 
 static int parse(const struct zs_eu_program *program, struct zs_span bytes, struct blob *ret,
@@ -187,7 +189,7 @@ static int parse(const struct zs_eu_program *program, struct zs_span bytes, stru
 {
     uint8_t sum[ZS_SHA256_B];
 
-    if (bytes.size_B < sizeof(magic) + 3 * 8 + ZS_SHA256_B)
+    if (bytes.size_B < sizeof(magic) + 4 * 8 + ZS_SHA256_B)
         return refuse(diag, "cut off");
     size_t size_B = bytes.size_B - ZS_SHA256_B;
     zs_sha256(zs_span_make(bytes.data, size_B), sum);
@@ -201,9 +203,12 @@ static int parse(const struct zs_eu_program *program, struct zs_span bytes, stru
         return refuse(diag, "of another program, or another build of zescope");
     ret->entry_count = zs_read_u64(&r, "entries");
     ret->code_B = zs_read_u64(&r, "bytes of code");
+    uint64_t seen_B = zs_read_u64(&r, "blocks");
     if (r.error || ret->entry_count > ZS_EU_TIER_ENTRIES_MAX ||
-        ret->code_B > ZS_EU_TIER_CODE_MAX_B || ret->code_B == 0)
+        ret->code_B > ZS_EU_TIER_CODE_MAX_B || ret->code_B == 0 ||
+        (seen_B && seen_B != program->block_count))
         return refuse(diag, "sizes that cannot be");
+    ret->seen = zs_read_bytes(&r, seen_B, "blocks");
     ret->read = zs_read_bytes(&r, sizeof(uint64_t[2][ZS_EU_TIER_READ_WORDS]), "registers");
     ret->entries = zs_read_bytes(&r, ret->entry_count * 8, "entries");
     ret->code = zs_read_bytes(&r, ret->code_B, "code");
@@ -237,6 +242,7 @@ void zs_eu_tier_destroy(struct zs_eu_tier *tier)
     if (tier->code)
         munmap(tier->code, tier->code_B);
     free(tier->originals);
+    free(tier->seen);
     free(tier);
 }
 
@@ -313,7 +319,10 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
          void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
     *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] =
         zs_eu_lanes_join;
-    error = map_code(tier, blob.code);
+    tier->seen = blob.seen.size_B ? malloc(blob.seen.size_B) : NULL;
+    if (tier->seen)
+        memcpy(tier->seen, blob.seen.data, blob.seen.size_B);
+    error = tier->seen || !blob.seen.size_B ? map_code(tier, blob.code) : -ENOMEM;
     for (unsigned all = 0; all < 2 && !error; all++)
         error = clear_less(p, tier, &blob, all);
     if (error) {
@@ -323,6 +332,11 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     p->tier = tier;
     enter_all(p, &blob);
     return 0;
+}
+
+const uint8_t *zs_eu_tier_seen(const struct zs_eu_program *program)
+{
+    return program->tier ? program->tier->seen : NULL;
 }
 
 uint64_t zs_eu_tier_code_B(const struct zs_eu_program *program)

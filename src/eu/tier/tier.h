@@ -33,6 +33,8 @@ struct zs_eu_tier_options {
     /* of threads of a series: bytes from the second register on are a thread's own; what else is, a
      * bit each: dwords of r0, ... */
     uint32_t own_B, own;
+    /* What is worth it: ZS_EU_SEEN_*, a byte a block; of another size: all. Not in the request. */
+    struct zs_span seen;
 };
 enum { ZS_EU_OWN_STATE = 1 << 8 }; /* ... sr0.0 and msg0 */
 
@@ -49,6 +51,7 @@ struct zs_eu_tier_module {
      * with all; all, where the code is not compiled. In the last word: 1, or no accumulator; and
      * whether barriers store over any of it, or of what the environment gave the thread */
     uint64_t read[2][ZS_EU_TIER_READ_WORDS];
+    struct zs_span seen; /* of the options, or empty */
     uint32_t entry_count, function_count;
     struct zs_eu_tier_entry entries[ZS_EU_TIER_ENTRIES_MAX];
 };
@@ -57,6 +60,8 @@ struct zs_eu_tier_module {
  * -ENOMEM. The program was lowered with ZS_EU_TIER_LOWER. */
 int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
                     struct zs_eu_tier_module *ret);
+/* Of an installed one, as options.seen; NULL: all. It lives as long as the program. */
+const uint8_t *zs_eu_tier_seen(const struct zs_eu_program *program);
 
 /* A request to the compiler's process, and back. Spans point into the bytes. */
 struct zs_eu_tier_request {

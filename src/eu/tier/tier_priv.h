@@ -34,6 +34,7 @@ struct zs_eu_tier {
     void *code;                        /* mapped */
     size_t code_B;
     bool overwrites; /* what threads begin with, at barriers */
+    uint8_t *seen;   /* blocks that were worth it; NULL: all */
 };
 
 /* Of everything that compiled code knows of this build: structures, rows, kinds. */

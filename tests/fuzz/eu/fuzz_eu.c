@@ -91,7 +91,8 @@ static void compile(const struct zs_eu_lower_params *params, struct zs_eu_progra
     struct zs_diag diag = {0};
 
     zs_eu_tier_request_put(params, &(struct zs_eu_tier_options){0}, &request);
-    int error = zs_host_build(zs_buf_span(&request), ZS_HOST_BLOB, &blob, &why);
+    int error =
+        zs_host_build(zs_buf_span(&request), zs_span_make(NULL, 0), ZS_HOST_BLOB, &blob, &why);
     if (!error)
         error = zs_eu_tier_install(program, zs_buf_span(&blob), &diag);
     if (error && error != -ENOTSUP) {

@@ -33,7 +33,7 @@ static struct zs_eu_program *compiled_as(const struct zs_eu_lower_params *params
     struct zs_diag diag = {0};
 
     zs_eu_tier_request_put(params, options, &request);
-    int error = zs_host_build(zs_buf_span(&request), ZS_HOST_BLOB, &blob, &why);
+    int error = zs_host_build(zs_buf_span(&request), options->seen, ZS_HOST_BLOB, &blob, &why);
     if (error == -ENOTSUP)
         print_message("%s", zs_buf_cstr(&why));
     else if (error)
@@ -248,8 +248,30 @@ static void test_later(void **state)
 
 /* ---- loops ---- */
 
+/* Blocks and their versions are compiled, or are not: part says which, but of 0, for which all are.
+ */
+static struct zs_eu_program *compiled_in_part(const struct zs_eu_lower_params *params,
+                                              const struct zs_eu_program *simple, uint64_t part)
+{
+    uint32_t blocks = zs_eu_program_block_count(simple);
+    struct random random = {part};
+    uint8_t *seen = calloc(blocks, 1);
+
+    assert_non_null(seen);
+    for (uint32_t i = 0; i < blocks; i++)
+        seen[i] = part < 4 ? (uint8_t)part : (uint8_t)random_below(&random, 4);
+    struct zs_eu_program *program = compiled_as(
+        params, &(struct zs_eu_tier_options){.keeps_state = true,
+                                             .seen = zs_span_make(seen, part ? blocks : 0)});
+    if (program && part)
+        assert_memory_equal(zs_eu_tier_seen(program), seen, blocks);
+    free(seen);
+    return program;
+}
+
 /* Both programs in slices, from the same registers: after each one they are alike. */
-static void in_slices(const char *text, uint32_t simd, uint64_t slice, enum zs_eu_status want)
+static void in_slices_of(const char *text, uint32_t simd, uint64_t slice, enum zs_eu_status want,
+                         uint64_t part)
 {
     struct zs_eu_thread *a = aligned_alloc(64, sizeof(*a)), *b = aligned_alloc(64, sizeof(*b));
     struct zs_isa_asm_error where = {.size_B = sizeof(where)};
@@ -269,9 +291,12 @@ static void in_slices(const char *text, uint32_t simd, uint64_t slice, enum zs_e
                         &where))
         fail_msg("%s", whole);
     params.code.data = code;
-    struct zs_eu_program *fast = compiled(&params);
-    assert_non_null(fast);
     assert_int_equal(zs_eu_lower(&params, &simple, &diag), 0);
+    struct zs_eu_program *fast = compiled_in_part(&params, simple, part);
+    if (!fast) { /* no place where threads come in was worth it */
+        assert_int_not_equal(part, 0);
+        fast = compiled(&params);
+    }
     size_t count = zs_eu_program_counter_count(simple);
     uint64_t *counted[2] = {calloc(count, 8), calloc(count, 8)};
     assert_true(counted[0] && counted[1]);
@@ -310,6 +335,12 @@ static void in_slices(const char *text, uint32_t simd, uint64_t slice, enum zs_e
     free(counted[1]);
     free(a);
     free(b);
+}
+
+static void in_slices(const char *text, uint32_t simd, uint64_t slice, enum zs_eu_status want)
+{
+    for (uint64_t part = 0; part < 8; part++)
+        in_slices_of(text, simd, slice, want, part);
 }
 
 #define COUNT_DOWN                                                                                 \
@@ -387,7 +418,8 @@ static void test_hostile_blobs(void **state)
         assert_int_equal(zs_eu_tier_request_parse(zs_span_make(request.data, size_B), &parsed),
                          -EBADMSG);
     }
-    assert_int_equal(zs_host_build(zs_buf_span(&request), ZS_HOST_BLOB, &blob, &why), 0);
+    assert_int_equal(
+        zs_host_build(zs_buf_span(&request), zs_span_make(NULL, 0), ZS_HOST_BLOB, &blob, &why), 0);
     assert_int_equal(zs_eu_lower(&params, &program, &diag), 0);
     for (unsigned i = 0; i < 3000; i++) { /* a bit is another, or the end is missing */
         uint8_t *bytes = malloc(blob.size_B);

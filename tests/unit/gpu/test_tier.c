@@ -7,6 +7,8 @@
 
 #include "gpu/gpu_priv.h"
 
+#include "eu/tier/tier.h"
+
 #include <pthread.h>
 #include <unistd.h>
 
@@ -21,18 +23,18 @@ struct compiler {
     _Atomic(bool) go;
 };
 
-static enum zs_gpu_compiled compile(void *context, struct zs_span request, bool only_known,
+static enum zs_gpu_compiled compile(void *context, const struct zs_gpu_compile *what,
                                     struct zs_buf *ret_blob)
 {
     struct compiler *c = context;
     c->asked++;
-    if (only_known && !c->knows)
+    if (what->only_known && !c->knows)
         return c->wants ? ZS_GPU_COMPILED_WANTED : ZS_GPU_COMPILED_NOT;
     while (c->is_slow && !c->go)
         usleep(1000);
     c->made++;
     if (!c->lies)
-        return runner_compile(NULL, request, only_known, ret_blob);
+        return runner_compile(NULL, what, ret_blob);
     for (unsigned i = 0; i < 500; i++)
         zs_buf_puts(ret_blob, "none");
     return ZS_GPU_COMPILED;
@@ -55,7 +57,7 @@ static void open_plain(struct runner *r, const char *kernel)
     runner_kernel(r, kernel);
 }
 
-static int *launch_private(struct runner *r, int rounds)
+static int *launch_groups(struct runner *r, int rounds, uint32_t size, uint32_t groups)
 {
     int *in = runner_alloc(r, ITEMS * 4, 0), *out = runner_alloc(r, ITEMS * 4, 0);
     for (int i = 0; i < ITEMS; i++)
@@ -63,9 +65,14 @@ static int *launch_private(struct runner *r, int rounds)
     arg_buffer(r, 0, in);
     arg_buffer(r, 1, out);
     arg_value(r, 2, 4, &rounds);
-    runner_ok(r, DIM(8, 1, 1), DIM(111, 1, 1));
+    runner_ok(r, DIM(groups, 1, 1), DIM(size, 1, 1));
     runner_free(r, in);
     return out;
+}
+
+static int *launch_private(struct runner *r, int rounds)
+{
+    return launch_groups(r, rounds, 111, 8);
 }
 
 static void same_counts(struct runner *a, struct runner *b)
@@ -135,6 +142,52 @@ static void wanted_ones_are_made_sooner(void **state)
     assert_true(launches_until_made(true) * 8 < launches_until_made(false));
 }
 
+static void same_launches(struct runner *a, struct runner *b, uint32_t size, uint32_t groups)
+{
+    int *x = launch_groups(a, 500, size, groups), *y = launch_groups(b, 500, size, groups);
+    assert_memory_equal(x, y, ITEMS * 4);
+    assert_int_equal(a->result.totals.instructions, b->result.totals.instructions);
+    runner_free(a, x);
+    runner_free(b, y);
+    zs_gpu_tier_wait(b->device);
+}
+
+static bool has_any(const struct zs_eu_program *program)
+{
+    const uint8_t *seen = zs_eu_tier_seen(program);
+    bool any = !seen;
+    for (uint32_t i = 0; seen && i < zs_eu_program_block_count(program); i++)
+        any |= (seen[i] & ZS_EU_SEEN_ANY) != 0;
+    return any;
+}
+
+/* First all lanes are on, and only that is compiled; groups with less than a thread follow. */
+static void what_runs_later_is_added(void **state)
+{
+    struct compiler c = {0};
+    struct runner a, b;
+    (void)state;
+    open_plain(&a, "private_array");
+    open_auto(&b, &c, "private_array");
+    for (unsigned i = 0; i < 500 && !c.made; i++)
+        same_launches(&a, &b, 64, ITEMS / 64);
+    assert_int_equal(c.made, 1);
+    assert_false(has_any(zs_gpu_tier_program(b.kernel)));
+    for (unsigned i = 0; i < 20; i++)
+        same_launches(&a, &b, 64, ITEMS / 64);
+    assert_int_equal(c.made, 1);
+    for (unsigned i = 0; i < 500 && c.made == 1; i++)
+        same_launches(&a, &b, 7, ITEMS / 7);
+    assert_int_equal(c.made, 2);
+    assert_true(has_any(zs_gpu_tier_program(b.kernel)));
+    for (unsigned i = 0; i < 20; i++)
+        same_launches(&a, &b, i % 2 ? 7 : 64, i % 2 ? ITEMS / 7 : ITEMS / 64);
+    assert_int_equal(c.made, 2);
+    same_counts(&a, &b);
+    runner_close(&a);
+    runner_close(&b);
+}
+
 /* A short one asks nobody. */
 static void short_ones_stay(void **state)
 {
@@ -195,11 +248,9 @@ static void destroyed_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(becomes_compiled),
-        cmocka_unit_test(short_ones_stay),
-        cmocka_unit_test(wanted_ones_are_made_sooner),
-        cmocka_unit_test(lies_change_nothing),
-        cmocka_unit_test(destroyed_meanwhile),
+        cmocka_unit_test(becomes_compiled),    cmocka_unit_test(what_runs_later_is_added),
+        cmocka_unit_test(short_ones_stay),     cmocka_unit_test(wanted_ones_are_made_sooner),
+        cmocka_unit_test(lies_change_nothing), cmocka_unit_test(destroyed_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
