@@ -47,11 +47,12 @@ def summary(rows):
     parts = [r for r in launches if r['replayed'] < 100]
     near = sum(abs(r['off']) <= NEAR for r in launches)
     holds = sum(error(r) <= r['says'] + 0.05 for r in launches)
-    wide = [r['says'] / max(error(r), 1) for r in parts]
+    scale = quantile([error(r) / r['says'] for r in parts], 95)
     first = [r['first'] for r in launches]
     gpu = [r['first'] for r in launches[:GPU]]
     return (f'{len(parts)} of {len(launches)} in part; within {NEAR} %: {near}, most {max(abs(r["off"]) for r in launches):.1f} %; '
-            f'bound holds: {holds}, median {quantile([r["says"] for r in parts], 50):.1f} %, {quantile(wide, 50):.1f} times the error; '
+            f'bound holds: {holds}, median {quantile([r["says"] for r in parts], 50):.1f} %, for 95 % of those in part if scaled by {scale:.2f}, '
+            f'errors of 95 %: {quantile([error(r) for r in parts], 95):.1f} %; '
             f'lines read, most off: {max(abs(r["lines"]) for r in launches):.0f} %; '
             f'first launch, times plain: bench/gpu {quantile(gpu, 50):.1f} (most {max(gpu):.1f}), '
             f'all {quantile(first, 50):.1f} (most {max(first):.1f}); exact {quantile([r["all"] for r in launches], 50):.1f}')
