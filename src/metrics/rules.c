@@ -536,8 +536,11 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
     if (!(used < 50))
         return false;
     f->severity = 1 - used / 100;
+    /* more threads ask as much of the busiest unit */
+    double room = analysis_gain(c->analysis, "RoomGain");
+    double idle = c->limit->unit_count ? 100 - c->limit->units[0].percent : 100;
     f->gain = c->profile->limiter == ZS_LIMIT_SLM && v[ZS_Q_OCCUPANCY] < 50
-                  ? analysis_gain(c->analysis, "RoomGain")
+                  ? (room > idle ? idle : room)
                   : fmax(analysis_gain(c->analysis, "IdleGain"),
                          v[ZS_Q_OCCUPANCY] < 50 ? analysis_gain(c->analysis, "LatencyGain")
                                                 : gain_of_groups(c, used, &f->is_general));

@@ -268,6 +268,7 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
                               uint64_t instructions, const uint64_t *executions, uint64_t cycles)
 {
     const struct zs_timing_launch launch = trace->launch;
+    const uint32_t resident_groups = trace->resident_groups;
     struct zs_timing_params params = *launch.params;
     struct zs_timing_code code = *launch.code;
     struct zs_gpu_timing without;
@@ -275,8 +276,10 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
                    gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_dependencies;
     if (gain == ZS_TIMING_GAIN_dispatch)
         without_dispatch(&params);
-    if (gain == ZS_TIMING_GAIN_room)
+    if (gain == ZS_TIMING_GAIN_room) {
         trace->launch.slm_B = 0;
+        trace->resident_groups = zs_timing_resident_groups(&launch, 0);
+    }
     if (recoded && !change_code(gain, launch.code, &code))
         return 0;
     code.params = &params;
@@ -286,6 +289,7 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     double balance;
     int error = zs_timing_replay_once(trace, instructions, executions, &without, &balance);
     trace->launch = launch;
+    trace->resident_groups = resident_groups;
     if (recoded) {
         free(code.ops);
         free(code.slot_latency);

@@ -214,6 +214,11 @@ struct zs_timing_trace {
     struct zs_timing_block memory;    /* of the streams */
     struct zs_timing_arena *arenas;   /* by host thread */
 };
+
+/* Groups that the device holds at once where each has so much local memory; 0: as much as it likes.
+ */
+uint32_t zs_timing_resident_groups(const struct zs_timing_launch *launch, uint32_t slm_B);
+
 enum { ZS_TIMING_LINE_BITS = 40 }; /* of a line's name in a replay: where in an allocation */
 
 /* Several threads may touch it: it is not of one's own scratch or private memory. */

@@ -19,7 +19,8 @@
 #include <string.h>
 
 enum {
-    WHOLE_WAVES = 4, /* launches of so many times what the device holds are recorded whole */
+    WHOLE_WAVES = 4, /* launches of so many times what the device holds without local memory are
+                        recorded whole */
     WAVES_LEAST = 3,
     SHARE = 4, /* of longer ones one group in so many, as long as there is room */
     THREADS_MOST = 16 << 10,
@@ -36,14 +37,13 @@ enum {
 /* ---- which groups ------------------------------------------------------------------------------
  */
 
-/* Groups that the device holds at once. */
-static uint32_t resident_groups(const struct zs_timing_launch *l)
+uint32_t zs_timing_resident_groups(const struct zs_timing_launch *l, uint32_t slm_B)
 {
     uint32_t subslices = l->model->slices * l->model->subslices_per_slice;
     uint32_t threads = l->model->eus_per_subslice * l->threads_per_eu;
     uint32_t fit = threads / ZS_MAX(l->threads_per_group, 1u);
-    if (l->slm_B)
-        fit = ZS_MIN(fit, l->params->slm_B / l->slm_B);
+    if (slm_B)
+        fit = ZS_MIN(fit, l->params->slm_B / slm_B);
     if (l->has_barriers)
         fit = ZS_MIN(fit, l->params->barriers);
     return ZS_MAX(fit, 1u) * subslices;
@@ -55,7 +55,8 @@ static void choose_groups(struct zs_timing_trace *t)
     const struct zs_timing_launch *l = &t->launch;
     uint64_t all = l->group_count, wave = t->resident_groups, scale = l->exact ? EXACT : 1;
     uint64_t room = THREADS_MOST * scale / ZS_MAX(l->threads_per_group, 1u);
-    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, wave * WHOLE_WAVES);
+    uint64_t whole = (uint64_t)zs_timing_resident_groups(l, 0) * WHOLE_WAVES;
+    uint64_t wanted = l->exact ? all : ZS_MAX(all / SHARE, whole);
     wanted = ZS_MAX(ZS_MIN(wanted, room), wave * WAVES_LEAST);
     uint64_t left_out = (all - ZS_MIN(wanted, all)) / wave * wave;
     t->sampled = t->first_groups = all - left_out;
@@ -370,7 +371,7 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
     if (!t)
         return -ENOMEM;
     t->launch = *launch;
-    t->resident_groups = resident_groups(launch);
+    t->resident_groups = zs_timing_resident_groups(launch, launch->slm_B);
     choose_groups(t);
     uint64_t streams = t->sampled * launch->threads_per_group;
     uint64_t words = WORDS_ALL * (launch->exact ? EXACT_WORDS : UINT64_C(1));

@@ -341,6 +341,21 @@ static void test_long_launches(void **state)
     lab_close(&lab);
 }
 
+/* Few of its groups fit at the same time, and all of them are few threads. */
+static void test_little_room(void **state)
+{
+    struct lab lab;
+    open_lab(&lab, 2);
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    void *in = lab_alloc(&lab, 84 * 64 * sizeof(int));
+    void *out = lab_alloc(&lab, 84 * sizeof(int));
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(in), LAB_BUF(out), LAB_LOC(16384)};
+    lab_run(&lab, "tree", 84, 64, args);
+    assert_true(t->instructions > 0);
+    assert_int_equal(t->replayed, t->instructions);
+    lab_close(&lab);
+}
+
 /* What a part of a launch says of it is what all of it says: the time, and how much of it threads
  * spent on what. */
 struct sampled {
@@ -979,6 +994,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_intensity),
         cmocka_unit_test(test_orderings),
         cmocka_unit_test(test_long_launches),
+        cmocka_unit_test(test_little_room),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_later_generations),
         cmocka_unit_test(test_lines_of_all_threads),
