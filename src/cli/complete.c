@@ -49,6 +49,7 @@ void zs_complete_bash(const struct zs_command *const *commands)
 {
     printf("# bash completion for zescope; generated from the option tables\n_zescope() {\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
+           "    local last=${cur##*,} # of a list\n    local before=${cur%%\"$last\"}\n"
            "    COMPREPLY=()\n"
            "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"");
     for (size_t i = 0; commands[i]; i++)
@@ -63,27 +64,26 @@ void zs_complete_bash(const struct zs_command *const *commands)
             printf("        %s:--%s", commands[i]->name, o->name);
             if (o->letter)
                 printf("|%s:-%c", commands[i]->name, o->letter);
-            printf(") COMPREPLY=($(compgen -W \"");
+            printf(") COMPREPLY=($(compgen -P \"$before\" -W \"");
             if (kind)
                 printf("$(zescope --complete %s \"${COMP_WORDS[@]:2}\" 2>/dev/null)", kind);
             else
                 print_choices(o->arg);
-            printf("\" -- \"$cur\")); return 0 ;;\n");
+            printf("\" -- \"$last\")); return 0 ;;\n");
         }
     }
-    printf("        instrument:instrument) COMPREPLY=($(compgen -W "
-           "\"$(zescope --complete tool 2>/dev/null)\" -- \"$cur\")) ;;\n"
+    printf("        instrument:instrument) words=$(zescope --complete tool 2>/dev/null) ;;\n"
            "        esac\n        case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; commands[i]; i++) {
-        printf("        %s) words=\"", commands[i]->name);
+        printf("        %s) words+=\"", commands[i]->name);
         for (size_t k = 0; k < option_total(commands[i]); k++)
             printf(" --%s", option_at(commands[i], k)->name);
         printf("\" ;;\n");
     }
     printf("        esac\n    fi\n"
-           "    case $cur in -*|'') COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
-           "    *) [ \"$COMP_CWORD\" = 1 ] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;; "
-           "esac\n    return 0\n}\ncomplete -o default -F _zescope zescope\n");
+           "    case $COMP_CWORD:$cur in 1:*|*:-*) ;; *) words=${words%%%% --*} ;; esac\n"
+           "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+           "    return 0\n}\ncomplete -o default -F _zescope zescope\n");
 }
 
 /* ---- zsh ---- */
@@ -130,6 +130,8 @@ void zs_complete_zsh(const struct zs_command *const *commands)
         printf("    %s)\n        _arguments -s", commands[i]->name);
         for (size_t k = 0; k < option_total(commands[i]); k++)
             print_zsh_option(option_at(commands[i], k));
+        if (!strcmp(commands[i]->name, "instrument"))
+            printf(" \\\n            '1:tool:{compadd -- ${(f)\"$(zescope --complete tool)\"}}'");
         printf(" \\\n            '%s'\n        ;;\n",
                commands[i]->takes_app ? "*::application:_normal" : "*:file:_files");
     }
@@ -145,6 +147,9 @@ void zs_complete_fish(const struct zs_command *const *commands)
         printf("complete -c zescope -n __fish_use_subcommand -f -a %s -d '", commands[i]->name);
         print_quoted(commands[i]->summary, "\\'", "\\");
         printf("'\n");
+        if (!strcmp(commands[i]->name, "instrument"))
+            printf("complete -c zescope -n '__fish_seen_subcommand_from instrument' -a '(zescope "
+                   "--complete tool)'\n");
         for (size_t k = 0; k < option_total(commands[i]); k++) {
             const struct zs_option *o = option_at(commands[i], k);
             printf("complete -c zescope -n '__fish_seen_subcommand_from %s' -l %s",

@@ -16,9 +16,15 @@
 
 static const struct {
     const char *option, *kind;
-} kinds[] = {{"device", "device"},  {"kernel", "kernel"},       {"with", "kernel"},
-             {"capture", "kernel"}, {"start-kernel", "kernel"}, {"stop-kernel", "kernel"},
-             {"metrics", "group"},  {"group", "group"},         {"instrument", "tool"}};
+} kinds[] = {{"device", "device"},
+             {"kernel", "kernel"},
+             {"with", "kernel"},
+             {"capture", "kernel"},
+             {"start-at-kernel", "kernel"},
+             {"stop-after-kernel", "kernel"},
+             {"metrics", "group"},
+             {"group", "group"},
+             {"instrument", "tool"}};
 
 const char *zs_words_kind(const char *option)
 {

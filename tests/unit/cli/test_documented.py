@@ -67,7 +67,10 @@ class Completion(unittest.TestCase):
         self.assertIn('acm-g10', self.complete('record', '-d', 'acm'))
         self.assertIn('pvc', self.complete('run', '--device', 'p'))
         self.assertEqual(self.complete('instrument', 'opc'), ['opcodes'])
+        self.assertIn('opcodes', self.complete('instrument', ''))
+        self.assertEqual(self.complete('annotate', ''), [])  # then files are
         self.assertEqual(self.complete('record', '--instrument', 'opc'), ['opcodes'])
+        self.assertEqual(self.complete('record', '--metrics', 'A,ZscopeGa')[:1], ['A,ZscopeGains'])
         self.assertEqual(self.complete('compare', '--by', 'a'), ['address'])
         self.assertEqual(self.complete('annotate', '-k', 'x'), [])  # no recording here
         self.assertIn("--demangle", ' '.join(self.complete('report', '--dem')))
