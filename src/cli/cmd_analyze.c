@@ -45,8 +45,8 @@ static void put_notes(const struct analyze_options *o, const struct zs_analysis_
     if (!info->has_counts)
         zs_cli_note(
             &o->common,
-            "instructions were not counted: `zescope run -- zescope record --counts` counts "
-            "them on the software GPU");
+            "instructions were not counted: `zescope record -d DEVICE --counts` (or `zescope "
+            "profile`) counts them on the software GPU");
 }
 
 static int print(const struct analyze_options *o, struct zs_analysis *analysis,
@@ -123,16 +123,14 @@ const struct zs_command zs_command_analyze = {
     .description =
         "Shows for each kernel its place under the roofline of its device (operations a second "
         "against operations for each byte), how many hardware threads fit at the same time and "
-        "what limits them, and findings: memory bound, uncoalesced access, divergence, lanes "
-        "without work-items, register spills, bank conflicts, low occupancy, imbalance at "
-        "barriers, tail effect. Each finding has the source line, the numbers that led to it and "
-        "what to try.\n\n"
-        "Most of it needs the exact counts of `zescope run -- zescope record --counts`; what was "
-        "not recorded is told with the option that records it. Addresses are followed in the code: "
-        "what depends on loaded values is not judged.\n\n"
+        "what limits them, and findings, those first that cost most. Each has what mending it "
+        "would save, the source line, and what to try.\n\n"
+        "Most of it needs what `zescope profile` records: exact counts, and replays of launches "
+        "on the model of the software GPU. What was not recorded is told with the option that "
+        "records it.\n\n"
         "RECORDING may be a folder of recordings, those of the ranks of a program: each kernel "
         "says which it is of.",
-    .examples = "  zescope run -- zescope record --counts --debug-info -o rec -- ./app\n"
+    .examples = "  zescope record -d skl --counts --debug-info -o rec -- ./app\n"
                 "  zescope analyze rec\n"
                 "      the ten kernels with most time\n"
                 "  zescope analyze --json -n 0 rec | jq '.kernels[] | {name, findings}'\n"

@@ -121,6 +121,10 @@ static void put_row(const struct row *r, double all_ns, struct zs_buf *out)
                   (unsigned long long)k->launches);
     zs_buf_fini(&time);
     zs_text_puts(out, k->name);
+    if (!k->launches) {
+        zs_buf_printf(out, "\n%30sit was not launched\n", "");
+        return;
+    }
     zs_buf_printf(out, "\n%30slimited by %s", "", r->limit);
     if (!isnan(k->limit->occupancy))
         zs_buf_printf(out, "; %.0f %% of thread places are taken", k->limit->occupancy);
@@ -151,7 +155,8 @@ static int print_table(const struct profile_options *o, const char *path)
         put_row(&row, all_ns, &out);
     }
     if (shown < count)
-        zs_buf_printf(&out, "%u more: --limit 0 shows all\n", count - shown);
+        zs_buf_printf(&out, "%u more: zescope analyze --limit 0 %s shows all\n", count - shown,
+                      path);
     int status = !count      ? zs_cli_fail("%s: no kernels ran%s", path,
                                       o->kernels.count ? " of names that match --kernel" : "")
                  : out.error ? zs_cli_fail("out of memory")

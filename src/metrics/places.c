@@ -142,8 +142,9 @@ const char *zs_profile_why(const struct zs_profiles *t, const struct zs_profile 
     if (source == ZS_FROM_MODULE)
         return "its code does not tell";
     if (needs_counts && !p->is_counted)
-        return "its instructions were not counted: `zescope run -- zescope record --counts` counts "
-               "them";
+        return "its instructions were not counted: `zescope record -d DEVICE --counts` (or "
+               "`zescope "
+               "profile`) counts them";
     if (source == ZS_FROM_DEVICE && !p->peaks.known)
         return "the recording does not hold the size of the device: record it anew";
     if (source == ZS_FROM_DEVICE)

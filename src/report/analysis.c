@@ -207,7 +207,8 @@ static void put_findings(const struct zs_analyzed *k, const struct colors *c, st
     }
     put_harmless(k, out);
     if (!k->finding_count)
-        zs_buf_printf(out, "  %snothing found%s\n", c->dim, c->plain);
+        zs_buf_printf(out, "  %snothing found%s%s\n", c->dim,
+                      k->not_judged_count ? " of what was judged" : "", c->plain);
     /* rules that lack the same are told together */
     for (uint32_t r = 0; r < k->not_judged_count; r++) {
         const char *why = k->not_judged[r].why;

@@ -327,7 +327,8 @@ class Analyze(unittest.TestCase):
         self.assertIn('instructions were not counted', err)
         self.assertIn('roofline    n/a', out)
         self.assertRegex(out, r'register spills: \d+ bytes of registers of each thread are spilled\n')
-        self.assertIn('record --counts', out)
+        self.assertIn('record -d DEVICE --counts', out)
+        self.assertIn('nothing found of what was judged', out)
         kernel = self.analyze(bare)['kernels'][0]
         self.assertIsNone(kernel['roofline']['count'])
 

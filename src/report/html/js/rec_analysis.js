@@ -264,7 +264,7 @@ class Analysis {
     picture() {
         const s = this.scales(), host = $('rec-roofline');
         if (!s.drawn.length) {
-            host.replaceChildren(el('p.rec-empty', 'No kernel has counts and times: zescope run -- zescope record --counts records them.'));
+            host.replaceChildren(el('p.rec-empty', 'No kernel has counts and times: zescope record -d DEVICE --counts records them.'));
             return;
         }
         const picture = svg('svg', {viewBox: `0 0 ${ROOF.width} ${ROOF.height}`, class: 'roofline', role: 'group', 'aria-label': 'Roofline of the kernels'});
