@@ -106,6 +106,11 @@ def twins():
     """Kernels of one name in two modules, on the timeline and in the flame graph."""
     r, us = basic(), 1000
     r['recording'].update(recordings=3, code_note='1 of 3 recordings are without their code')
+    # many near a roof, one over it
+    usual = r['analysis']['kernels'][0]
+    r['analysis']['kernels'] = [dict(usual, name=f'kernel_{i}', metrics=[m for m in usual['metrics'] if 'Llc' not in m['name']],
+                                     roofline=dict(usual['roofline'], rate=(40, 20, 30)[i % 3] * 1.3 ** i, roofs=[dict(usual['roofline']['roofs'][0], intensity=.2 * 1.3 ** i)]))
+                                for i in range(9)]
     r['timeline']['modules'] = list(TWINS)
     r['timeline']['tracks'][2]['items'] = deltas([(400 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 3, -1, 0, 1), (600 * us, 100 * us, 3, 1, 0, 80 * us, 20 * us, 4, -1, 0, 0)])
     r['report']['kernels'] = [dict(r['report']['kernels'][0], module=m) for m in TWINS]

@@ -113,6 +113,8 @@ class Basics(View):
         self.assertIn('compiled without -g', B.text('.kernel-note'))
         self.assertIn('compiled without -g', B.text('.pane.source .row.note'))
         self.assertEqual(B.count('.pane.code .row.insn'), 9)
+        self.assertIn('of all of them', B.text('#inspector'))
+        self.assertNotIn('may be off', B.text('#inspector'))  # that is of other kernels
         wait_fragment('k', 'reduce_max')
 
     def test_head_tells_the_kernel(self):

@@ -24,7 +24,7 @@ SAMPLE = [
     'Timeline.test_facts_and_what_was_left_out', 'Timeline.test_counters_over_the_timeline', 'Timeline.test_click_selects_and_tells',
     'Timeline.test_search', 'Timeline.test_to_the_code_and_back', 'Tables.test_tabs', 'Tables.test_sort', 'Tables.test_filter',
     'FlameGraph.test_widths_are_times_and_rows_depth', 'FlameGraph.test_click_zooms_and_the_link_keeps_it',
-    'Twins.test_from_the_timeline', 'Twins.test_checks_mark_rows', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Roofline.test_contrast', 'Timeline.test_metrics_are_a_table', 'Hostile',
+    'Twins.test_from_the_timeline', 'Twins.test_checks_mark_rows', 'Diff.test_page', 'Roofline.test_findings_and_links', 'Roofline.test_crowded', 'Roofline.test_what_threads_do_and_where_bytes_go', 'Roofline.test_widths_and_schemes', 'Roofline.test_contrast', 'Timeline.test_metrics_are_a_table', 'Hostile',
     'Big.test_many_items_are_drawn_with_few_steps', 'WithoutScript']
 TOOL = None
 B = None
@@ -601,6 +601,20 @@ class Roofline(Page):
         finally:
             B.size(1280, 800)
             B.scheme('light')
+
+    def test_crowded(self):
+        """Names of kernels lie beside that of a roof, which is no longer where most kernels are; what is not used is not shown."""
+        B.open('twins.html', self.link)
+        B.until('the picture', lambda: B.count('.roof-mark') == 9)
+        B.shot('analysis-crowded')
+        self.assertGreater(B.count('.roof-kernel'), 4)
+        over = """const of = n => [...n.querySelectorAll('tspan')].length ? [] : [...Array(n.getNumberOfChars()).keys()].map(i => {
+                const p = n.getStartPositionOfChar(i).matrixTransform(n.getCTM()); return [p.x, p.y]; });
+            const roof = of(document.querySelector('.roof-name[transform]'));
+            return [...document.querySelectorAll('.roof-kernel')].filter(n => of(n).some(([x, y]) => roof.some(([a, b]) => Math.hypot(x - a, y - b) < 5))).map(n => n.textContent);"""
+        self.assertEqual(B.run(over), [])
+        self.assertNotIn('LLC', B.text('.mem-row'))
+        self.assertEqual(B.text('#rec-kernels tbody tr:nth-child(1) td:nth-child(6)'), '100 %')
 
     def test_findings_and_links(self):
         self.assertIn('uncoalesced access', B.text('#rec-findings'))

@@ -283,7 +283,8 @@ function kernelFacts(k) {
     const lines = [...k.insnsOfLine].sort((a, b) => b[1].length - a[1].length).slice(0, 4);
     if (lines.length)
         facts.push(fact('most instructions', ...lines.map(([key, insns]) => lineLink(k, key, `${k.placeOfKey(key)} (${insns.length})`))));
-    for (const note of k.module.notes.slice(0, 3))
+    const others = new Set(k.module.kernels.map(other => other.name).filter(name => name !== k.name));
+    for (const note of k.module.notes.filter(text => !others.has(text.split(': ')[0])).slice(0, 3))
         facts.push(fact('note', visible(note)));
     return [el('dl.facts', ...facts)];
 }

@@ -119,7 +119,7 @@ class Analysis {
         return el('section.card.wide', el('h3', 'Memory'), el('div.mem-row',
             box('EUs', `${siNumber(asked, 'B')} asked for`, Number.isFinite(m('SectorUse')) ? `${percent(m('SectorUse'))} of what moves is used` : ''),
             arrow(l3, 'lines'), box('L3', rate(m('L3Hits'), m('L3Misses')), reached('L3')),
-            arrow(llc, 'misses'), box('LLC', rate(m('LlcHits'), m('LlcMisses'))), arrow(memory, 'misses'), box('memory', siNumber(memory, 'B'), reached('memory'))),
+            ...(llc ? [arrow(llc, 'misses'), box('LLC', rate(m('LlcHits'), m('LlcMisses')))] : []), arrow(memory, 'misses'), box('memory', siNumber(memory, 'B'), reached('memory'))),
         positive(q.slm_moved) ? el('div.mem-row', box('EUs', `${shortNumber(positive(q.slm_messages))} messages`), arrow(q.slm_moved, ''), box('local memory',
             positive(m('SlmConflictCycles')) ? `${shortNumber(m('SlmConflictCycles'))} cycles of bank conflicts` : 'no bank conflicts', reached('local memory'))) : '');
     }
@@ -132,7 +132,7 @@ class Analysis {
         return attrs(el('tr', el('th', attrs(el('button.text', k.title), {'data-kernel': k.index, 'aria-pressed': k.index === this.chosen})),
             this.cell(k.time ? duration(k.time) : 'n/a', '.num'), el('td.num.shared', bar, el('span', percent(share))),
             el('td', stallBar(k.stalls, false)), this.cell(k.limitedBy ? `${k.limitedBy}${Number.isFinite(k.limit) ? `, ${percent(k.limit)}` : ''}` : k.bound),
-            this.cell(percent(reached), '.num'), this.cell(worst ? visible(string(worst.title)) : ''), this.cell(worst ? percent(worst.gain) : '', '.num')),
+            reached > 100 ? attrs(this.cell('100 %', '.num'), {'data-tip': 'what caches still hold of a launch\'s writes counts, but is written when it is over'}) : this.cell(percent(reached), '.num'), this.cell(worst ? visible(string(worst.title)) : ''), this.cell(worst ? percent(worst.gain) : '', '.num')),
         {'data-kernel': k.index, class: k.index === this.chosen ? 'on' : ''});
     }
 
@@ -176,7 +176,7 @@ class Analysis {
         const ridges = [...rates.values()].filter(() => highest).map(r => highest / r);
         const x = decades([...drawn.map(k => k.roof.intensity), ...marks.map(r => r.intensity), ...ridges]);
         const y = decades([...drawn.map(k => k.rate), ...peaks.values()]);
-        return {drawn, rates, peaks, highest, x, y, marks, colors,
+        return {drawn, rates, peaks, highest, x, y, marks, colors, taken: [],
             atX: v => ROOF.left + (clamp(Math.log10(v), x[0], x[1]) - x[0]) / (x[1] - x[0]) * (ROOF.width - ROOF.left - ROOF.right),
             atY: v => ROOF.height - ROOF.bottom - (clamp(Math.log10(v), y[0], y[1]) - y[0]) / (y[1] - y[0]) * (ROOF.height - ROOF.top - ROOF.bottom)};
     }
@@ -200,8 +200,18 @@ class Analysis {
         return nodes;
     }
 
-    /* A memory's roof rises until it meets the highest peak. Names lie on roofs, where no kernel can be; memories of the
-     * same rate share one. */
+    /* Where along a roof its name is furthest from marks; what it covers is taken. */
+    nameRoof(s, text, [x1, y1, x2, y2]) {
+        const slope = (y2 - y1) / (x2 - x1), width = text.length * ROOF.letter * Math.cos(Math.atan(slope));
+        const at = part => [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part - 6];
+        const free = ([x, y]) => Math.min(99, ...s.drawn.map(k => Math.hypot(Math.max(0, Math.abs(s.atX(k.roof.intensity) - x) - width / 2), s.atY(k.rate) - y)));
+        const [x, y] = [.5, .35, .65, .2, .8].map(at).reduce((best, next) => free(next) > free(best) ? next : best);
+        for (let i = -2; i <= 2; i++)
+            s.taken.push({x: x + i * width / 5, y: y + i * width / 5 * slope, width: width / 5 + 4});
+        return attrs(this.label(0, 0, text, 'roof-name', 'middle'), {transform: `translate(${x} ${y}) rotate(${Math.atan(slope) * 180 / Math.PI})`});
+    }
+
+    /* A memory's roof rises until it meets the highest peak. Names lie on roofs; memories of the same rate share one. */
     roofs(s) {
         const nodes = [], named = new Map();
         for (const [name, rate] of s.rates) {
@@ -211,16 +221,15 @@ class Analysis {
             const [x1, y1, x2, y2] = [s.atX(from), s.atY(from * rate), s.atX(to), s.atY(to * rate)];
             nodes.push(attrs(svg('line', {x1, y1, x2, y2, class: `roof-line ${s.colors.get(name)}`}), {'data-roof': name}));
             const text = siNumber(rate * 1e9, 'B/s'), other = named.get(text);
-            if (other)
-                other.textContent = `${name}, ${other.textContent}`;
-            else
-                named.set(text, attrs(this.label(0, -6, `${name} ${text}`, 'roof-name', 'middle'),
-                    {transform: `translate(${(x1 + x2) / 2} ${(y1 + y2) / 2}) rotate(${Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI})`}));
+            named.set(text, [other ? `${name}, ${other[0]}` : `${name} ${text}`, [x1, y1, x2, y2]]);
         }
-        nodes.push(...named.values());
-        for (const [name, peak] of s.peaks)
+        nodes.push(...[...named.values()].map(([text, line]) => this.nameRoof(s, text, line)));
+        for (const [name, peak] of s.peaks) {
+            const width = `${name} ${rateText(peak, 'op')}`.length * ROOF.letter;
+            s.taken.push({x: ROOF.left + 4 + width / 2, y: s.atY(peak) - 5, width});
             nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}),
                 {'data-roof': name}), this.label(ROOF.left + 4, s.atY(peak) - 5, `${name} ${rateText(peak, 'op')}`, 'roof-name'));
+        }
         return nodes;
     }
 
@@ -233,7 +242,8 @@ class Analysis {
 
     /* Names of kernels over their marks, those of the longest first, where there is room for them. */
     names(s) {
-        const taken = [], nodes = [];
+        const nodes = [], chosen = this.kernels[this.chosen];
+        const taken = [...s.taken, ...s.marks.map(r => ({x: s.atX(r.intensity), y: s.atY(chosen.rate) + 4, width: 10}))];
         for (const k of s.drawn) {
             const text = k.title.length > 24 ? `${k.title.slice(0, 23)}\u2026` : k.title, width = text.length * ROOF.letter;
             const r = this.radius(k), beside = r + 4 + width / 2;
