@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel's instructions joined with its debug info. */
+#include "correlate/join.h"
+
 #include "base/diag.h"
 #include "base/path.h"
 #include "base/vec.h"
@@ -159,20 +161,47 @@ static int open_code(struct zs_annotation *annotation, struct code_owner *owner,
     return owner->error ? 0 : -ENOMEM;
 }
 
+/* Up to Xe LP integers are divided eight lanes at a time. IGC says of the first of each two such
+ * instructions that it is of the function's last line; the other one, which follows soon, has its
+ * own. */
+static uint32_t other_half(const struct zs_isa_kernel *isa, uint32_t i, uint32_t count)
+{
+    enum { NEAR = 16 };
+    const struct zs_isa_inst *a = zs_isa_inst(isa, i), *b;
+    if (a->op != ZS_OP_MATH || a->exec_size != 8 || a->channel_offset % 16)
+        return i;
+    for (uint32_t next = i + 1; next < count && next <= i + NEAR; next++) {
+        b = zs_isa_inst(isa, next);
+        if (b->op == ZS_OP_MATH && b->subfunction == a->subfunction && b->exec_size == 8 &&
+            b->channel_offset == a->channel_offset + 8)
+            return next;
+    }
+    return i;
+}
+
 static int join_code(struct code_owner *owner)
 {
-    const struct zs_isa_kernel *isa = owner->code.isa;
+    struct zs_isa_kernel *isa = owner->code.isa;
     if (!isa || !owner->info)
         return 0;
+    bool halves = zs_isa_kernel_platform(isa) <= ZS_ISA_XE_LP;
     uint32_t count = zs_isa_kernel_count(isa);
     uint32_t *offsets = malloc(((size_t)count + 1) * sizeof(*offsets));
-    if (!offsets)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
+    uint32_t *as = malloc(((size_t)count + 1) * sizeof(*as));
+    struct zs_diag diag;
+    zs_diag_clear(&diag);
+    int error = !offsets || !as ? -ENOMEM
+                : halves        ? zs_isa_kernel_decode(isa, ZS_ISA_INSTS, &diag)
+                                : 0;
+    for (uint32_t i = 0; !error && i < count; i++) {
         offsets[i] = zs_isa_inst_offset(isa, i);
-    int error = zs_join(owner->info, offsets, count, &owner->join);
+        as[i] = halves ? other_half(isa, i, count) : i;
+    }
+    if (!error)
+        error = zs_join_as(owner->info, offsets, as, count, &owner->join);
     owner->code.join = owner->join;
     free(offsets);
+    free(as);
     return error;
 }
 

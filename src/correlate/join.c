@@ -8,10 +8,10 @@
  * deep they nest. Lines: a sort of the runs of instructions that share a line, of which there are
  * about as many as rows.
  */
+#include "correlate/join.h"
+
 #include "base/compiler.h"
 #include "base/vec.h"
-
-#include <zescope/correlate.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -156,8 +156,8 @@ static int join_lines(const struct zs_dwarf_kernel *kernel, uint32_t count,
     return error;
 }
 
-int zs_join(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint32_t count,
-            struct zs_join **ret_join)
+int zs_join_as(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, const uint32_t *as,
+               uint32_t count, struct zs_join **ret_join)
 {
     *ret_join = NULL;
     struct join_owner *owner = calloc(1, sizeof(*owner));
@@ -169,6 +169,10 @@ int zs_join(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint3
     if (!error) {
         join_rows(kernel, offsets, count, owner->row);
         error = join_scopes(kernel, offsets, count, owner->scope);
+    }
+    for (uint32_t i = 0; !error && as && i < count; i++) {
+        owner->row[i] = owner->row[as[i]];
+        owner->scope[i] = owner->scope[as[i]];
     }
     if (!error)
         error = join_lines(kernel, count, owner);
@@ -182,6 +186,12 @@ int zs_join(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint3
     else
         *ret_join = &owner->join;
     return error;
+}
+
+int zs_join(const struct zs_dwarf_kernel *kernel, const uint32_t *offsets, uint32_t count,
+            struct zs_join **ret_join)
+{
+    return zs_join_as(kernel, offsets, NULL, count, ret_join);
 }
 
 void zs_join_free(struct zs_join *join)

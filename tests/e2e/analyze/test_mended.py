@@ -41,7 +41,8 @@ def words_of(name, rule, kernel, kernels, kinds):
     off = []
     with open(kinds.source) as f:
         line = next((n for n, text in enumerate(f, 1) if f'MARK {name} ' in text), None)
-    if line and line not in [p['line'] for p in first['places']]:
+    lines = [p['line'] for p in first['places']]
+    if line and (line not in lines or rule == 'integer-division' and line != lines[0]):
         off.append('line')
     if gained is not None and (first['gain'] is None or abs(first['gain'] - gained) > abs(gained) / 3):
         off.append('gain')

@@ -125,7 +125,8 @@ class Tables {
         $('rec-groups').hidden = name !== 'metrics' || this.groups.length < 2;
         for (const button of this.groups)
             button.setAttribute('aria-checked', button.dataset.group === this.group);
-        const keys = [...new Set(this.rows.slice(0, 50).flatMap(row => Object.keys(row)))].filter(k => !NOT_SHOWN.has(k));
+        const failed = this.rows.some(row => Object.keys(object(row.results)).length);
+        const keys = [...new Set(this.rows.slice(0, 50).flatMap(row => Object.keys(row)))].filter(k => !NOT_SHOWN.has(k) && (failed || k !== 'results'));
         const order = [...keys.filter(k => TEXTS.has(k) && k !== 'results'), ...keys.filter(k => !TEXTS.has(k)), ...keys.filter(k => k === 'results')];
         this.columns = order;
         this.widths = this.measure();
