@@ -68,12 +68,17 @@ enum { ZS_COMPILER_UNITS_MAX = 16 };
 /* As its internal options: in place of that what people read. */
 #define ZS_COMPILER_HOST_MODULE   "module"
 #define ZS_COMPILER_HOST_ASSEMBLY "assembly"
+/* Such a request: the rest is for the caller to say. */
+struct zs_compiler_request zs_compiler_for_host(const struct zs_span *unit);
 
 struct zs_compiler;
 
 /* Starts nothing yet. Copies what it needs of the settings and of the environment. NULL: no memory.
  */
 struct zs_compiler *zs_compiler_create(const struct zs_compiler_settings *settings);
+/* As ZESCOPE_COMPILER, ZESCOPE_CACHE* and ZESCOPE_COMPILE_* say; complain hears what is wrong
+ * there. */
+struct zs_compiler *zs_compiler_create_as_set(void (*complain)(const char *format, ...));
 /* No build may be running. The processes end. NULL: nothing. */
 void zs_compiler_destroy(struct zs_compiler *compiler);
 /*

@@ -69,6 +69,10 @@ struct zs_gpu_walk;
 unsigned zs_drm_checks(void);
 /* ZS_GPU_KERNEL_* that they need. */
 uint32_t zs_drm_check_kernel(void);
+/* Which kernels become code of the host: ZESCOPE_EU. */
+struct zs_gpu_walk_code;
+void zs_drm_compile_choose(struct zs_gpu_walk_code *code);
+void zs_drm_compile_begin_child(void);
 /* What a launch is to look for. kernel: of zs_drm_name(), or NULL; it stays as long as the walk. */
 struct zs_drm_checked {
     const struct zs_kernel *kernel;

@@ -178,6 +178,7 @@ static void begin_child(void)
         zs_drm_objects_inherit(file);
         zs_drm_contexts_inherit(file);
     }
+    zs_drm_compile_begin_child();
     zs_drm_names_begin_child();
     zs_drm_order_begin_child();
     for (uint32_t i = 0; i < all.count; i++) {

@@ -407,6 +407,7 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
         .cross_B = walk->cross_B,
         .flags = (zs_drm_stalls_wanted(node) ? ZS_GPU_KERNEL_TIMED : 0u) | zs_drm_check_kernel(),
     };
+    zs_drm_compile_choose(&code);
     struct zs_drm_kernels *kernels = kernels_of(node);
     int error = kernels ? take_kernel(kernels, device, vm, &code, &work->kept, diag) : -ENOMEM;
     if (error)

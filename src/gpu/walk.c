@@ -163,7 +163,8 @@ static int create_kernel(struct zs_gpu_walk_kernel *k, struct zs_gpu_device *dev
     struct zs_gpu_kernel_desc desc = {.module_kernel = &k->module,
                                       .code = {k->bytes, k->entry_B + k->code.code.size_B},
                                       .entry_B = k->entry_B,
-                                      .flags = k->code.flags | ZS_GPU_KERNEL_WALKED};
+                                      .flags = k->code.flags | ZS_GPU_KERNEL_WALKED,
+                                      .compile = k->code.compile};
     struct zs_gpu_segment *segments = functions ? add_functions(k, functions, &desc) : NULL;
     if (functions && !segments)
         return zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "no memory");

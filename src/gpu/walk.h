@@ -53,7 +53,8 @@ struct zs_gpu_walk_code {
     uint8_t emit; /* local ids to make: bit 0 x, 1 y, 2 z */
     uint8_t order[3];
     uint32_t row_B, inline_B, cross_B;
-    uint32_t flags;                                /* ZS_GPU_KERNEL_* */
+    uint32_t flags; /* ZS_GPU_KERNEL_* */
+    enum zs_gpu_compiled (*compile)(void *, const struct zs_gpu_compile *, struct zs_buf *);
     const struct zs_gpu_walk_functions *functions; /* that it may call, copied; NULL: none */
 };
 

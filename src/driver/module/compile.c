@@ -2,13 +2,9 @@
 #include "driver/module/compile.h"
 
 #include "base/checks.h"
-#include "base/duration.h"
 #include "compiler/compiler.h"
 #include "eu/tier/tier.h"
 
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
 #include <errno.h>
 #include <level_zero/zet_api.h>
 #include <stdio.h>
@@ -123,60 +119,19 @@ void zs_compile_flags(const char *flags, struct zs_buf *ret_options, struct zs_b
 
 struct zs_compiler *zs_compile_start(void)
 {
-    struct zs_compiler_settings settings = {
-        .helper = zs_env("ZESCOPE_COMPILER"),
-        .time_limit_ns = UINT64_C(120000000000),
-        .remembers = true,
-        .cache_folder = zs_env("ZESCOPE_CACHE_DIR"),
-        .cache_B = UINT64_C(1) << 30,
-        .cache_memory_B = UINT64_C(64) << 20,
-    };
-    const char *cache = zs_env("ZESCOPE_CACHE"), *size = zs_env("ZESCOPE_CACHE_SIZE");
-    const char *time = zs_env("ZESCOPE_COMPILE_TIMEOUT"),
-               *memory = zs_env("ZESCOPE_COMPILE_MEMORY");
-    settings.remembers = !cache || strcmp(cache, "0") != 0;
-    if (cache && *cache && strcmp(cache, "0") != 0 && strcmp(cache, "1") != 0)
-        zs_log_setting("ZESCOPE_CACHE=%s: 0 or 1 is expected; taken as 1", cache);
-    if (size && *size && !zs_size_parse(size, &settings.cache_B))
-        zs_log_setting("ZESCOPE_CACHE_SIZE=%s is not a size such as 500M or 2G", size);
-    if (time && *time && !zs_duration_parse(time, &settings.time_limit_ns))
-        zs_log_setting("ZESCOPE_COMPILE_TIMEOUT=%s is not a time such as 10, 1.5s or 200ms", time);
-    if (memory && *memory && !zs_size_parse(memory, &settings.memory_limit_B))
-        zs_log_setting("ZESCOPE_COMPILE_MEMORY=%s is not a size such as 500M or 2G", memory);
-    if (settings.helper && !*settings.helper)
-        settings.helper = NULL;
-    if (settings.cache_folder && !*settings.cache_folder)
-        settings.cache_folder = NULL;
-    return zs_compiler_create(&settings);
-}
-
-/* What names the machine that code is made for: it may have all that this one has. */
-static void host_name(char ret[64])
-{
-    unsigned a[4] = {0}, b[4] = {0};
-#ifdef __x86_64__
-    __get_cpuid(1, &a[0], &a[1], &a[2], &a[3]);
-    __get_cpuid_count(7, 0, &b[0], &b[1], &b[2], &b[3]);
-#endif
-    snprintf(ret, 64, "%x.%x.%x.%x.%x.%x", a[0], a[2], a[3], b[1], b[2], b[3]);
+    return zs_compiler_create_as_set(zs_log_setting);
 }
 
 enum zs_gpu_compiled zs_compile_for_host(void *context, const struct zs_gpu_compile *what,
                                          struct zs_buf *ret_blob)
 {
     struct zs_ze_driver *driver = context;
+    struct zs_compiler_request asked = zs_compiler_for_host(&what->request);
     struct zs_buf log = {0};
-    char host[64];
-    host_name(host);
-    const struct zs_compiler_request asked = {.device = ZS_COMPILER_HOST_DEVICE,
-                                              .options = host,
-                                              .internal_options = "",
-                                              .unit_count = 1,
-                                              .units = &what->request,
-                                              .hint = what->seen,
-                                              .is_anew = what->is_anew,
-                                              .only_known = what->only_known,
-                                              .is_background = driver->eu == ZS_DRIVER_EU_AUTO};
+    asked.hint = what->seen;
+    asked.is_anew = what->is_anew;
+    asked.only_known = what->only_known;
+    asked.is_background = driver->eu == ZS_DRIVER_EU_AUTO;
     enum zs_compiler_status status = zs_compiler_build(driver->compiler, &asked, ret_blob, &log);
     if (status != ZS_COMPILER_OK && !what->only_known)
         zs_log(ZS_LOG_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
@@ -190,14 +145,8 @@ bool zs_describe_for_host(struct zs_ze_driver *driver, struct zs_span request, b
                           struct zs_buf *ret_text)
 {
     struct zs_buf log = {0};
-    char host[64];
-    host_name(host);
-    const struct zs_compiler_request asked = {
-        .device = ZS_COMPILER_HOST_DEVICE,
-        .options = host,
-        .internal_options = is_host ? ZS_COMPILER_HOST_ASSEMBLY : ZS_COMPILER_HOST_MODULE,
-        .unit_count = 1,
-        .units = &request};
+    struct zs_compiler_request asked = zs_compiler_for_host(&request);
+    asked.internal_options = is_host ? ZS_COMPILER_HOST_ASSEMBLY : ZS_COMPILER_HOST_MODULE;
     const char *why;
     bool ok = zs_eu_tier_possible(&why) && request.size_B &&
               zs_compiler_build(driver->compiler, &asked, ret_text, &log) == ZS_COMPILER_OK;
@@ -221,16 +170,10 @@ static int try_host(struct zs_compiler *compiler, struct zs_buf *ret_why)
         .flags = ZS_EU_TIER_LOWER,
         .platform = ZS_ISA_GEN9};
     struct zs_buf request = {0}, blob = {0};
-    char host[64];
-    host_name(host);
     zs_eu_tier_request_put(&params, &(struct zs_eu_tier_options){0}, &request);
     struct zs_span unit = zs_buf_span(&request);
-    const struct zs_compiler_request asked = {.device = ZS_COMPILER_HOST_DEVICE,
-                                              .options = host,
-                                              .internal_options = "",
-                                              .unit_count = 1,
-                                              .units = &unit,
-                                              .is_background = true};
+    struct zs_compiler_request asked = zs_compiler_for_host(&unit);
+    asked.is_background = true;
     enum zs_compiler_status status = zs_compiler_build(compiler, &asked, &blob, ret_why);
     if (status != ZS_COMPILER_OK && !ret_why->size_B)
         zs_buf_puts(ret_why, "no process can be started for it here");
