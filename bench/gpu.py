@@ -115,21 +115,21 @@ def parts(runners, kernels):
 
 
 def checks(ours, kernels):
-    """What kinds of `zescope run --check` cost, in times the interpreter without."""
-    ours.env['ZESCOPE_EU'] = 'interpreter'
-    kinds = ['memory', 'init', 'undefined', 'swsb', 'race', 'sync']
-    runners = [ours] + [Runner(k, ours.command, env=dict(ours.env, ZESCOPE_CHECK=k, ZESCOPE_LOG='off')) for k in kinds]
-    logs = {k: 0.0 for k in kinds}
-    print(f'| kernel | ms | {" | ".join(kinds)} |\n|---|---|{"---|" * len(kinds)}')
+    """What kinds of `zescope run --check` cost, and the interpreter without, in times compiled code without."""
+    ours.env['ZESCOPE_EU'] = 'compiled'
+    kinds = os.environ.get('KINDS', 'memory,init,sync,race,undefined,swsb').split(',')
+    runners = [ours, Runner('interpreter', ours.command, env=dict(ours.env, ZESCOPE_EU='interpreter'))] + [
+        Runner(k, ours.command, env=dict(ours.env, ZESCOPE_CHECK=k, ZESCOPE_LOG='off')) for k in kinds]
+    names = [r.name for r in runners[1:]]
+    logs = dict.fromkeys(names, 0.0)
+    print(f'| kernel | ms | {" | ".join(names)} |\n|---|---|{"---|" * len(names)}')
     for kernel in kernels:
         best = least_launch(runners, kernel, 3)
         plain = best[ours.name][0]
-        ratios = [best[k][0] / plain for k in kinds]
-        for k, ratio in zip(kinds, ratios):
-            logs[k] += math.log(ratio)
-        print(f'| {kernel} | {ms(plain)} | {" | ".join(f"{r:.2f}" for r in ratios)} |', flush=True)
-    means = [math.exp(logs[k] / len(kernels)) for k in kinds]
-    print(f'| geometric mean | | {" | ".join(f"{m:.2f}" for m in means)} |')
+        ratios = {n: best[n][0] / plain for n in names}
+        logs = {n: logs[n] + math.log(ratios[n]) for n in names}
+        print(f'| {kernel} | {ms(plain)} | {" | ".join(f"{r:.2f}" for r in ratios.values())} |', flush=True)
+    print(f'| geometric mean | | {" | ".join(f"{math.exp(v / len(kernels)):.2f}" for v in logs.values())} |')
 
 
 def empty_launches(ours, peers):

@@ -76,7 +76,8 @@ bool zs_port_check_local(struct zs_port *port, const struct zs_port_message_row 
     struct zs_port_accesses r;
     if (m->space != ZS_PORT_SPACE_SLM || !port->slm_written || !(m->bytes_read || m->bytes_written))
         return true;
-    if (!port->gap_count && !(reads || m->bytes_written))
+    bool keeps = port->flags & (ZS_PORT_CHECK_UNWRITTEN | ZS_PORT_LOCAL_UNDEFINED);
+    if (!port->gap_count && !(reads || (m->bytes_written && keeps)))
         return true;
     if (!port->gap_count && zs_port_local_is_full(port))
         return true;

@@ -61,7 +61,8 @@ uint32_t zs_drm_check_kernel(void)
     return (kinds & local ? ZS_GPU_KERNEL_LOCAL : 0u) |
            (kinds & ZS_CHECK_UNDEFINED ? ZS_GPU_KERNEL_DEFINED : 0u) |
            (kinds & ZS_CHECK_SWSB ? ZS_GPU_KERNEL_SCOREBOARD : 0u) |
-           (kinds & (ZS_CHECK_RACE | ZS_CHECK_SYNC) ? ZS_GPU_KERNEL_MESSAGES : 0u);
+           (kinds & ZS_CHECK_RACE ? ZS_GPU_KERNEL_MESSAGES : 0u) |
+           (kinds & ZS_CHECK_SYNC ? ZS_GPU_KERNEL_BARRIERS : 0u);
 }
 
 void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_allocation *a)

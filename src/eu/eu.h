@@ -207,6 +207,8 @@ enum {
     ZS_EU_LOWER_HOOK_BLOCKS = 1u << 2,
     ZS_EU_LOWER_HOOK_MESSAGES = 1u << 3,
     ZS_EU_LOWER_HOOK_STEPS = 1u << 4,
+    /* ... of messages to the gateway, single bytes that are stored, and what a0 describes */
+    ZS_EU_LOWER_HOOK_BARRIERS = 1u << 7,
     /* registers that were not waited for are faults; where there is a software scoreboard */
     ZS_EU_LOWER_SCOREBOARD = 1u << 5,
     /* ... of a product that puts 64-bit integers into the long pipe, as XeHPC's first stepping did
@@ -297,6 +299,8 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
 void zs_eu_program_destroy(struct zs_eu_program *program); /* NULL is fine */
 /* Whether it jumps to addresses from registers, which may lead to any code there is. */
 bool zs_eu_program_computes_jumps(const struct zs_eu_program *program);
+/* Some message that does something is told to hooks. */
+bool zs_eu_program_is_hooked(const struct zs_eu_program *program);
 /* The address of an offset of its code. */
 uint32_t zs_eu_program_ip(const struct zs_eu_program *program, uint32_t offset_B);
 

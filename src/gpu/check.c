@@ -275,7 +275,8 @@ static bool has_atomics(const struct zs_gpu_kernel *kernel)
 int zs_gpu_checks_begin(struct zs_gpu_run *run)
 {
     uint32_t flags = run->launch->flags;
-    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)))
+    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) ||
+        !run->kernel->is_hooked)
         return 0;
     struct zs_gpu_checks *c = calloc(1, sizeof(*c));
     if (!c)

@@ -205,7 +205,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     w->group_limit = run->groups_per_worker;
     w->slm_stride_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
     if (run->kernel->checks_local) /* behind it, what was written of it */
-        w->slm_stride_B += (size_t)zs_align_up(run->slm_B / 8 + 8, 64);
+        w->slm_stride_B += (size_t)zs_align_up(run->slm_B / 8 + 16, 64);
     if (!worker_grow(run, w))
         return false;
     worker_empty(run, w);
@@ -261,7 +261,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     const struct zs_eu_program *program = traced     ? run->kernel->timed_program
                                           : compiled ? compiled
                                                      : w->program;
-    bool plain = program == compiled && !run->checks && !run->undefined;
+    bool plain = program == compiled && !run->undefined;
     bool repeats = !fresh && plain && zs_eu_thread_repeat(t, program, mask);
     if (fresh || t->program != program)
         zs_eu_thread_init(t, program, mask);

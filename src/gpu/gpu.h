@@ -394,8 +394,9 @@ enum {
     ZS_GPU_KERNEL_WALKED = 1u << 4,
     /* Local memory that is read was written, arrays in it stand apart. */
     ZS_GPU_KERNEL_LOCAL = 1u << 5,
-    /* ZS_GPU_LAUNCH_CHECK_RACES and _SYNC need it */
+    /* ZS_GPU_LAUNCH_CHECK_RACES needs it; CHECK_SYNC one of the two */
     ZS_GPU_KERNEL_MESSAGES = 1u << 6,
+    ZS_GPU_KERNEL_BARRIERS = 1u << 10,
     ZS_GPU_KERNEL_COMPILED = 1u << 7,      /* at once, not when it is worth it */
     ZS_GPU_KERNEL_DEFINED = 1u << 8,       /* launches look for undefined values */
     ZS_GPU_KERNEL_NO_SUB_GROUPS = 1u << 9, /* it does not count on lanes in step */

@@ -215,6 +215,7 @@ struct zs_gpu_kernel {
     uint32_t per_thread_B; /* at least one register: without local ids it is a filler, which zebin
                               does not mention */
     bool uses_private;
+    bool is_hooked;         /* messages are looked at */
     bool checks_local;      /* ZS_GPU_KERNEL_LOCAL */
     bool tracks_undefined;  /* ZS_GPU_KERNEL_DEFINED */
     uint32_t unused_ids;    /* ... registers behind r0 that it has no use for */

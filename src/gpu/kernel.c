@@ -106,6 +106,7 @@ static void describe_send(struct zs_gpu_instruction *to, const struct zs_eu_send
 
 static int create_instructions(struct zs_gpu_kernel *kernel)
 {
+    kernel->is_hooked = zs_eu_program_is_hooked(kernel->program);
     kernel->instruction_count = zs_eu_program_inst_count(kernel->program);
     kernel->counter_count = zs_eu_program_counter_count(kernel->program);
     kernel->instructions = calloc(kernel->instruction_count + 1u, sizeof(*kernel->instructions));
@@ -202,7 +203,8 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
                  (desc->flags & ZS_GPU_KERNEL_WALKED ? ZS_EU_LOWER_HANDLES : 0u) |
                  (desc->flags & ZS_GPU_KERNEL_MESSAGES
                       ? ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_HOOKS_BLIND
-                      : 0u) |
+                  : desc->flags & ZS_GPU_KERNEL_BARRIERS ? ZS_EU_LOWER_HOOK_BARRIERS
+                                                         : 0u) |
                  (kernel->device->debug ? ZS_EU_LOWER_PLACES : 0u),
         .host = desc->flags & ZS_GPU_KERNEL_X86_64_V2 ? ZS_EU_HOST_BASE : ZS_EU_HOST_BEST,
         .platform = kernel->device->model->platform,
@@ -211,7 +213,7 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     int error = zs_eu_lower(&params, &kernel->program, diag);
     if (!error && desc->compile &&
         !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2 |
-                         ZS_GPU_KERNEL_MESSAGES | ZS_GPU_KERNEL_DEFINED)))
+                         ZS_GPU_KERNEL_DEFINED)))
         error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))

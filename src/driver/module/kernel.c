@@ -106,8 +106,10 @@ static int lower_with(struct zs_ze_module *module, const struct zs_kernel *kerne
         desc.flags |= ZS_GPU_KERNEL_NO_SUB_GROUPS;
     if (module->context->driver->checks & ZS_CHECK_SWSB)
         desc.flags |= ZS_GPU_KERNEL_SCOREBOARD;
-    if (module->context->driver->checks & (ZS_CHECK_RACE | ZS_CHECK_SYNC))
+    if (module->context->driver->checks & ZS_CHECK_RACE)
         desc.flags |= ZS_GPU_KERNEL_MESSAGES;
+    if (module->context->driver->checks & ZS_CHECK_SYNC)
+        desc.flags |= ZS_GPU_KERNEL_BARRIERS;
     if (module->context->driver->eu != ZS_DRIVER_EU_INTERPRETED) {
         desc.compile = zs_compile_for_host;
         desc.compile_context = module->context->driver;

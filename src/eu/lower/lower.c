@@ -687,6 +687,16 @@ uint32_t zs_eu_program_ip(const struct zs_eu_program *program, uint32_t offset_B
     return program->segments[i].ip_B + (offset_B - program->segments[i].offset_B);
 }
 
+bool zs_eu_program_is_hooked(const struct zs_eu_program *program)
+{
+    bool is = false;
+    for (size_t i = 0; i < program->op_count && !is; i++) {
+        const struct zs_eu_op *op = &program->ops[i];
+        is = op->kind == ZS_EU_KIND_SEND && op->cls && (op->send->send.exec || !op->arg);
+    }
+    return is;
+}
+
 bool zs_eu_program_computes_jumps(const struct zs_eu_program *program)
 {
     return program->computes_jumps;

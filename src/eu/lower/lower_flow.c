@@ -454,6 +454,18 @@ static bool does_nothing(const struct zs_eu_lowering *l, const struct zs_eu_prog
            !(l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES);
 }
 
+/* Somebody wants to look at it. */
+static bool is_hooked(const struct zs_eu_lowering *l, const struct zs_eu_program_send *send)
+{
+    const struct zs_port_message_row *row = NULL;
+    if (!(l->params->flags & (ZS_EU_LOWER_HOOK_BARRIERS | ZS_EU_LOWER_HOOK_MESSAGES)))
+        return false;
+    if (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES || send->desc_is_reg || send->ex_desc_is_reg)
+        return true;
+    const struct zs_port_message *m = send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
+    return m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
+}
+
 static void lower_send(struct zs_eu_lowering *l)
 {
     struct zs_eu_program *p = l->program;
@@ -496,7 +508,7 @@ static void lower_send(struct zs_eu_lowering *l)
     zs_eu_mask(l, op);
     op->aux = (uint32_t)p->sends.count - 1;
     op->arg = send.send.d.eot;
-    op->cls = (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES) != 0;
+    op->cls = is_hooked(l, &send);
 }
 
 /* ---- the table ---- */

@@ -195,6 +195,7 @@ void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     e->uses_lane_arrays = true;
     for (unsigned g = 0; g < groups; g++) {
         zs_eu_emit_offsets_inside(e, m, g);
+        zs_eu_emit_local_lanes(e, m, g);
         need_aligned(e, m, g);
     }
     if (!zs_eu_emit_is_slm(m))

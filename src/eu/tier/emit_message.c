@@ -35,13 +35,18 @@ static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
     return VALUE("icmp ult i64 %%v%u, %%v%u", first, zs_eu_emit_places(e, m, size_B, false));
 }
 
+/* From the first byte of lanes that are neighbours to the last one. */
+static unsigned row_B(const struct zs_eu_emit_message *m, unsigned lanes)
+{
+    return m->span_B + m->size_B * (lanes - 1);
+}
+
 /* The same of so many lanes that are neighbours; a few at the end need not be. */
 static unsigned lanes_inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                              unsigned first, unsigned lanes)
 {
-    unsigned size_B = m->span_B + m->size_B * (lanes - 1);
-
-    return VALUE("icmp ult i64 %%v%u, %%v%u", first, zs_eu_emit_places(e, m, size_B, true));
+    return VALUE("icmp ult i64 %%v%u, %%v%u", first,
+                 zs_eu_emit_places(e, m, row_B(m, lanes), true));
 }
 
 static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned offset,
@@ -311,11 +316,13 @@ static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
                        zs_eu_emit_all_of(e, m, zs_eu_emit_lanes_on(e, m, group)));
         zs_eu_emit_branch(e, ok, one, some, 0);
         zs_eu_emit_put_label(e, one);
+        zs_eu_emit_local_row(e, m, far, m->span_B, false);
         load_one(e, m, group, far);
         LINE("br label %%l%u", next);
         zs_eu_emit_put_label(e, some);
     }
     zs_eu_emit_offsets_inside(e, m, group);
+    zs_eu_emit_local_lanes(e, m, group);
     if (m->writes)
         store_lanes(e, m, group);
     else
@@ -405,6 +412,7 @@ static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     is = VALUE("and i1 %%v%u, %%v%u", is, lanes_inside(e, m, first, m->lanes));
     zs_eu_emit_branch(e, is, row, other, 1);
     zs_eu_emit_put_label(e, row);
+    zs_eu_emit_local_row(e, m, first, row_B(m, m->lanes), m->writes);
     move_row(e, m, 0, first);
     move_row(e, m, 1, VALUE("add i64 %%v%u, %u", first, m->n * m->size_B));
     LINE("br label %%l%u", ready);
@@ -428,6 +436,8 @@ static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     }
     zs_eu_emit_branch(e, ok, row, other, likely);
     zs_eu_emit_put_label(e, row);
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        zs_eu_emit_local_row(e, m, first[g], row_B(m, m->n), m->writes && !is_masked(m));
     for (unsigned g = 0; g < m->lanes / m->n; g++)
         move_row(e, m, g, first[g]);
     LINE("br label %%l%u", ready);
@@ -460,6 +470,7 @@ static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
     first = offset(e, m, first);
     zs_eu_emit_need(e, m, inside(e, m, first, m->span_B));
+    zs_eu_emit_local_row(e, m, first, m->span_B, m->writes && m->elements == 1);
     for (unsigned i = 0; i < m->elements; i++) {
         uint32_t data = m->data_at + i * m->element_B;
         unsigned at = pointer(e, m, first, m->place_B[i], type);
@@ -512,6 +523,7 @@ static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     unsigned first = block_offset(e, m);
 
     zs_eu_emit_need(e, m, inside(e, m, first, size_B));
+    zs_eu_emit_local_row(e, m, first, size_B, m->writes);
     for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
         unsigned n = at_B + 64 <= size_B ? 16 : 8;
         const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
@@ -649,6 +661,12 @@ bool zs_eu_emit_guess(const struct zs_eu_program *p, const struct zs_eu_program_
            p->send_lower(ret, &diag) >= 0;
 }
 
+/* Whoever is told of messages looks at it. */
+static bool looks_at(const struct zs_port_message *m)
+{
+    return m->space != ZS_PORT_SPACE_SCRATCH && m->space != ZS_PORT_SPACE_PAYLOAD;
+}
+
 /* What it says, if it is one of these. */
 static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
                      struct zs_eu_emit_message *ret)
@@ -659,7 +677,7 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
     if (!m || op->arg || send->d.eot || row->is_fence || zs_eu_send_joins(send, m) || m->strided ||
-        m->offset64 || (send->d.checks_local && m->space == ZS_PORT_SPACE_SLM))
+        m->offset64 || (op->cls && looks_at(m)))
         return false;
     ret->op = op;
     ret->port = m;
@@ -726,7 +744,8 @@ static bool emit_barrier(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
     const struct zs_eu_send *send = &op->send->send;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
-    if (!m || op->arg || send->d.eot || row->kind != ZS_MSG_BARRIER || zs_eu_send_joins(send, m))
+    if (!m || op->arg || op->cls || send->d.eot || row->kind != ZS_MSG_BARRIER ||
+        zs_eu_send_joins(send, m))
         return false;
     unsigned own = zs_eu_emit_label(e), named = zs_eu_emit_label(e), done = zs_eu_emit_label(e);
     if (m->op) {

@@ -37,6 +37,15 @@ void zs_eu_emit_find_area(struct zs_eu_emit *e, struct zs_eu_emit_message *m);
 unsigned zs_eu_emit_places(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                            unsigned size_B, bool fewer);
 
+/* ---- emit_local.c: checks of local memory ---- */
+/* Of all bytes from an offset (i64) on they have nothing to say, and what is stored there is told
+ * them; else the slow way. may_set: all of the bytes are stored. */
+void zs_eu_emit_local_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
+                          unsigned size_B, bool may_set);
+/* The same of n lanes anywhere, of which nothing may be new. */
+void zs_eu_emit_local_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                            unsigned group);
+
 /* ---- emit_message.c ---- */
 /* Go on where it holds, else the slow way. */
 void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition);

@@ -64,7 +64,9 @@ static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t ac
 
     zs_eu_strayed(t);
     const struct zs_eu_send *send = zs_eu_send_of(t, op);
-    enum zs_eu_status status = !send                  ? ZS_EU_FAULT
+    if (ZS_UNLIKELY(op->cls) && send && t->hooks && t->hooks->message)
+        t->hooks->message(t, send, active);
+    enum zs_eu_status status = !send || t->fault.kind != ZS_EU_FAULT_NONE ? ZS_EU_FAULT
                                : send->exec && active ? send->exec(t, send, active)
                                                       : ZS_EU_OK;
     if (ZS_LIKELY(status == ZS_EU_OK && !send->d.eot))
