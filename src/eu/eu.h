@@ -175,8 +175,12 @@ struct zs_eu_send {
 typedef int zs_eu_send_lower_fn(struct zs_eu_send *ret, struct zs_diag *diag);
 int zs_eu_send_lower(struct zs_eu_send *ret, struct zs_diag *diag);
 /* What it made of a send: the message of the data port and its row; NULL for the thread spawner. */
-const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
-                                                 const struct zs_port_message_row **ret_row);
+static inline const struct zs_port_message *
+zs_eu_send_message(const struct zs_eu_send *send, const struct zs_port_message_row **ret_row)
+{
+    *ret_row = send->table;
+    return send->table ? (const struct zs_port_message *)(const void *)send->u : NULL;
+}
 /* The payload as the data port takes it: in the registers, or in `joined` where an operand
  * straddles src0 and src1. */
 enum { ZS_EU_PAYLOAD_MAX_B = (31 + 31) * 64 };
@@ -227,6 +231,12 @@ enum {
     ZS_EU_LOWER_HOOKS_BLIND = 1u << 10,
 };
 
+enum zs_eu_reach {
+    ZS_EU_REACH_ROW,   /* lane i an element at address + i * its size */
+    ZS_EU_REACH_ONE,   /* all lanes, or a block, what is at the address */
+    ZS_EU_REACH_LANES, /* address: of uint64_t, an address for each lane from `first` on */
+};
+
 /*
  * What debuggers and models of time see of a running thread. Each function is called only in
  * programs that were lowered with its flag; others have no trace of it. A hook may read and write
@@ -244,6 +254,11 @@ struct zs_eu_hooks {
      * ZS_EU_STOP, and the next run executes it without asking again. With this flag t->ce, too, may
      * be changed, to lanes of t->alive that are not in t->waiting. */
     bool (*step)(struct zs_eu_thread *t, uint32_t inst);
+    /* MESSAGES, of compiled code: a message by lanes or of a block is about to reach memory, with
+     * addresses as struct zs_port_access has them. false: `message` is to be asked. NULL: always.
+     */
+    bool (*reach)(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
+                  enum zs_eu_reach how, uint64_t address, uint32_t first);
 };
 
 /* The register file of a program. Sizes are powers of two. */

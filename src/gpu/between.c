@@ -48,9 +48,22 @@ struct cell {
     struct access items[CELL_MAX];
 };
 
+enum { SPLIT = UINT32_MAX };
+struct cells {
+    uint32_t lines[ZS_BETWEEN_LINES]; /* of all words of a line, or SPLIT */
+    uint32_t words[ZS_BETWEEN_WORDS];
+};
+
 struct page {
-    uint32_t all;    /* the cell of each word ... */
-    uint32_t *words; /* ... unless they differ */
+    uint32_t all;        /* the cell of each word ... */
+    struct cells *cells; /* ... unless they differ */
+};
+
+/* What has become of a cell by what a command did there. */
+struct recent {
+    uint64_t done;
+    uint32_t before, after;
+    bool is_known;
 };
 
 struct zs_between {
@@ -66,13 +79,8 @@ struct zs_between {
         struct cell **items;
         size_t count, capacity;
     } cells;
-};
-
-/* What has become of a cell by what a command did there. */
-struct recent {
-    uint64_t done;
-    uint32_t before, after;
-    bool is_known;
+    struct recent recent[RECENT];
+    uint64_t recent_of; /* the number of the command */
 };
 
 struct zs_between *zs_between_create(void)
@@ -86,7 +94,7 @@ struct zs_between *zs_between_create(void)
 static void free_page(struct page *page)
 {
     if (page)
-        free(page->words);
+        free(page->cells);
     free(page);
 }
 
@@ -346,13 +354,19 @@ static void add_access(const struct zs_between_command *command, struct cell *ce
     cell->count = kept;
 }
 
-static uint32_t after(const struct zs_between_command *command, struct recent *recent,
+static uint32_t after(const struct zs_between_command *command, struct recent *last,
                       uint32_t before, uint64_t done, uint64_t host_va)
 {
-    struct recent *r = &recent[zs_hash_u64(before, done) % RECENT];
-    if (r->is_known && r->before == before && r->done == done)
-        return r->after;
     struct zs_between *b = command->between;
+    struct recent *r = &b->recent[zs_hash_u64(before, done) % RECENT];
+    if (!done)
+        return before;
+    if (last->is_known && last->before == before && last->done == done)
+        return last->after;
+    if (r->is_known && r->before == before && r->done == done) {
+        *last = *r;
+        return r->after;
+    }
     struct cell cell = {.count = 0};
     if (before)
         memcpy(&cell, b->cells.items[before - 1],
@@ -369,6 +383,7 @@ static uint32_t after(const struct zs_between_command *command, struct recent *r
     }
     *r = (struct recent){
         .is_known = true, .before = before, .done = done, .after = number_of(b, &cell)};
+    *last = *r;
     return r->after;
 }
 
@@ -390,76 +405,101 @@ static struct page *page_of(struct zs_between *b, uint64_t number)
     return page;
 }
 
-static void put_words(struct zs_between *b, struct page *page, const uint32_t *cells)
+static struct cells *split_page(struct zs_between *b, struct page *page)
 {
-    bool alike = true;
-    for (uint32_t i = 1; i < ZS_BETWEEN_WORDS && alike; i++)
-        alike = cells[i] == cells[0];
-    if (alike) {
-        free(page->words);
-        *page = (struct page){.all = cells[0]};
-        return;
-    }
-    if (!page->words)
-        page->words = malloc(ZS_BETWEEN_WORDS * sizeof(*cells));
-    if (page->words)
-        memcpy(page->words, cells, ZS_BETWEEN_WORDS * sizeof(*cells));
+    if (!page->cells)
+        page->cells = malloc(sizeof(*page->cells));
     else
+        return page->cells;
+    for (uint32_t i = 0; i < ZS_BETWEEN_LINES && page->cells; i++)
+        page->cells->lines[i] = page->all;
+    if (!page->cells)
         atomic_store(&b->lost, true);
+    return page->cells;
 }
 
-static void get_words(const struct page *page, uint32_t *ret_cells)
+static void join_page(struct page *page)
 {
-    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS; i++)
-        ret_cells[i] = page->words ? page->words[i] : page->all;
+    const uint32_t *lines = page->cells->lines;
+    if (lines[0] == (uint32_t)SPLIT ||
+        memcmp(lines, lines + 1, (ZS_BETWEEN_LINES - 1) * sizeof(*lines)))
+        return;
+    page->all = lines[0];
+    free(page->cells);
+    page->cells = NULL;
 }
 
-/* Under the lock. `words` has all, or each is `all`. */
-static void change(const struct zs_between_command *command, struct recent *recent, uint64_t number,
+/* The words of a line, which may change until they are joined. */
+static uint32_t *split_line(struct cells *cells, uint32_t line)
+{
+    uint32_t *words = cells->words + (size_t)line * ZS_BETWEEN_LINE_WORDS;
+    for (uint32_t i = 0; i < ZS_BETWEEN_LINE_WORDS && cells->lines[line] != (uint32_t)SPLIT; i++)
+        words[i] = cells->lines[line];
+    return words;
+}
+
+static void join_line(struct cells *cells, uint32_t line)
+{
+    const uint32_t *words = cells->words + (size_t)line * ZS_BETWEEN_LINE_WORDS;
+    bool alike = true;
+    for (uint32_t i = 1; i < ZS_BETWEEN_LINE_WORDS; i++)
+        alike &= words[i] == words[0];
+    cells->lines[line] = alike ? words[0] : (uint32_t)SPLIT;
+}
+
+/* Under the lock. `lines` has all, or each is `all`. */
+static void change(const struct zs_between_command *command, uint64_t number, const uint64_t *lines,
                    const uint64_t *words, uint64_t all)
 {
     struct zs_between *b = command->between;
-    uint32_t cells[ZS_BETWEEN_WORDS];
-    if (b->cells.count >= CELLS_MAX) {
+    struct recent last = {.is_known = false};
+    if (b->cells.count >= CELLS_MAX)
         forget_all(b);
-        memset(recent, 0, RECENT * sizeof(*recent));
-    }
+    if (b->recent_of != command->number || !b->cells.count)
+        memset(b->recent, 0, sizeof(b->recent));
+    b->recent_of = command->number;
     struct page *page =
         command->leaves_nothing ? zs_id_map_get(&b->pages, number, 0) : page_of(b, number);
     uint64_t host_va = number * ZS_BETWEEN_PAGE_B;
     if (!page)
         return;
-    if (!words && !page->words) {
-        page->all = after(command, recent, page->all, all, host_va);
+    if (!lines && !page->cells) {
+        page->all = after(command, &last, page->all, all, host_va);
         return;
     }
-    get_words(page, cells);
-    for (uint32_t i = 0, before = 0; i < ZS_BETWEEN_WORDS; i++) {
-        uint64_t done = words ? words[i] : all;
-        bool again = i && words && cells[i] == before && done == words[i - 1];
-        before = cells[i];
-        if (done)
-            cells[i] =
-                again ? cells[i - 1] : after(command, recent, cells[i], done, host_va + i * 4u);
+    struct cells *cells = split_page(b, page);
+    for (uint32_t i = 0; i < ZS_BETWEEN_LINES && cells; i++) {
+        uint64_t done = lines ? lines[i] : all, va = host_va + i * 4ull * ZS_BETWEEN_LINE_WORDS;
+        if (done != ZS_BETWEEN_SPLIT && cells->lines[i] != (uint32_t)SPLIT) {
+            cells->lines[i] = after(command, &last, cells->lines[i], done, va);
+            continue;
+        }
+        uint32_t *of_line = split_line(cells, i), first = i * ZS_BETWEEN_LINE_WORDS;
+        for (uint32_t k = 0; k < ZS_BETWEEN_LINE_WORDS; k++)
+            of_line[k] = after(command, &last, of_line[k],
+                               done == ZS_BETWEEN_SPLIT ? words[first + k] : done, va + k * 4u);
+        join_line(cells, i);
     }
-    put_words(b, page, cells);
+    if (cells)
+        join_page(page);
 }
 
 void zs_between_page(const struct zs_between_command *command, uint64_t page,
-                     const uint64_t words[ZS_BETWEEN_WORDS])
+                     const uint64_t lines[ZS_BETWEEN_LINES], const uint64_t words[ZS_BETWEEN_WORDS])
 {
-    struct recent recent[RECENT] = {{.is_known = false}};
-    bool alike = !memcmp(words, words + 1, (ZS_BETWEEN_WORDS - 1) * sizeof(*words));
-    if (alike && !words[0])
+    bool alike = lines[0] != ZS_BETWEEN_SPLIT &&
+                 !memcmp(lines, lines + 1, (ZS_BETWEEN_LINES - 1) * sizeof(*lines));
+    if (alike && !lines[0])
         return;
     pthread_mutex_lock(&command->between->lock);
-    change(command, recent, page, alike ? NULL : words, words[0]);
+    change(command, page, alike ? NULL : lines, words, lines[0]);
     pthread_mutex_unlock(&command->between->lock);
 }
 
-/* Words of a page of which [from, to) was touched. */
-static void cut(uint64_t site, uint64_t from, uint64_t to, uint64_t *ret_words)
+/* Words of a page of which [from, to) was touched; lines are all split. */
+static void cut(uint64_t site, uint64_t from, uint64_t to, uint64_t *ret_lines, uint64_t *ret_words)
 {
+    memset(ret_lines, 0xff, ZS_BETWEEN_LINES * sizeof(*ret_lines));
     memset(ret_words, 0, ZS_BETWEEN_WORDS * sizeof(*ret_words));
     for (uint64_t at = from; at < to; at++)
         ret_words[at % ZS_BETWEEN_PAGE_B / 4] |= site | UINT64_C(1) << (BYTES_SHIFT + (at & 3));
@@ -482,8 +522,8 @@ void zs_between_touch(const struct zs_between_command *command, const void *host
                       bool is_write)
 {
     struct zs_between *b = command->between;
-    struct recent recent[RECENT] = {{.is_known = false}};
-    uint64_t words[ZS_BETWEEN_WORDS], at = (uintptr_t)host, end = at + size_B;
+    uint64_t lines[ZS_BETWEEN_LINES], words[ZS_BETWEEN_WORDS];
+    uint64_t at = (uintptr_t)host, end = at + size_B;
     if (!b || end < at)
         return;
     pthread_mutex_lock(&b->lock);
@@ -492,8 +532,8 @@ void zs_between_touch(const struct zs_between_command *command, const void *host
         uint64_t to = ZS_MIN(end, (at / ZS_BETWEEN_PAGE_B + 1) * ZS_BETWEEN_PAGE_B);
         bool whole = to - at == ZS_BETWEEN_PAGE_B;
         if (!whole)
-            cut(site, at, to, words);
-        change(command, recent, at / ZS_BETWEEN_PAGE_B, whole ? NULL : words,
+            cut(site, at, to, lines, words);
+        change(command, at / ZS_BETWEEN_PAGE_B, whole ? NULL : lines, words,
                site | UINT64_C(15) << BYTES_SHIFT);
         at = to;
     }
@@ -504,17 +544,20 @@ void zs_between_touch(const struct zs_between_command *command, const void *host
 static bool forget_words(struct zs_between *b, uint64_t number, uint64_t from, uint64_t end)
 {
     uint64_t at = number * ZS_BETWEEN_PAGE_B, to = ZS_MIN(end - at, (uint64_t)ZS_BETWEEN_PAGE_B);
-    uint32_t cells[ZS_BETWEEN_WORDS];
     from = from > at ? from - at : 0;
     if (to - from == ZS_BETWEEN_PAGE_B) {
         free_page(zs_id_map_remove(&b->pages, number, 0));
         return true;
     }
     struct page *page = zs_id_map_get(&b->pages, number, 0);
-    get_words(page, cells);
-    for (; from < to; from += 4)
-        cells[from / 4] = 0;
-    put_words(b, page, cells);
+    struct cells *cells = split_page(b, page);
+    for (; from < to && cells; from += 4) {
+        uint32_t line = (uint32_t)from / 4 / ZS_BETWEEN_LINE_WORDS;
+        split_line(cells, line)[from / 4 % ZS_BETWEEN_LINE_WORDS] = 0;
+        join_line(cells, line);
+    }
+    if (cells)
+        join_page(page);
     return false;
 }
 

@@ -56,7 +56,13 @@ void zs_between_forget(struct zs_between *between, uint64_t host_va, uint64_t si
 /* ---- launches (race.c) -------------------------------------------------------------------------
  */
 
-enum { ZS_BETWEEN_PAGE_B = 4096, ZS_BETWEEN_WORDS = ZS_BETWEEN_PAGE_B / 4 };
+enum {
+    ZS_BETWEEN_PAGE_B = 4096,
+    ZS_BETWEEN_WORDS = ZS_BETWEEN_PAGE_B / 4,
+    ZS_BETWEEN_LINE_WORDS = 8,
+    ZS_BETWEEN_LINES = ZS_BETWEEN_WORDS / ZS_BETWEEN_LINE_WORDS,
+};
+#define ZS_BETWEEN_SPLIT UINT64_MAX
 enum { ZS_BETWEEN_BYTES_SHIFT = 27 };
 
 /* A number of what an instruction of a kernel does, below 1 << ZS_BETWEEN_BYTES_SHIFT; 0: none yet,
@@ -64,8 +70,10 @@ enum { ZS_BETWEEN_BYTES_SHIFT = 27 };
 uint32_t zs_between_site(struct zs_between *between, uint64_t a, uint64_t b);
 uint32_t zs_between_add_site(struct zs_between *between, uint64_t a, uint64_t b, const char *kernel,
                              const char *source, const struct zs_gpu_site *site);
-/* What was done to the words of a page: in each half a site, and four bits of bytes above. */
+/* What was done to the words of a page: in each half a site, and four bits of bytes above. Lines of
+ * words that are alike have it in `lines`, others ZS_BETWEEN_SPLIT. */
 void zs_between_page(const struct zs_between_command *command, uint64_t page,
+                     const uint64_t lines[ZS_BETWEEN_LINES],
                      const uint64_t words[ZS_BETWEEN_WORDS]);
 
 #endif

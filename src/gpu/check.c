@@ -198,32 +198,35 @@ static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
         zs_check_order_signal(&at->c->order, at->group->index, at->number, of & 0xff);
 }
 
+void zs_gpu_checks_enter(struct zs_gpu_worker *w, const struct zs_gpu_group *group, uint32_t thread)
+{
+    struct zs_gpu_checks *c = w->checks;
+    c->at = (struct zs_check_where){.c = c,
+                                    .w = w,
+                                    .group = group,
+                                    .thread = &c->threads[group->threads - w->states + thread],
+                                    .of_group = &c->groups[group->number],
+                                    .number = thread};
+}
+
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
 {
     const struct zs_port_message_row *row = NULL;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
-    struct zs_gpu_worker *w =
-        (struct zs_gpu_worker *)(void *)((char *)t->env - offsetof(struct zs_gpu_worker, port));
-    struct zs_gpu_checks *c = w->checks;
+    struct zs_check_where *at = zs_check_where(t);
+    struct zs_gpu_checks *c = at->c;
     if (!m || !row || !lane_mask)
         return;
-    size_t index = (size_t)(w->checked->threads - w->states) + w->port.thread;
-    struct zs_check_where at = {.c = c,
-                                .w = w,
-                                .group = w->checked,
-                                .thread = &c->threads[index],
-                                .of_group = &c->groups[index / c->run->threads_per_group],
-                                .number = w->port.thread};
     if (row->is_fence) {
-        on_fence(&at, m->op & ZS_PORT_FENCE_LOCAL, !(m->op & ZS_PORT_FENCE_LOCAL));
+        on_fence(at, m->op & ZS_PORT_FENCE_LOCAL, !(m->op & ZS_PORT_FENCE_LOCAL));
     } else if (m->space == ZS_PORT_SPACE_GATEWAY) {
-        on_barrier(&at, t, send, m);
+        on_barrier(at, t, send, m);
     } else if (m->bytes_written == 1 && m->space == ZS_PORT_SPACE_GLOBAL &&
-               zs_check_is_mark(&at, t, send, m, lane_mask)) {
+               zs_check_is_mark(at, t, send, m, lane_mask)) {
         return;
     } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
                             m->space == ZS_PORT_SPACE_TYPED)) {
-        zs_check_access(&at, t, send, m, row->is_atomic, lane_mask);
+        zs_check_access(at, t, send, m, row->is_atomic, lane_mask);
     }
 }
 
@@ -243,7 +246,7 @@ void zs_gpu_checks_message(struct zs_eu_thread *t, const struct zs_eu_send *send
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                                const struct zs_gpu_group *group, uint32_t thread)
 {
-    static const struct zs_eu_hooks hooks = {.message = on_message};
+    static const struct zs_eu_hooks hooks = {.message = on_message, .reach = zs_check_reach};
     struct zs_gpu_checks *c = run->checks;
     size_t index = (size_t)(group->threads - w->states) + thread;
     if (group->live == run->threads_per_group && !thread) {
@@ -252,7 +255,10 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
         of_group->releases = 0;
         of_group->index = group->index;
     }
-    c->threads[index] = (struct zs_check_thread){.epoch = 0};
+    struct zs_check_thread *of_thread = &c->threads[index];
+    uint32_t epoch = of_thread->epoch + 1; /* nothing that is recent is this thread's */
+    memset(of_thread, 0, offsetof(struct zs_check_thread, recent));
+    of_thread->epoch = epoch;
     for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
         c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
     w->checks = c;
@@ -283,6 +289,8 @@ int zs_gpu_checks_begin(struct zs_gpu_run *run)
         return -ENOMEM;
     run->checks = c;
     c->run = run;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(c->recent); i++)
+        c->recent[i].number = UINT64_MAX;
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
     c->logs = c->races && has_atomics(run->kernel);

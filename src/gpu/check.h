@@ -12,6 +12,9 @@ void zs_gpu_checks_end(struct zs_gpu_run *run);
 /* A thread begins: its hooks. */
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                                const struct zs_gpu_group *group, uint32_t thread);
+/* It runs now. */
+void zs_gpu_checks_enter(struct zs_gpu_worker *w, const struct zs_gpu_group *group,
+                         uint32_t thread);
 /* What hooks of a debugger ask: a message is about to be sent. Afterwards t->fault may be set. */
 void zs_gpu_checks_message(struct zs_eu_thread *t, const struct zs_eu_send *send,
                            uint32_t lane_mask);
@@ -24,7 +27,7 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
 
 /* Fences of local memory, and of all other. */
 enum { ZS_CHECK_FENCES = 2, ZS_CHECK_FENCES_KEPT = 4, ZS_CHECK_READS_KEPT = 8 };
-enum { ZS_CHECK_SLABS = 64 };
+enum { ZS_CHECK_SLABS = 64, ZS_CHECK_RECENT = 16 };
 
 /* What a thread has read plainly, by instruction: atomics on it later say that it was a guess. */
 struct zs_check_reads {
@@ -45,10 +48,18 @@ struct zs_check_verdict {
     bool is_atomic;
 };
 
+/* A record of an instruction. */
+struct zs_check_recent {
+    uint32_t inst, epoch, generation, record;
+    uint32_t passed; /* barriers waited for, of what is known */
+    bool is_slm, is_whole;
+    struct zs_check_verdict known[2]; /* of words' halves, the last ones */
+};
+
 /* A resident EU thread. */
 struct zs_check_thread {
+    uint32_t epoch;   /* of its lanes among each other: starts, fences, barriers, logged atomics */
     uint32_t signals; /* barriers that it has signalled */
-    uint32_t epoch;   /* of its lanes among each other: fences, barriers, atomics in the log */
     uint32_t fences[ZS_CHECK_FENCES];
     uint32_t fenced_at[ZS_CHECK_FENCES][ZS_CHECK_FENCES_KEPT]; /* signals, by fence */
     bool fenced;
@@ -59,12 +70,7 @@ struct zs_check_thread {
     struct {
         uint64_t where, space;
     } pending[8];
-    struct {
-        uint32_t inst, epoch, generation, record;
-        uint32_t passed; /* barriers waited for, of what is known */
-        bool is_slm;
-        struct zs_check_verdict known[2]; /* of words' halves, the last ones */
-    } recent[8];                          /* records by instruction */
+    struct zs_check_recent recent[ZS_CHECK_RECENT]; /* by instruction; of threads before, too */
 };
 
 /* A resident group. */
@@ -95,11 +101,12 @@ struct zs_check_item {
 
 /* Accesses of one instruction of a thread, between two of its barriers, fences and atomics. */
 struct zs_check_record {
-    uint32_t group, inst;
+    uint32_t group, inst, signals, epoch, log_at, fences[ZS_CHECK_FENCES];
     uint16_t thread;
-    uint8_t is_write, is_atomic, is_whole, size_B; /* whole: of the thread, of no lane */
-    uint8_t by_all; /* whole, and in the name of each lane that is on */
-    uint32_t signals, epoch, log_at, fences[ZS_CHECK_FENCES];
+    uint8_t size_B;
+    bool is_write : 1, is_atomic : 1;
+    bool is_whole : 1; /* of the thread, of no lane ... */
+    bool by_all : 1;   /* ... and in the name of each lane that is on */
 };
 
 /* order.c: what orders threads beside the barrier: atomics by threads with fences, barriers. */
@@ -141,8 +148,22 @@ void zs_check_order_named(struct zs_check_order *o, uint64_t group, uint32_t bar
 bool zs_check_ordered(struct zs_check_order *o, const struct zs_check_record *from, uint64_t group,
                       uint32_t thread, uint32_t passed);
 
+struct zs_gpu_checks;
+struct zs_check_where {
+    struct zs_gpu_checks *c;
+    struct zs_gpu_worker *w;
+    const struct zs_gpu_group *group;
+    struct zs_check_thread *thread;
+    struct zs_check_group *of_group;
+    uint32_t number; /* of the thread in its group */
+    /* Of other threads' records, the one asked for last; the answer is that of all lanes. */
+    uint32_t asked;
+    bool was_before;
+};
+
 struct zs_gpu_checks {
     struct zs_gpu_run *run;
+    struct zs_check_where at;        /* the thread that runs */
     struct zs_check_thread *threads; /* as the worker's states */
     struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
     struct zs_check_group *groups;
@@ -153,19 +174,17 @@ struct zs_gpu_checks {
     bool has_local_fences;    /* barriers alone do not order local memory */
     struct zs_port_range own; /* memory that threads have for themselves, beside the launch's */
     bool in_step;             /* groups are threads, as compilers know: they leave barriers out */
-    struct {
-        struct zs_check_record *items;
-        size_t count, capacity;
-    } records;
-    uint32_t generation; /* of the records */
+    struct zs_check_record *records;
+    struct zs_gpu_block records_block;
+    uint32_t record_count, generation;
     struct zs_id_map pages;
     struct zs_gpu_block slabs[ZS_CHECK_SLABS]; /* where they are, each larger than before */
     uint32_t slab_count;
     size_t slab_used_B; /* of the last one */
     struct {
         uint64_t number;
-        uint64_t *words;
-    } recent[64];           /* pages, by number */
+        struct zs_race_page *page;
+    } recent[64];           /* by number */
     uint64_t *local;        /* of local memory, by resident group */
     uint64_t reported[256]; /* pairs of sites */
     /* Races of atomics with plain reads wait for the end: some reads are guesses. */
@@ -182,17 +201,13 @@ struct zs_gpu_checks {
     bool lost_told;
 };
 
-struct zs_check_where {
-    struct zs_gpu_checks *c;
-    struct zs_gpu_worker *w;
-    const struct zs_gpu_group *group;
-    struct zs_check_thread *thread;
-    struct zs_check_group *of_group;
-    uint32_t number; /* of the thread in its group */
-    /* Of other threads' records, the one asked for last; the answer is that of all lanes. */
-    uint32_t asked;
-    bool was_before;
-};
+static inline struct zs_check_where *zs_check_where(const struct zs_eu_thread *t)
+{
+    struct zs_gpu_worker *w =
+        (struct zs_gpu_worker *)(void *)((char *)t->env - offsetof(struct zs_gpu_worker, port));
+    return &w->checks->at;
+}
+
 /* Once for each pair of instructions. */
 bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind);
 void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,
@@ -228,6 +243,10 @@ void zs_check_marks_free(struct zs_gpu_checks *c);
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                      const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
                      uint32_t lane_mask);
+/* The hook `reach` (struct zs_eu_hooks). Where nobody looks for races a message is hooked as it
+ * might be a mark, which compiled code reaches in no area. */
+bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
+                    enum zs_eu_reach how, uint64_t address, uint32_t first);
 /* Tells what was held back. */
 void zs_check_races_end(struct zs_gpu_checks *c);
 

@@ -330,6 +330,8 @@ void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
     port->slm_written = written;
     enter_own(run, port, thread_number(run, group, thread), thread);
     w->checked = group;
+    if (run->checks)
+        zs_gpu_checks_enter(w, group, thread);
     port->named_barriers = &group->named;
 }
 
@@ -771,6 +773,7 @@ void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_
     if (run->history)
         zs_gpu_history_admitted(run, index, place);
     if (w->group_count == w->groups_made) { /* its memory is passed on from group to group */
+        group->number = w->groups_made;
         group->slm = w->slm + w->groups_made * w->slm_stride_B;
         group->threads = w->states + (size_t)w->groups_made * run->threads_per_group;
         w->groups_made++;

@@ -75,6 +75,7 @@ struct zs_gpu_thread_state {
 struct zs_gpu_group {
     uint64_t index;
     uint32_t id[3];
+    uint32_t number;  /* among the worker's: of its local memory and threads */
     uint32_t place;   /* among the resident ones of the launch: gives its threads their numbers */
     uint32_t live;    /* threads that have not ended */
     uint32_t arrived; /* barrier messages since the last release */
@@ -195,6 +196,7 @@ struct zs_gpu_instruction {
     uint8_t space;                      /* enum zs_port_space */
     uint16_t bytes_read, bytes_written; /* per active lane, or per execution of a block */
     uint8_t cost;                       /* timing model: cycles for 8 lanes */
+    uint32_t half_of; /* the message before it that is the same of other lanes, or itself */
 };
 
 struct zs_gpu_kernel {

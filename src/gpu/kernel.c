@@ -104,6 +104,27 @@ static void describe_send(struct zs_gpu_instruction *to, const struct zs_eu_send
         to->is_block && message.bytes_written ? message.block_B : message.bytes_written;
 }
 
+/* The first of the messages shortly before that are the same of lanes below, and whose other half
+ * was not found yet. */
+static uint32_t half_of(const struct zs_gpu_kernel *kernel, uint32_t inst,
+                        const struct zs_eu_send_desc *d)
+{
+    enum { NEAR = 32 };
+    for (uint32_t i = inst - ZS_MIN(inst, (uint32_t)NEAR); i < inst; i++) {
+        struct zs_eu_inst_info info;
+        bool is_taken = false;
+        if (!zs_eu_program_inst(kernel->program, i, &info) || !info.is_send ||
+            info.send.desc != d->desc || info.send.ex_desc != d->ex_desc ||
+            info.send.sfid != d->sfid || info.send.chan_offset >= d->chan_offset)
+            continue;
+        for (uint32_t k = i + 1; k < inst; k++)
+            is_taken |= kernel->instructions[k].half_of == i;
+        if (!is_taken)
+            return i;
+    }
+    return inst;
+}
+
 static int create_instructions(struct zs_gpu_kernel *kernel)
 {
     kernel->is_hooked = zs_eu_program_is_hooked(kernel->program);
@@ -119,9 +140,12 @@ static int create_instructions(struct zs_gpu_kernel *kernel)
             continue;
         to->offset_B = info.offset_B;
         to->cost = 1;
+        to->half_of = i;
         if (info.is_send)
             describe_send(to, &info.send);
-        else if (strncmp(info.mnemonic, "math", 4) == 0)
+        if (info.is_send && info.send.chan_offset)
+            to->half_of = half_of(kernel, i, &info.send);
+        if (strncmp(info.mnemonic, "math", 4) == 0)
             to->cost = 4;
     }
     return 0;
@@ -212,8 +236,8 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
     if (!error && desc->compile &&
-        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2 |
-                         ZS_GPU_KERNEL_DEFINED)))
+        !(desc->flags &
+          (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2 | ZS_GPU_KERNEL_DEFINED)))
         error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Races: two accesses of a launch to one byte, one of them a write, not both atomic, that nothing
- * orders. They are found whichever comes first, and whether or not they meet.
- *
- * A shadow word of 64 bits stands for four bytes of memory: in its high half who wrote last, in its
- * low half who read (the first of those that nothing orders; while nobody has written the high half
- * has the second one), or who was atomic after a plain write. Each names a record, a lane and the
- * bytes. A record is what one instruction of a thread does until the thread's next barrier, fence
- * or ordering atomic, so there are far fewer of them than accesses.
+ * orders. They are found whichever comes first, and whether or not they meet. What is remembered of
+ * them is in race_priv.h.
  *
  * Ordered are: accesses of one lane; of lanes of one thread with a fence or barrier between; of
  * threads of a group with a barrier between, where the first one has signalled it after its access
@@ -16,27 +11,24 @@
  * ordered with what its lanes do, but where it reads or is atomic once for all lanes: compilers
  * make that of what each of them does alike. With one lane on it is that lane's. One host thread
  * runs the launch.
+ *
+ * Compiled code says what a message reaches before it carries it out; where something conflicts, it
+ * gives way to the data port, and is looked at again.
  */
-#include "gpu/between.h"
-#include "gpu/check.h"
-
-#include "base/vec.h"
+#include "gpu/race_priv.h"
 
 #include <stdlib.h>
 
 enum {
-    PAGE_B = ZS_BETWEEN_PAGE_B,
-    PAGE_WORDS = ZS_BETWEEN_WORDS,
-    RECORDS_MAX = 1 << 22,
-    RECORD_MASK = RECORDS_MAX - 1,
-    LANE_SHIFT = 22,
-    BYTES_SHIFT = ZS_BETWEEN_BYTES_SHIFT,
+    RECORD_MASK = ZS_RACE_RECORD_MASK,
+    LANE_SHIFT = ZS_RACE_LANE_SHIFT,
+    BYTES_SHIFT = ZS_RACE_BYTES_SHIFT,
+    LINE_WORDS = ZS_RACE_LINE_WORDS,
+    LINE_B = ZS_RACE_LINE_B,
     VALUE_MAX_B = 8,
     HELD_MAX = 64,
-    SLAB_B = 1 << 18,
-    SLAB_DOUBLINGS = 12,
 };
-#define SECOND_READ (1u << 31)
+#define SECOND_READ ZS_RACE_SECOND_READ
 
 struct access {
     struct zs_check_where *at;
@@ -50,9 +42,17 @@ struct access {
     uint32_t size_B, lane, element;
     uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
-    uint64_t *local;                /* words of the group's local memory; NULL: not asked for yet */
+    bool is_quick, fails;           /* nothing is told: something conflicts */
+    bool rises;                     /* of a row: each dword is of the next lane */
+    uint64_t *local;                /* lines of the group's local memory; NULL: not asked for yet */
     struct zs_check_verdict *known; /* of words' halves, the last ones */
     /* of stores whose layout is known: values of lanes, else NULL */
+    /* What became of a whole word, the same for others that differ from it in lanes: in any, or as
+     * this access's lanes do, which `by` and `after_by` are multiplied by. */
+    struct {
+        bool is_known;
+        uint64_t any, by, word, keeps, after, after_by;
+    } last;
     const uint8_t *values;
     uint32_t slot_B, component_B, chan_offset;
 };
@@ -60,106 +60,74 @@ struct access {
 /* ---- records -----------------------------------------------------------------------------------
  */
 
-static void forget_all(struct zs_gpu_checks *c)
-{
-    for (size_t i = 0; i < c->pages.capacity; i++) {
-        if (c->pages.slots[i].value)
-            memset(c->pages.slots[i].value, 0, PAGE_WORDS * sizeof(uint64_t));
-    }
-    if (c->local)
-        memset(c->local, 0,
-               (size_t)c->run->groups_per_worker * (c->run->slm_B / 4 + 1) * sizeof(uint64_t));
-    c->records.count = 0;
-    c->generation++;
-    c->lost = true;
-}
-
-/* 0: no memory. */
-static uint32_t record_of(struct zs_check_where *at, const struct zs_check_record *wanted)
-{
-    struct zs_gpu_checks *c = at->c;
-    uint32_t slot = wanted->inst % ZS_ARRAY_LEN(at->thread->recent);
-    if (at->thread->recent[slot].record && at->thread->recent[slot].inst == wanted->inst &&
-        at->thread->recent[slot].epoch == wanted->epoch &&
-        at->thread->recent[slot].generation == c->generation &&
-        c->records.items[at->thread->recent[slot].record - 1].is_whole == wanted->is_whole)
-        return at->thread->recent[slot].record;
-    if (c->records.count >= RECORD_MASK)
-        forget_all(c);
-    if (!ZS_VEC_PUSH(&c->records, *wanted))
-        return 0;
-    at->thread->recent[slot].inst = wanted->inst;
-    at->thread->recent[slot].epoch = wanted->epoch;
-    at->thread->recent[slot].generation = c->generation;
-    memset(at->thread->recent[slot].known, 0, sizeof(at->thread->recent[slot].known));
-    return at->thread->recent[slot].record = (uint32_t)c->records.count;
-}
-
 static const struct zs_check_record *record_at(const struct zs_gpu_checks *c, uint32_t half)
 {
-    return &c->records.items[(half & RECORD_MASK) - 1];
+    return zs_race_record(c, half);
 }
 
 static uint32_t lane_of(uint32_t half)
 {
-    return half >> LANE_SHIFT & 31;
+    return zs_race_lane(half);
 }
 
-/* ---- shadow ------------------------------------------------------------------------------------
+/* ---- places ------------------------------------------------------------------------------------
  */
 
-typedef uint64_t pair __attribute__((vector_size(16)));
+/* A line, and the words that it has when it is split. */
+struct place {
+    uint64_t *line, *words;
+};
 
-/* Zeros. Slabs are the device's, as most launches have others behind them: memory that is fresh
- * from the host's system costs more than all that is done with it. */
-static uint64_t *make_page(struct zs_gpu_checks *c)
-{
-    const size_t size_B = PAGE_WORDS * sizeof(uint64_t);
-    struct zs_gpu_block *slab = &c->slabs[c->slab_count - (c->slab_count > 0)];
-    if (!c->slab_count || slab->size_B - c->slab_used_B < size_B) {
-        size_t wanted_B = (size_t)SLAB_B << ZS_MIN(c->slab_count, (uint32_t)SLAB_DOUBLINGS);
-        slab = &c->slabs[c->slab_count];
-        if (c->slab_count == ZS_CHECK_SLABS ||
-            zs_gpu_block_get(c->run->device, wanted_B, slab) != 0)
-            return NULL;
-        c->slab_count++;
-        c->slab_used_B = 0;
-    }
-    uint8_t *page = slab->data + c->slab_used_B;
-    c->slab_used_B += size_B;
-    return (uint64_t *)(void *)memset(page, 0, size_B);
-}
-
-static uint64_t *__attribute__((noinline)) find_page(struct zs_gpu_checks *c, uint64_t number)
-{
-    uint64_t *page = zs_id_map_get(&c->pages, number, 0);
-    if (!page) {
-        page = make_page(c);
-        if (!page || zs_id_map_put(&c->pages, number, 0, page)) {
-            c->lost = true;
-            return NULL;
-        }
-    }
-    c->recent[number % ZS_ARRAY_LEN(c->recent)].number = number;
-    return c->recent[number % ZS_ARRAY_LEN(c->recent)].words = page;
-}
-
-static inline uint64_t *page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
-{
-    uint64_t number = gpu_va / PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
-    return c->recent[slot].words && c->recent[slot].number == number ? c->recent[slot].words
-                                                                     : find_page(c, number);
-}
-
-static uint64_t *local_of(const struct access *a)
+/* Of an address; false: no memory. */
+static inline bool place_of(struct access *a, uint64_t at, struct place *ret)
 {
     struct zs_gpu_checks *c = a->at->c;
-    size_t words = c->run->slm_B / 4 + 1;
-    size_t group = (size_t)(a->at->group->slm - a->at->w->slm) / a->at->w->slm_stride_B;
-    if (!c->local)
-        c->local = calloc(c->run->groups_per_worker * words, sizeof(*c->local));
-    c->lost |= !c->local;
-    return c->local ? c->local + group * words : NULL;
+    if (!a->is_slm) {
+        struct zs_race_page *page = zs_race_page_of(c, at);
+        uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
+        *ret = (struct place){page->lines + line, page->words + (size_t)line * LINE_WORDS};
+        return page != NULL;
+    }
+    if (!a->local)
+        a->local = zs_race_local(c, a->at->group);
+    uint64_t line = at / LINE_B;
+    *ret =
+        (struct place){a->local + line, a->local + zs_race_local_lines(c->run) + line * LINE_WORDS};
+    return a->local != NULL;
+}
+
+static void split(const struct place *place)
+{
+    for (uint32_t i = 0; i < LINE_WORDS; i++)
+        place->words[i] = zs_race_word(*place->line, i);
+    *place->line = ZS_RACE_SPLIT;
+}
+
+static bool is_half(uint32_t half, bool rises)
+{
+    return !half ||
+           ((half >> BYTES_SHIFT & 15) == 15 && !(rises && lane_of(half) + LINE_WORDS - 1 > 31));
+}
+
+/* The line that words are; ZS_RACE_SPLIT: they are none. */
+static uint64_t joined(const uint64_t *words)
+{
+    const uint64_t low = UINT64_C(1) << LANE_SHIFT, high = low << 32;
+    uint64_t first = words[0], step = words[1] - first, differs = 0;
+    for (uint32_t i = 2; i < LINE_WORDS; i++)
+        differs |= words[i] ^ (first + i * step);
+    uint32_t halves[2] = {(uint32_t)first, (uint32_t)(first >> 32)};
+    bool rises[2] = {step & low, step & high};
+    if (differs || step & ~(low | high) || !is_half(halves[0], rises[0]) ||
+        !is_half(halves[1], rises[1]) || (rises[0] && !halves[0]) || (rises[1] && !halves[1]))
+        return ZS_RACE_SPLIT;
+    uint64_t line = 0;
+    for (uint32_t i = 2; i--;)
+        line = line << 32 |
+               (halves[i] ? (halves[i] & ~(15u << BYTES_SHIFT)) | (unsigned)ZS_RACE_IS_THERE |
+                                (rises[i] ? (unsigned)ZS_RACE_RISES : 0u)
+                          : 0u);
+    return line;
 }
 
 /* ---- order -------------------------------------------------------------------------------------
@@ -279,8 +247,8 @@ static bool writes_the_same(const struct access *a, uint32_t half)
 /* ---- reports -----------------------------------------------------------------------------------
  */
 
-static void describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
-                     struct zs_gpu_site *ret)
+void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
+                      struct zs_gpu_site *ret)
 {
     zs_check_site(run, r->group, r->thread, r->inst, r->is_whole ? -1 : (int)lane, ret);
     ret->is_write = r->is_write;
@@ -424,9 +392,9 @@ static void report(const struct access *a, uint32_t half)
                                .gpu_va = a->gpu_va,
                                .site_count = 2,
                                .advice = advice_of(a, r)};
-    describe(c->run, a->record, a->lane, &f.site[0]);
+    zs_race_describe(c->run, a->record, a->lane, &f.site[0]);
     c->stop_lane = a->lane;
-    describe(c->run, r, lane_of(half), &f.site[1]);
+    zs_race_describe(c->run, r, lane_of(half), &f.site[1]);
     f.site[0].size_B = a->size_B;
     if (r->is_atomic && !a->record->is_write)
         hold(c, &f, a->inst);
@@ -521,11 +489,15 @@ static inline bool touch_harmless(struct access *a, uint64_t *word, uint32_t rea
 static void __attribute__((noinline))
 touch_slowly(struct access *a, uint64_t *word, uint32_t bytes, uint32_t mine)
 {
-    uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
-    if (conflicts(a, other, bytes))
-        report(a, other);
-    if (conflicts(a, read, bytes))
-        report(a, read);
+    const uint32_t halves[2] = {(uint32_t)(*word >> 32), (uint32_t)*word};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!conflicts(a, halves[i], bytes))
+            continue;
+        a->fails = true;
+        if (a->is_quick)
+            return;
+        report(a, halves[i]);
+    }
     if (a->record->is_atomic)
         *word = after_atomic(a, *word, mine);
     else
@@ -543,44 +515,136 @@ static inline void touch(struct access *a, uint64_t *word, uint32_t bytes)
         touch_slowly(a, word, bytes, mine);
 }
 
-/* The word that an address lies in; NULL: no memory. */
-static inline uint64_t *word_at(struct access *a, uint64_t at)
+/* A word of a line, or one that is as it would be. */
+static inline void put_word(const struct place *place, uint32_t i, uint64_t before, uint64_t after)
 {
-    if (!a->is_slm) {
-        uint64_t *page = page_of(a->at->c, at);
-        return page ? page + at % PAGE_B / 4 : NULL;
+    if (after == before)
+        return;
+    if (*place->line != ZS_RACE_SPLIT)
+        split(place);
+    place->words[i] = after;
+}
+
+static inline uint64_t word_of(const struct place *place, uint32_t i)
+{
+    return *place->line == ZS_RACE_SPLIT ? place->words[i] : zs_race_word(*place->line, i);
+}
+
+static void touch_word(struct access *a, const struct place *place, uint32_t i, uint32_t bytes)
+{
+    uint64_t before = word_of(place, i), after = before;
+    touch(a, &after, bytes);
+    put_word(place, i, before, after);
+}
+
+static const uint64_t LANES = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
+
+/* A lane in each half that says something. */
+static uint64_t lanes_in(uint64_t word)
+{
+    return (word & RECORD_MASK ? UINT64_C(1) << LANE_SHIFT : 0) |
+           (word >> 32 & RECORD_MASK ? UINT64_C(1) << (LANE_SHIFT + 32) : 0);
+}
+
+static void remember(struct access *a, uint64_t before, uint64_t after)
+{
+    uint32_t halves[2] = {(uint32_t)before, (uint32_t)(before >> 32)};
+    bool is_own = false;
+    a->last.is_known = !a->record->is_atomic && !a->record->is_whole;
+    for (uint32_t i = 0; i < 2; i++) {
+        a->last.is_known &= !halves[i] || (a->known[i].number == (halves[i] & RECORD_MASK) &&
+                                           (a->known[i].is_harmless || a->known[i].is_own) &&
+                                           !record_at(a->at->c, halves[i])->is_whole);
+        is_own |= halves[i] && a->known[i].is_own;
     }
-    if (!a->local)
-        a->local = local_of(a);
-    return a->local ? a->local + at / 4 : NULL;
+    a->last.any = is_own ? 0 : LANES;
+    a->last.by = is_own ? lanes_in(before) : 0;
+    a->last.word = (before - a->lane * a->last.by) & ~a->last.any;
+    uint64_t low = UINT32_MAX, changed = before ^ after;
+    a->last.keeps = !changed ? UINT64_MAX : a->record->is_write ? 0 : changed & low ? ~low : low;
+    uint64_t sets = after & ~a->last.keeps;
+    a->last.after_by = lanes_in(sets);
+    a->last.after = sets - a->lane * a->last.after_by;
+}
+
+/* All of a word. */
+static inline void touch_dword(struct access *a, const struct place *place, uint32_t i, bool more)
+{
+    uint64_t before = word_of(place, i), after = before;
+    if (a->last.is_known && ((before - a->lane * a->last.by) & ~a->last.any) == a->last.word) {
+        after = (before & a->last.keeps) | (a->last.after + a->lane * a->last.after_by);
+    } else {
+        touch(a, &after, 15);
+        if (more)
+            remember(a, before, after);
+    }
+    put_word(place, i, before, after);
 }
 
 static void touch_bytes(struct access *a)
 {
     uint64_t at = a->gpu_va, end = at + a->size_B;
+    struct place place;
     while (at < end) {
-        uint64_t *word = word_at(a, at), to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
-        uint32_t bytes = (15u << (at & 3) & 15) & (15u >> ((4 - (to & 3)) & 3));
-        if (!word)
+        uint64_t to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
+        if (!place_of(a, at, &place))
             return;
-        touch(a, word, bytes);
+        touch_word(a, &place, at / 4 % LINE_WORDS,
+                   (15u << (at & 3) & 15) & (15u >> ((4 - (to & 3)) & 3)));
         at = to;
+    }
+}
+
+/* What holds for the first word holds for all, but where lanes of one thread are others in each. */
+static bool goes_by_line(struct access *a, unsigned i, uint32_t half, uint32_t mine)
+{
+    return !half || !((half ^ mine) & ZS_RACE_RISES) || !verdict_of(a, i, half)->is_own ||
+           a->record->is_whole || record_at(a->at->c, half)->is_whole;
+}
+
+/* All of a line. false: nothing was done. */
+static inline bool touch_line(struct access *a, const struct place *place)
+{
+    uint64_t line = *place->line == ZS_RACE_SPLIT ? joined(place->words) : *place->line;
+    uint32_t read = (uint32_t)line, other = (uint32_t)(line >> 32);
+    uint32_t mine = a->number | (unsigned)ZS_RACE_IS_THERE;
+    if (!a->record->is_whole)
+        mine |= a->lane << LANE_SHIFT | (a->rises ? (unsigned)ZS_RACE_RISES : 0u);
+    if (line == ZS_RACE_SPLIT)
+        return false;
+    bool is_again = (a->record->is_write ? other : read) == mine && !(a->record->is_write && read);
+    if (is_again)
+        return true;
+    if (!goes_by_line(a, 0, read, mine) || !goes_by_line(a, 1, other, mine) ||
+        !touch_harmless(a, &line, read, other, mine))
+        return false;
+    *place->line = line;
+    return true;
+}
+
+/* Dwords behind each other, by a->lane, or lanes from there on. */
+static void touch_row(struct access *a, uint64_t at, uint32_t count, bool rises)
+{
+    uint32_t first = a->lane, by = rises ? 1 : 0;
+    struct place place;
+    a->size_B = 4;
+    a->rises = rises;
+    for (uint32_t i = 0, n; i < count && !(a->is_quick && a->fails); i += n) {
+        uint64_t from = at + i * 4;
+        n = ZS_MIN(count - i, LINE_WORDS - (uint32_t)(from / 4 % LINE_WORDS));
+        a->lane = first + i * by;
+        if (!place_of(a, from, &place))
+            return;
+        for (uint32_t k = 0; k < n && (n < LINE_WORDS || k || !touch_line(a, &place)); k++) {
+            a->lane = first + (i + k) * by;
+            a->gpu_va = from + k * 4;
+            touch_dword(a, &place, (uint32_t)(from / 4 % LINE_WORDS) + k, count > 1);
+        }
     }
 }
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
-
-static bool is_of_launch(const struct zs_gpu_checks *c, const struct zs_port *port, uint64_t gpu_va)
-{
-    if (gpu_va - c->own.start < c->own.end - c->own.start)
-        return true;
-    for (uint32_t i = 0; i < port->launch_range_count; i++) {
-        if (gpu_va >= port->launch_ranges[i].start && gpu_va < port->launch_ranges[i].end)
-            return true;
-    }
-    return false;
-}
 
 /* As many places as there is room for, the last ones: a lock is one, flags of others are some. */
 static void put_off(struct zs_check_thread *thread, uint64_t where, uint64_t space)
@@ -611,12 +675,11 @@ static void order_atomic(struct zs_check_where *at, const struct zs_port_accesse
     at->thread->epoch += at->thread->fenced;
 }
 
-/* How many pieces from this one on are dwords behind each other, of lanes that follow each other,
- * on a page. */
+/* How many pieces from this one on are dwords behind each other, of lanes that follow each other.
+ */
 static uint32_t run_length(const struct zs_port_access *p, uint32_t count)
 {
-    uint32_t n = 1, room = (uint32_t)(PAGE_B - p->address % PAGE_B) / 4;
-    count = ZS_MIN(count, room);
+    uint32_t n = 1;
     while (n < count && p[n].address == p->address + n * 4 && p[n].size_B == 4 &&
            p[n].lane == p->lane + n && p[n].is_slm == p->is_slm)
         n++;
@@ -632,74 +695,6 @@ static void enter_space(struct access *a, bool is_slm)
     a->is_slm = is_slm;
 }
 
-/* What a lane more is in the half of a word. */
-static uint64_t lane_step(const struct access *a, uint64_t word)
-{
-    uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
-    uint64_t step = low && !record_at(a->at->c, low)->is_whole ? 1u << LANE_SHIFT : 0;
-    if (high && !record_at(a->at->c, high)->is_whole)
-        step |= UINT64_C(1) << (LANE_SHIFT + 32);
-    return step;
-}
-
-/*
- * Lanes beside each other mostly find words that lanes beside each other have left: each has a lane
- * more than the one before. What holds for the first holds for all of them then. false: they do
- * not, or something conflicts, and nothing was done.
- */
-static bool touch_run(struct access *a, uint64_t *word, uint32_t count)
-{
-    uint64_t before = word[0], step = lane_step(a, before), differs;
-    uint32_t read = (uint32_t)before, other = (uint32_t)(before >> 32), i = 0;
-    uint32_t mine = a->number | a->lane << LANE_SHIFT | 15u << BYTES_SHIFT;
-    pair expected = {before, before + step}, two = {2 * step, 2 * step}, wrong = {0, 0};
-    for (; i + 1 < count; i += 2, expected += two) {
-        pair found;
-        memcpy(&found, word + i, sizeof(found));
-        wrong |= found ^ expected;
-    }
-    differs = wrong[0] | wrong[1] | (i < count ? word[i] ^ expected[0] : 0);
-    if (differs || (read && lane_of(read) + count > 32 && (uint32_t)step) ||
-        (other && lane_of(other) + count > 32 && step >> 32))
-        return false;
-    if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
-        return true;
-    if (!touch_harmless(a, word, read, other, mine))
-        return false;
-    uint64_t after = word[0];
-    if (after == before)
-        return true;
-    step = lane_step(a, after);
-    expected = (pair){after, after + step};
-    two = (pair){2 * step, 2 * step};
-    for (i = 0; i + 1 < count; i += 2, expected += two)
-        memcpy(word + i, &expected, sizeof(expected));
-    if (i < count)
-        word[i] = expected[0];
-    return true;
-}
-
-/* Dwords of lanes from the first one on, behind each other; of reads also one for all. */
-static void touch_row(struct access *a, const struct zs_port_row *row)
-{
-    uint64_t at = row->address;
-    enter_space(a, row->is_slm);
-    a->size_B = 4;
-    for (uint32_t lane = 0, count; lane < (row->is_one ? 1 : row->lanes); lane += count) {
-        count = row->is_one ? 1 : ZS_MIN(row->lanes - lane, (uint32_t)(PAGE_B - at % PAGE_B) / 4);
-        uint64_t *word = word_at(a, at);
-        a->lane = lane + a->chan_offset;
-        if (!word)
-            return;
-        for (uint32_t i = 0; i < count && (i || count == 1 || !touch_run(a, word, count)); i++) {
-            a->lane = lane + i + a->chan_offset;
-            a->gpu_va = at + i * 4;
-            touch(a, word + i, 15);
-        }
-        at += count * 4;
-    }
-}
-
 /* Messages of bytes take any address, and the load/store cache but for atomics. */
 static uint32_t alignment_of(const struct zs_port_message *m, bool is_atomic)
 {
@@ -713,7 +708,8 @@ static uint32_t alignment_of(const struct zs_port_message *m, bool is_atomic)
 static void tell_unaligned(struct access *a, const struct zs_port_access *p)
 {
     struct zs_gpu_checks *c = a->at->c;
-    if (!(c->run->launch->flags & ZS_GPU_LAUNCH_STRICT) ||
+    a->fails = true;
+    if (a->is_quick || !(c->run->launch->flags & ZS_GPU_LAUNCH_STRICT) ||
         !zs_check_is_new(c, a->inst, UINT32_MAX >> 4, 0))
         return;
     struct zs_gpu_finding f = {
@@ -732,10 +728,9 @@ static void tell_unaligned(struct access *a, const struct zs_port_access *p)
 static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces)
 {
     const uint64_t below = alignment_of(a->m, a->record->is_atomic) - 1;
-    const struct zs_port *port = &a->at->w->port;
     uint32_t lane_before = UINT32_MAX;
     bool can_run = !a->only && !a->record->is_whole && !a->record->is_atomic;
-    for (uint32_t i = 0; i < pieces->count; i++) {
+    for (uint32_t i = 0; i < pieces->count && !(a->is_quick && a->fails); i++) {
         const struct zs_port_access *p = &pieces->pieces[i];
         bool several = p->size_B > a->m->element_B && p->lane != ZS_PORT_NO_LANE && a->values &&
                        p->size_B % a->m->element_B == 0;
@@ -743,7 +738,7 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
             continue; /* the lane before stands for it */
         uint32_t run =
             can_run && p->size_B == 4 && !(p->address & 3) ? run_length(p, pieces->count - i) : 1;
-        if (!p->is_slm && is_of_launch(a->at->c, port, p->address))
+        if (!p->is_slm && zs_race_is_own(a->at->c, p->address))
             continue;
         if (p->lane != lane_before)
             a->element = 0;
@@ -754,8 +749,8 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         if (p->address & below)
             tell_unaligned(a, p);
         enter_space(a, p->is_slm);
-        uint64_t *first = run > 1 ? word_at(a, p->address) : NULL;
-        if (first && touch_run(a, first, run)) {
+        if (run > 1) {
+            touch_row(a, p->address, run, true);
             i += run - 1;
             lane_before = pieces->pieces[i].lane;
             continue;
@@ -764,26 +759,10 @@ static void touch_pieces(struct access *a, const struct zs_port_accesses *pieces
         for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {
             a->gpu_va = p->address + at_B;
             a->size_B = step_B;
-            uint64_t *word = step_B == 4 && !(a->gpu_va & 3) ? word_at(a, a->gpu_va) : NULL;
-            if (word)
-                touch(a, word, 15);
-            else
-                touch_bytes(a);
+            touch_bytes(a);
             a->element++;
         }
     }
-}
-
-/* What is known of other records stays so until the thread has waited for one more barrier: what
- * they did then was signalled before. */
-static void find_known(struct access *a)
-{
-    size_t slot = a->inst % ZS_ARRAY_LEN(a->at->thread->recent);
-    if (a->at->thread->recent[slot].passed != a->passed)
-        memset(a->at->thread->recent[slot].known, 0, sizeof(a->at->thread->recent[slot].known));
-    a->at->thread->recent[slot].passed = a->passed;
-    a->is_slm = a->at->thread->recent[slot].is_slm;
-    a->known = a->at->thread->recent[slot].known;
 }
 
 static bool is_one_row(const struct zs_check_where *at, const struct zs_eu_send *send,
@@ -796,14 +775,92 @@ static bool is_one_row(const struct zs_check_where *at, const struct zs_eu_send 
            !(is_write && ret->is_one);
 }
 
+static uint32_t add_record(struct zs_check_where *at, const struct zs_eu_send *send,
+                           const struct zs_port_message *m, bool is_atomic, bool is_whole,
+                           bool is_scalar, uint32_t size_B)
+{
+    struct zs_gpu_checks *c = at->c;
+    const struct zs_check_thread *thread = at->thread;
+    if (!zs_race_make_room(c))
+        return 0;
+    c->records[c->record_count++] = (struct zs_check_record){
+        .group = (uint32_t)at->group->index,
+        .inst = send->d.inst,
+        .signals = thread->signals,
+        .epoch = thread->epoch,
+        .log_at = (uint32_t)c->order.log.count,
+        .fences = {thread->fences[0], thread->fences[1]},
+        .thread = (uint16_t)at->number,
+        .size_B = (uint8_t)ZS_MIN(size_B, 255u),
+        .is_write = m->bytes_written != 0 || is_atomic,
+        .is_atomic = is_atomic,
+        .is_whole = is_whole,
+        .by_all = is_scalar && is_whole && (is_atomic || !m->bytes_written)};
+    return c->record_count;
+}
+
+/* Of a message whose parts have lanes, or have none. false: no memory. What is known of other
+ * records stays so until the thread has waited for one more barrier: what they did then was
+ * signalled before. */
+static inline bool begin(struct access *ret, struct zs_check_where *at,
+                         const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                         const struct zs_port_message *m, bool is_atomic, bool has_no_lane,
+                         uint32_t size_B)
+{
+    bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
+    bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));
+    bool is_whole = !is_one && (send->d.no_mask || has_no_lane);
+    struct zs_check_recent *recent = &at->thread->recent[send->d.inst % ZS_CHECK_RECENT];
+    uint32_t passed = at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases);
+    bool is_again = recent->record && recent->inst == send->d.inst &&
+                    recent->epoch == at->thread->epoch && recent->is_whole == is_whole &&
+                    recent->generation == at->c->generation;
+    if (!is_again) {
+        recent->record = add_record(at, send, m, is_atomic, is_whole, is_scalar, size_B);
+        recent->inst = send->d.inst;
+        recent->epoch = at->thread->epoch;
+        recent->is_whole = is_whole;
+        recent->generation = at->c->generation;
+    }
+    if (!is_again || recent->passed != passed) {
+        recent->passed = passed;
+        recent->known[0].number = recent->known[1].number = 0;
+    }
+    at->asked = 0;
+    at->c->lost |= !recent->record;
+    ret->at = at;
+    ret->t = t;
+    ret->m = m;
+    ret->number = recent->record;
+    ret->record = recent->record ? record_at(at->c, recent->record) : NULL;
+    ret->inst = send->d.inst;
+    ret->passed = passed;
+    ret->only = is_one ? t->ce : 0;
+    ret->chan_offset = send->d.chan_offset;
+    ret->is_slm = recent->is_slm;
+    ret->is_quick = ret->fails = ret->rises = false;
+    ret->local = NULL;
+    ret->known = recent->known;
+    ret->values = NULL;
+    ret->element = 0;
+    ret->last.is_known = false;
+    return ret->record != NULL;
+}
+
+static void end(const struct access *a)
+{
+    a->at->thread->recent[a->inst % ZS_CHECK_RECENT].is_slm = a->is_slm;
+}
+
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                      const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
                      uint32_t lane_mask)
 {
-    uint8_t joined[ZS_EU_PAYLOAD_MAX_B];
+    uint8_t joined_payload[ZS_EU_PAYLOAD_MAX_B];
     struct zs_port_accesses pieces;
     struct zs_port_row row;
-    const uint8_t *payload = zs_eu_send_payload(t, send, m, joined);
+    struct access a;
+    const uint8_t *payload = zs_eu_send_payload(t, send, m, joined_payload);
     bool is_row = is_one_row(at, send, m, is_atomic, payload, lane_mask, &row);
     pieces.count = 0;
     if (!is_row)
@@ -811,124 +868,153 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     if (!is_row && !pieces.count)
         return;
     uint64_t first = is_row ? row.address : pieces.pieces[0].address;
-    if (!(is_row ? row.is_slm : pieces.pieces[0].is_slm) &&
-        is_of_launch(at->c, &at->w->port, first))
+    if (!(is_row ? row.is_slm : pieces.pieces[0].is_slm) && zs_race_is_own(at->c, first))
         return; /* the others are, too */
-    uint32_t one_B = is_row ? 4 : pieces.pieces[0].size_B;
-    bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
-    bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));
-    bool has_no_lane = !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE;
-    struct zs_check_record wanted = {
-        .group = (uint32_t)at->group->index,
-        .inst = send->d.inst,
-        .thread = (uint16_t)at->number,
-        .is_write = m->bytes_written != 0 || is_atomic,
-        .is_atomic = is_atomic,
-        .is_whole = !is_one && (send->d.no_mask || has_no_lane),
-        .by_all = is_scalar && !is_one && (is_atomic || !m->bytes_written),
-        .size_B = (uint8_t)ZS_MIN(one_B, 255u),
-        .signals = at->thread->signals,
-        .epoch = at->thread->epoch,
-        .log_at = (uint32_t)at->c->order.log.count,
-        .fences = {at->thread->fences[0], at->thread->fences[1]},
-    };
-    struct access a = {.at = at,
-                       .t = t,
-                       .m = m,
-                       .inst = send->d.inst,
-                       .chan_offset = send->d.chan_offset,
-                       .only = is_one ? t->ce : 0,
-                       .passed = at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases),
-                       .number = record_of(at, &wanted)};
-    if (!a.number) {
-        at->c->lost = true;
+    if (!begin(&a, at, t, send, m, is_atomic, !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE,
+               is_row ? 4 : pieces.pieces[0].size_B))
         return;
-    }
-    a.record = record_at(at->c, a.number);
-    find_known(&a);
-    if (wanted.is_write && !is_atomic)
+    if (a.record->is_write && !is_atomic)
         find_values(&a, send, payload);
     else if (at->c->reads && is_atomic)
         find_guesses(&a, &pieces);
     else if (at->c->reads)
         note_reads(&a, &pieces);
-    if (is_row)
-        touch_row(&a, &row);
-    else
+    if (is_row) {
+        enter_space(&a, row.is_slm);
+        a.lane = a.chan_offset;
+        touch_row(&a, row.address, row.is_one ? 1 : row.lanes, true);
+    } else {
         touch_pieces(&a, &pieces);
-    at->thread->recent[send->d.inst % ZS_ARRAY_LEN(at->thread->recent)].is_slm = a.is_slm;
+    }
+    end(&a);
     if (is_atomic) /* what it orders is not itself: another one might have come first */
         order_atomic(at, &pieces);
 }
 
-/* ---- other commands ----------------------------------------------------------------------------
+/* Channels of a lane, if there are holes between them. */
+static uint32_t channels_of(const struct zs_port_message *m)
+{
+    return m->lanes && m->channels & (m->channels + 1u) ? m->channels : 0;
+}
+
+static uint32_t size_of(const struct zs_port_message *m)
+{
+    return m->lanes ? (uint32_t)m->element_B * m->elements : m->block_B;
+}
+
+static void add_piece(const struct zs_port_message *m, uint64_t address, uint32_t lane,
+                      struct zs_port_accesses *ret)
+{
+    uint32_t channels = channels_of(m);
+    struct zs_port_access piece = {.address = address,
+                                   .size_B = size_of(m),
+                                   .lane = m->lanes ? (uint8_t)lane : ZS_PORT_NO_LANE,
+                                   .is_slm = m->space == ZS_PORT_SPACE_SLM};
+    if (!channels)
+        ret->pieces[ret->count++] = piece;
+    for (; channels && ret->count < ZS_PORT_ACCESSES_MAX; channels &= channels - 1) {
+        piece.address = address + (uint64_t)m->element_B * (unsigned)__builtin_ctz(channels);
+        piece.size_B = m->element_B;
+        ret->pieces[ret->count++] = piece;
+    }
+}
+
+/* Of each lane that is on, of a message in line. */
+static void list_lanes(const struct zs_port_message *m, uint32_t lane_mask, enum zs_eu_reach how,
+                       uint64_t address, uint32_t first, struct zs_port_accesses *ret)
+{
+    const uint64_t *addresses = (const uint64_t *)(uintptr_t)address;
+    ret->count = 0;
+    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        add_piece(m,
+                  how == ZS_EU_REACH_LANES ? addresses[lane - first]
+                  : how == ZS_EU_REACH_ROW ? address + (uint64_t)lane * m->element_B
+                                           : address,
+                  lane, ret);
+        if (how == ZS_EU_REACH_ONE || !m->lanes)
+            break;
+    }
+}
+
+/* Rows of dwords of lanes, one for each channel; or what one lane or the thread as a whole reaches.
  */
-
-static const uint64_t WORD_LANES = UINT64_C(31) << LANE_SHIFT | UINT64_C(31) << (LANE_SHIFT + 32);
-enum { SITES_KNOWN = 64 };
-struct known_site {
-    uint64_t what;
-    uint32_t number;
-};
-
-static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record *r, uint64_t what)
+static bool reach_rows(struct access *a, enum zs_eu_reach how, uint64_t address, uint32_t lane_mask)
 {
-    const struct zs_gpu_run *run = c->run;
-    const struct zs_gpu_launch *launch = run->launch;
-    struct zs_between *between = launch->command->between;
-    uint32_t number = zs_between_site(between, run->kernel->number, what);
-    char source[2048];
-    struct zs_gpu_site site;
-    if (number)
-        return number;
-    describe(run, r, 0, &site);
-    bool is_known = launch->find_line(launch->found_context, &site.instruction_offset_B, source,
-                                      sizeof(source));
-    return zs_between_add_site(between, run->kernel->number, what, run->kernel->module->name,
-                               is_known ? source : NULL, &site);
-}
-
-/* Lanes and records are of this launch alone. */
-static uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
-{
-    if (!(half & RECORD_MASK))
-        return 0;
-    const struct zs_check_record *r = record_at(c, half);
-    uint64_t what = (uint64_t)r->inst << 2 | (uint64_t)r->is_write << 1 | r->is_atomic;
-    struct known_site *k = &known[what % SITES_KNOWN];
-    if (!k->number || k->what != what)
-        *k = (struct known_site){what, make_site(c, r, what)};
-    return k->number ? k->number | (half & 15u << BYTES_SHIFT) : 0;
-}
-
-static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint64_t number,
-                         const uint64_t *words)
-{
-    uint64_t done[PAGE_WORDS], before = 0, after = 0;
-    for (uint32_t i = 0; i < PAGE_WORDS; i++) {
-        uint64_t word = words[i] & ~WORD_LANES; /* as its neighbours, mostly */
-        if (word != before)
-            after = (uint64_t)as_command(c, known, (uint32_t)(word >> 32)) << 32 |
-                    as_command(c, known, (uint32_t)word);
-        before = word;
-        done[i] = after;
+    const struct zs_port_message *m = a->m;
+    uint32_t low = (uint32_t)__builtin_ctz(lane_mask), mask = lane_mask >> low,
+             holes = channels_of(m);
+    uint32_t size_B = size_of(m), lanes = 32 - (uint32_t)__builtin_clz(mask);
+    uint32_t channels = holes ? holes : (1u << m->elements) - 1;
+    uint32_t lane = a->only    ? (uint32_t)__builtin_ctz(a->only)
+                    : m->lanes ? a->chan_offset + low
+                               : 0;
+    if ((address | size_B) & 3 || a->record->is_atomic)
+        return false;
+    if (how == ZS_EU_REACH_ONE && !holes) {
+        a->lane = lane;
+        touch_row(a, address, size_B / 4, false);
+        return true;
     }
-    zs_between_page(c->run->launch->command, number, done);
+    if (how == ZS_EU_REACH_ONE || m->element_B != 4 || mask & (mask + 1))
+        return false;
+    for (; channels; channels &= channels - 1) {
+        a->lane = lane;
+        touch_row(a, address + (low + (uint32_t)__builtin_ctz(channels)) * 4u, lanes,
+                  !a->record->is_whole);
+    }
+    return true;
 }
 
-static void compare_with_commands(struct zs_gpu_checks *c)
+/* Lane by lane. */
+static void __attribute__((noinline))
+reach_lanes(struct access *a, enum zs_eu_reach how, uint64_t address, uint32_t lane_mask,
+            uint32_t first)
 {
-    struct known_site known[SITES_KNOWN] = {{0}};
-    for (size_t i = 0; i < c->pages.capacity; i++) {
-        if (c->pages.slots[i].value)
-            compare_page(c, known, c->pages.slots[i].a, c->pages.slots[i].value);
-    }
+    struct zs_port_accesses pieces;
+    bool is_atomic = a->record->is_atomic;
+    list_lanes(a->m, lane_mask, how, address, first, &pieces);
+    if (a->at->c->reads && is_atomic)
+        find_guesses(a, &pieces);
+    else if (a->at->c->reads && !a->record->is_write)
+        note_reads(a, &pieces);
+    touch_pieces(a, &pieces);
+    if (is_atomic && !a->fails)
+        order_atomic(a->at, &pieces);
 }
+
+bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
+                    enum zs_eu_reach how, uint64_t address, uint32_t first)
+{
+    const struct zs_port_message_row *row = NULL;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    struct zs_check_where *at = zs_check_where(t);
+    bool is_slm = m->space == ZS_PORT_SPACE_SLM, is_lanes = how == ZS_EU_REACH_LANES;
+    bool is_noted = at->c->reads && (row->is_atomic || !m->bytes_written);
+    struct access a;
+    if (!lane_mask || !at->c->races)
+        return true;
+    if (!is_slm && (is_lanes || is_noted)) {
+        const uint64_t *all = (const uint64_t *)(uintptr_t)address;
+        uint32_t lane = (uint32_t)__builtin_ctz(lane_mask);
+        if (zs_race_is_own(at->c, is_lanes ? all[lane - first] : address))
+            return true;
+    }
+    if (!begin(&a, at, t, send, m, row->is_atomic, !m->lanes, size_of(m)))
+        return true;
+    a.is_quick = true;
+    enter_space(&a, is_slm);
+    if (is_noted || is_lanes || !reach_rows(&a, how, address, lane_mask))
+        reach_lanes(&a, how, address, lane_mask, first);
+    end(&a);
+    return !a.fails;
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
 
 void zs_check_races_end(struct zs_gpu_checks *c)
 {
-    if (c->run->launch->command && c->records.count)
-        compare_with_commands(c);
     for (uint32_t i = 0; i < c->held_count; i++) {
         struct zs_gpu_finding *f = &c->held[i].finding;
         if (f->note != ZS_GPU_NOTE_SAME_VALUE && is_guess(c, c->held[i].inst))
@@ -936,9 +1022,5 @@ void zs_check_races_end(struct zs_gpu_checks *c)
         zs_check_tell(c, f);
     }
     free(c->held);
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        zs_gpu_block_put(c->run->device, &c->slabs[i]);
-    zs_id_map_fini(&c->pages);
-    free(c->local);
-    free(c->records.items);
+    zs_race_shadow_end(c);
 }

@@ -229,10 +229,3 @@ void zs_eu_send_place_in_cache(struct zs_eu_send *send, unsigned place)
     struct zs_port_message *m = (struct zs_port_message *)(void *)send->u;
     m->cache_slot = (uint8_t)(place % ZS_PORT_CACHE);
 }
-
-const struct zs_port_message *zs_eu_send_message(const struct zs_eu_send *send,
-                                                 const struct zs_port_message_row **ret_row)
-{
-    *ret_row = send->table;
-    return send->table ? (const struct zs_port_message *)(const void *)send->u : NULL;
-}

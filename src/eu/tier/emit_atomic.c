@@ -200,6 +200,8 @@ void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     }
     if (!zs_eu_emit_is_slm(m))
         need_apart(e, m);
+    for (unsigned g = 0; g < groups; g++)
+        zs_eu_emit_reach_lanes(e, m, g);
     for (unsigned g = 0; g < groups; g++) {
         do_lanes(e, m, g);
         if (!m->port->returns)

@@ -57,8 +57,8 @@ static void row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsign
         zs_eu_emit_put_label(e, set);
         zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", gaps), may, m->slow, 1);
         zs_eu_emit_put_label(e, may);
-        LINE("store i128 %%v%u, i128* %%v%u, align 1",
-             VALUE("or i128 %%v%u, %%v%u", bits, all), at);
+        LINE("store i128 %%v%u, i128* %%v%u, align 1", VALUE("or i128 %%v%u, %%v%u", bits, all),
+             at);
         LINE("br label %%l%u", next);
     }
     zs_eu_emit_put_label(e, next);

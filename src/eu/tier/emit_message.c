@@ -58,6 +58,61 @@ static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
     return VALUE("bitcast i8* %%v%u to %s*", at, type);
 }
 
+/* ---- hooks ---- */
+
+/* Lanes from one on. */
+static unsigned among(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
+                      unsigned lanes)
+{
+    uint32_t all = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
+
+    return lanes >= m->lanes ? m->active_value
+                             : VALUE("and i32 %%v%u, %u", m->active_value, all << first);
+}
+
+static void call_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                       enum zs_eu_reach how, unsigned address, unsigned first, unsigned active)
+{
+    if (m->is_guess)
+        zs_eu_emit_spill(e, (ZS_EU_OFFSET(a0) + m->op->send->ex_desc_a0 * 4u) / 32);
+    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_REACH, "i32 (i8*, i32, i32, i32, i64, i32)");
+    unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u, i32 %u, i64 %%v%u, i32 %u)",
+                          fn, (unsigned)(m->op - e->p->ops), active, (unsigned)how, address, first);
+    zs_eu_emit_need(e, m, VALUE("icmp ne i32 %%v%u, 0", done));
+}
+
+void zs_eu_emit_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                      enum zs_eu_reach how, unsigned offset, unsigned first, unsigned lanes)
+{
+    if (!m->is_hooked)
+        return;
+    if (how == ZS_EU_REACH_ROW && first)
+        offset = VALUE("sub i64 %%v%u, %u", offset, first * m->size_B);
+    if (!zs_eu_emit_is_slm(m))
+        offset = VALUE("add i64 %%v%u, %%v%u", offset, VALUE("ptrtoint i8* %%v%u to i64", m->base));
+    call_reach(e, m, how, offset, first, among(e, m, first, lanes));
+}
+
+void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                            unsigned group)
+{
+    unsigned n = m->n, at = m->at[group];
+
+    if (!m->is_hooked)
+        return;
+    e->uses_lane_arrays = true;
+    if (!m->wide)
+        at = VALUE("zext <%u x i32> %%v%u to <%u x i64>", n, at, n);
+    if (!zs_eu_emit_is_slm(m)) {
+        unsigned base = VALUE("ptrtoint i8* %%v%u to i64", m->base);
+        at = VALUE("add <%u x i64> %%v%u, %%v%u", n, at, zs_eu_emit_splat(e, base, 8, n));
+    }
+    unsigned to = VALUE("bitcast i8* %%ka1 to <%u x i64>*", n);
+    LINE("store <%u x i64> %%v%u, <%u x i64>* %%v%u", n, at, n, to);
+    call_reach(e, m, ZS_EU_REACH_LANES, VALUE("ptrtoint i8* %%ka1 to i64"), group * n,
+               among(e, m, group * n, n));
+}
+
 /* ---- lanes ---- */
 
 static unsigned address_bits(const struct zs_eu_emit_message *m)
@@ -317,12 +372,14 @@ static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
         zs_eu_emit_branch(e, ok, one, some, 0);
         zs_eu_emit_put_label(e, one);
         zs_eu_emit_local_row(e, m, far, m->span_B, false);
+        zs_eu_emit_reach(e, m, ZS_EU_REACH_ONE, far, group * m->n, m->n);
         load_one(e, m, group, far);
         LINE("br label %%l%u", next);
         zs_eu_emit_put_label(e, some);
     }
     zs_eu_emit_offsets_inside(e, m, group);
     zs_eu_emit_local_lanes(e, m, group);
+    zs_eu_emit_reach_lanes(e, m, group);
     if (m->writes)
         store_lanes(e, m, group);
     else
@@ -413,6 +470,7 @@ static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     zs_eu_emit_branch(e, is, row, other, 1);
     zs_eu_emit_put_label(e, row);
     zs_eu_emit_local_row(e, m, first, row_B(m, m->lanes), m->writes);
+    zs_eu_emit_reach(e, m, ZS_EU_REACH_ROW, first, 0, m->lanes);
     move_row(e, m, 0, first);
     move_row(e, m, 1, VALUE("add i64 %%v%u, %u", first, m->n * m->size_B));
     LINE("br label %%l%u", ready);
@@ -438,6 +496,8 @@ static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     zs_eu_emit_put_label(e, row);
     for (unsigned g = 0; g < m->lanes / m->n; g++)
         zs_eu_emit_local_row(e, m, first[g], row_B(m, m->n), m->writes && !is_masked(m));
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        zs_eu_emit_reach(e, m, ZS_EU_REACH_ROW, first[g], g * m->n, m->n);
     for (unsigned g = 0; g < m->lanes / m->n; g++)
         move_row(e, m, g, first[g]);
     LINE("br label %%l%u", ready);
@@ -471,6 +531,7 @@ static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     first = offset(e, m, first);
     zs_eu_emit_need(e, m, inside(e, m, first, m->span_B));
     zs_eu_emit_local_row(e, m, first, m->span_B, m->writes && m->elements == 1);
+    zs_eu_emit_reach(e, m, ZS_EU_REACH_ONE, first, 0, 32);
     for (unsigned i = 0; i < m->elements; i++) {
         uint32_t data = m->data_at + i * m->element_B;
         unsigned at = pointer(e, m, first, m->place_B[i], type);
@@ -524,6 +585,7 @@ static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 
     zs_eu_emit_need(e, m, inside(e, m, first, size_B));
     zs_eu_emit_local_row(e, m, first, size_B, m->writes);
+    zs_eu_emit_reach(e, m, ZS_EU_REACH_ONE, first, 0, 32);
     for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
         unsigned n = at_B + 64 <= size_B ? 16 : 8;
         const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
@@ -677,9 +739,10 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
 
     if (!m || op->arg || send->d.eot || row->is_fence || zs_eu_send_joins(send, m) || m->strided ||
-        m->offset64 || (op->cls && looks_at(m)))
+        m->offset64)
         return false;
     ret->op = op;
+    ret->is_hooked = op->cls && looks_at(m);
     ret->port = m;
     ret->d = &send->d;
     ret->is_atomic = row->is_atomic;

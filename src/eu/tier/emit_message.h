@@ -23,7 +23,7 @@ struct zs_eu_emit_message {
     unsigned at[4];      /* offsets from base of n lanes: <n x i64> or <n x i32> */
     unsigned place_B[4]; /* of elements, from a lane's offset */
     unsigned span_B;     /* of all elements */
-    bool is_atomic;
+    bool is_atomic, is_hooked;
     struct zs_eu_send guess; /* where a0 names the surface */
     bool is_guess;
     unsigned
@@ -47,6 +47,11 @@ void zs_eu_emit_local_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_messag
                             unsigned group);
 
 /* ---- emit_message.c ---- */
+/* Hooks are told what it reaches: a place, from the base (i64); or n lanes of m->at. */
+void zs_eu_emit_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                      enum zs_eu_reach how, unsigned offset, unsigned first, unsigned lanes);
+void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                            unsigned group);
 /* Go on where it holds, else the slow way. */
 void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition);
 /* m->at[group], of lanes that are off 0: all of them are inside, or the slow way. */

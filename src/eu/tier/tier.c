@@ -76,6 +76,19 @@ static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t ac
     return 0;
 }
 
+static uint32_t reach(struct zs_eu_thread *t, uint32_t index, uint32_t active, enum zs_eu_reach how,
+                      uint64_t address, uint32_t first)
+{
+    const struct zs_eu_op *op = &t->program->ops[index];
+    const struct zs_eu_send *send = &op->send->send;
+
+    if (ZS_UNLIKELY(!t->hooks || !t->hooks->reach))
+        return !t->hooks;
+    if (ZS_UNLIKELY(op->send->ex_desc_is_reg))
+        send = zs_eu_send_of(t, op);
+    return send && t->hooks->reach(t, send, active, how, address, first);
+}
+
 /* ---- blobs ---- */
 
 static void put_word(struct zs_buf *buf, uint64_t value)
@@ -321,6 +334,8 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
          void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
     *(void (**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_JOIN] =
         zs_eu_lanes_join;
+    *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t, enum zs_eu_reach, uint64_t,
+                   uint32_t))(void *)&tier->helpers[ZS_EU_TIER_REACH] = reach;
     tier->seen = blob.seen.size_B ? malloc(blob.seen.size_B) : NULL;
     if (tier->seen)
         memcpy(tier->seen, blob.seen.data, blob.seen.size_B);

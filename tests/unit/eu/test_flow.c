@@ -670,7 +670,8 @@ static bool on_step(struct zs_eu_thread *t, uint32_t inst)
 static void run_hooked(const struct program *p, uint32_t dispatch, int32_t (*after)[32],
                        unsigned flags)
 {
-    static const struct zs_eu_hooks hooks = {on_block, on_message, on_step};
+    static const struct zs_eu_hooks hooks = {
+        .block = on_block, .message = on_message, .step = on_step};
     struct zs_eu_lower_params params = {
         .code = zs_span_make(p->code, p->inst_count * 16),
         .simd = p->simd,

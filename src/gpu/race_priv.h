@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shadow of races (race.c, race_shadow.c).
+ *
+ * A word of 64 bits stands for four bytes of memory: in its high half who wrote last, in its low
+ * half who read (the first of those that nothing orders; while nobody has written the high half has
+ * the second one), or who was atomic after a plain write. Each names a record, a lane and the
+ * bytes. A record is what one instruction of a thread does until the thread's next barrier, fence
+ * or ordering atomic, so there are far fewer of them than accesses.
+ *
+ * Eight words are a line. Mostly they are alike but for lanes, which rise by one, and whole: then
+ * the line is one word, of which in each half the bits of bytes say that there is one, and whether
+ * its lanes rise. Else it is ZS_RACE_SPLIT, and its words stand behind all lines.
+ */
+#ifndef ZS_GPU_RACE_PRIV_H
+#define ZS_GPU_RACE_PRIV_H
+
+#include "gpu/between.h"
+#include "gpu/check.h"
+
+enum {
+    ZS_RACE_RECORDS_MAX = 1 << 22,
+    ZS_RACE_RECORD_MASK = ZS_RACE_RECORDS_MAX - 1,
+    ZS_RACE_LANE_SHIFT = 22,
+    ZS_RACE_BYTES_SHIFT = ZS_BETWEEN_BYTES_SHIFT,
+    ZS_RACE_IS_THERE = 1 << ZS_RACE_BYTES_SHIFT, /* of half a line */
+    ZS_RACE_RISES = 2 << ZS_RACE_BYTES_SHIFT,
+    ZS_RACE_LINE_WORDS = ZS_BETWEEN_LINE_WORDS,
+    ZS_RACE_LINE_B = 4 * ZS_RACE_LINE_WORDS,
+};
+#define ZS_RACE_SECOND_READ (1u << 31)
+#define ZS_RACE_SPLIT       ZS_BETWEEN_SPLIT
+#define ZS_RACE_BOTH(half)  ((uint64_t)(half) << 32 | (half))
+
+struct zs_race_page {
+    uint64_t lines[ZS_BETWEEN_LINES];
+    uint64_t words[ZS_BETWEEN_WORDS]; /* of lines that are split */
+};
+
+static inline uint32_t zs_race_lane(uint32_t half)
+{
+    return half >> ZS_RACE_LANE_SHIFT & 31;
+}
+
+static inline const struct zs_check_record *zs_race_record(const struct zs_gpu_checks *c,
+                                                           uint32_t half)
+{
+    return &c->records[(half & ZS_RACE_RECORD_MASK) - 1];
+}
+
+/* The i-th word of a line that is not split. */
+static inline uint64_t zs_race_word(uint64_t line, uint32_t i)
+{
+    const uint64_t one = ZS_RACE_BOTH(1u);
+    uint64_t is_there = line >> ZS_RACE_BYTES_SHIFT & one;
+    uint64_t rises = line >> (ZS_RACE_BYTES_SHIFT + 1) & one;
+    uint64_t word = (line & ~(ZS_RACE_BOTH(15u) << ZS_RACE_BYTES_SHIFT)) |
+                    is_there * (UINT64_C(15) << ZS_RACE_BYTES_SHIFT);
+    return word + rises * ((uint64_t)i << ZS_RACE_LANE_SHIFT);
+}
+
+/* ---- race_shadow.c ----------------------------------------------------------------------------
+ */
+
+/* For one record more, of c->record_count. false: no memory. */
+bool zs_race_make_room(struct zs_gpu_checks *c);
+/* NULL: there is none, as of memory of the launch's own. */
+struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number);
+/* No address that threads share. */
+bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va);
+/* Lines of a group's local memory, and words behind them. NULL: no memory. */
+uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
+/* Other commands are told, and all is freed. */
+void zs_race_shadow_end(struct zs_gpu_checks *c);
+/* race.c */
+void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
+                      struct zs_gpu_site *ret);
+
+static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
+{
+    uint64_t number = gpu_va / ZS_BETWEEN_PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
+    return c->recent[slot].number == number ? c->recent[slot].page : zs_race_find_page(c, number);
+}
+
+static inline size_t zs_race_local_lines(const struct zs_gpu_run *run)
+{
+    return run->slm_B / ZS_RACE_LINE_B + 1u;
+}
+
+static inline size_t zs_race_local_words(const struct zs_gpu_run *run)
+{
+    return zs_race_local_lines(run) * (1 + ZS_RACE_LINE_WORDS);
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of the shadow of races, and what other commands are told of it when the launch ends. */
+#include "gpu/race_priv.h"
+
+#include <stdlib.h>
+
+enum { SLAB_B = 1 << 18, SLAB_DOUBLINGS = 12, SITES_KNOWN = 64 };
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+static void forget_all(struct zs_gpu_checks *c)
+{
+    for (size_t i = 0; i < c->pages.capacity; i++) {
+        struct zs_race_page *page = c->pages.slots[i].value;
+        if (page)
+            memset(page->lines, 0, sizeof(page->lines));
+    }
+    if (c->local)
+        memset(c->local, 0,
+               c->run->groups_per_worker * zs_race_local_words(c->run) * sizeof(uint64_t));
+    c->record_count = 0;
+    c->generation++;
+    c->lost = true;
+}
+
+bool zs_race_make_room(struct zs_gpu_checks *c)
+{
+    if (c->record_count >= ZS_RACE_RECORD_MASK)
+        forget_all(c);
+    if (!c->records && zs_gpu_block_get(c->run->device, ZS_RACE_RECORDS_MAX * sizeof(*c->records),
+                                        &c->records_block) == 0)
+        c->records = (struct zs_check_record *)(void *)c->records_block.data;
+    return c->records != NULL;
+}
+
+/* ---- pages -------------------------------------------------------------------------------------
+ */
+
+/* Lines are zeros. Slabs are the device's, as most launches have others behind them: memory that is
+ * fresh from the host's system costs more than all that is done with it. */
+static struct zs_race_page *make_page(struct zs_gpu_checks *c)
+{
+    struct zs_gpu_block *slab = &c->slabs[c->slab_count - (c->slab_count > 0)];
+    if (!c->slab_count || slab->size_B - c->slab_used_B < sizeof(struct zs_race_page)) {
+        size_t wanted_B = (size_t)SLAB_B << ZS_MIN(c->slab_count, (uint32_t)SLAB_DOUBLINGS);
+        slab = &c->slabs[c->slab_count];
+        if (c->slab_count == ZS_CHECK_SLABS ||
+            zs_gpu_block_get(c->run->device, wanted_B, slab) != 0)
+            return NULL;
+        c->slab_count++;
+        c->slab_used_B = 0;
+    }
+    struct zs_race_page *page = (void *)(slab->data + c->slab_used_B);
+    c->slab_used_B += sizeof(*page);
+    memset(page->lines, 0, sizeof(page->lines));
+    return page;
+}
+
+bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va)
+{
+    bool is = gpu_va - c->own.start < c->own.end - c->own.start;
+    for (uint32_t i = 0; i < c->run->range_count && !is; i++)
+        is = gpu_va >= c->run->ranges[i].start && gpu_va < c->run->ranges[i].end;
+    return is;
+}
+
+/* Nothing else lies on pages of the launch's memory. */
+static bool has_own(const struct zs_gpu_checks *c, uint64_t number)
+{
+    uint64_t start = number * ZS_BETWEEN_PAGE_B, end = start + ZS_BETWEEN_PAGE_B;
+    bool has = zs_race_is_own(c, start);
+    for (uint32_t i = 0; i < c->run->range_count && !has; i++)
+        has = c->run->ranges[i].start < end && c->run->ranges[i].end > start;
+    return has;
+}
+
+struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number)
+{
+    struct zs_race_page *page = zs_id_map_get(&c->pages, number, 0);
+    if (!page && !has_own(c, number)) {
+        page = make_page(c);
+        if (!page || zs_id_map_put(&c->pages, number, 0, page)) {
+            c->lost = true;
+            return NULL;
+        }
+    }
+    c->recent[number % ZS_ARRAY_LEN(c->recent)].number = number;
+    return c->recent[number % ZS_ARRAY_LEN(c->recent)].page = page;
+}
+
+uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *group)
+{
+    size_t words = zs_race_local_words(c->run);
+    if (!c->local)
+        c->local = calloc(c->run->groups_per_worker * words, sizeof(*c->local));
+    c->lost |= !c->local;
+    return c->local ? c->local + group->number * words : NULL;
+}
+
+/* ---- other commands ----------------------------------------------------------------------------
+ */
+
+struct known_site {
+    uint64_t what;
+    uint32_t number;
+};
+
+static uint64_t what_of(const struct zs_check_record *r)
+{
+    return (uint64_t)r->inst << 2 | (uint64_t)r->is_write << 1 | r->is_atomic;
+}
+
+static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record *r, uint64_t what)
+{
+    const struct zs_gpu_run *run = c->run;
+    const struct zs_gpu_launch *launch = run->launch;
+    struct zs_between *between = launch->command->between;
+    uint32_t number = zs_between_site(between, run->kernel->number, what);
+    char source[2048];
+    struct zs_gpu_site site;
+    if (number)
+        return number;
+    zs_race_describe(run, r, 0, &site);
+    bool is_known = launch->find_line(launch->found_context, &site.instruction_offset_B, source,
+                                      sizeof(source));
+    struct zs_check_record first = *r;
+    first.inst = run->kernel->instructions[r->inst].half_of;
+    if (!is_known && first.inst != r->inst) /* the same of the other lanes */
+        return make_site(c, &first, what_of(&first));
+    return zs_between_add_site(between, run->kernel->number, what, run->kernel->module->name,
+                               is_known ? source : NULL, &site);
+}
+
+/* Lanes and records are of this launch alone. */
+static uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
+{
+    if (!(half & ZS_RACE_RECORD_MASK))
+        return 0;
+    const struct zs_check_record *r = zs_race_record(c, half);
+    uint64_t what = what_of(r);
+    struct known_site *k = &known[what % SITES_KNOWN];
+    if (!k->number || k->what != what)
+        *k = (struct known_site){what, make_site(c, r, what)};
+    return k->number ? k->number | (half & 15u << ZS_RACE_BYTES_SHIFT) : 0;
+}
+
+/* What has become of the last word. */
+struct last {
+    uint64_t word, done;
+};
+
+static uint64_t done_by(struct zs_gpu_checks *c, struct known_site *known, struct last *last,
+                        uint64_t word)
+{
+    const uint64_t lanes = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
+    if ((word & ~lanes) != last->word)
+        *last = (struct last){word & ~lanes, (uint64_t)as_command(c, known, (uint32_t)(word >> 32))
+                                                     << 32 |
+                                                 as_command(c, known, (uint32_t)word)};
+    return last->done;
+}
+
+static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint64_t number,
+                         const struct zs_race_page *page)
+{
+    uint64_t lines[ZS_BETWEEN_LINES], words[ZS_BETWEEN_WORDS];
+    struct last last = {0, 0};
+    for (uint32_t i = 0; i < ZS_BETWEEN_LINES; i++) {
+        uint32_t first = i * ZS_RACE_LINE_WORDS;
+        lines[i] = page->lines[i];
+        if (lines[i] != ZS_RACE_SPLIT) {
+            lines[i] = lines[i] ? done_by(c, known, &last, zs_race_word(lines[i], 0)) : 0;
+            continue;
+        }
+        for (uint32_t k = 0; k < ZS_RACE_LINE_WORDS; k++)
+            words[first + k] = done_by(c, known, &last, page->words[first + k]);
+    }
+    zs_between_page(c->run->launch->command, number, lines, words);
+}
+
+static void compare_with_commands(struct zs_gpu_checks *c)
+{
+    struct known_site known[SITES_KNOWN] = {{0}};
+    for (size_t i = 0; i < c->pages.capacity; i++) {
+        if (c->pages.slots[i].value)
+            compare_page(c, known, c->pages.slots[i].a, c->pages.slots[i].value);
+    }
+}
+
+void zs_race_shadow_end(struct zs_gpu_checks *c)
+{
+    if (c->run->launch->command && c->record_count)
+        compare_with_commands(c);
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        zs_gpu_block_put(c->run->device, &c->slabs[i]);
+    zs_gpu_block_put(c->run->device, &c->records_block);
+    zs_id_map_fini(&c->pages);
+    free(c->local);
+}
