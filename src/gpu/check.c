@@ -252,6 +252,7 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
     if (group->live == run->threads_per_group && !thread) {
         struct zs_check_group *of_group = &c->groups[index / run->threads_per_group];
         zs_check_marks_end(c, of_group);
+        zs_check_races_group(c, group);
         of_group->releases = 0;
         of_group->index = group->index;
     }

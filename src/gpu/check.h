@@ -156,6 +156,7 @@ struct zs_check_where {
     struct zs_check_thread *thread;
     struct zs_check_group *of_group;
     uint32_t number; /* of the thread in its group */
+    uint64_t *local; /* shadow of the group's local memory; NULL: not asked for yet */
     /* Of other threads' records, the one asked for last; the answer is that of all lanes. */
     uint32_t asked;
     bool was_before;
@@ -247,6 +248,8 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
  * might be a mark, which compiled code reaches in no area. */
 bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
                     enum zs_eu_reach how, uint64_t address, uint32_t first);
+/* A group begins: nothing was done to its local memory. */
+void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
 /* Tells what was held back. */
 void zs_check_races_end(struct zs_gpu_checks *c);
 

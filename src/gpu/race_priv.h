@@ -59,6 +59,46 @@ static inline uint64_t zs_race_word(uint64_t line, uint32_t i)
     return word + rises * ((uint64_t)i << ZS_RACE_LANE_SHIFT);
 }
 
+/* What a message does, piece by piece. */
+struct zs_race_access {
+    struct zs_check_where *at;
+    const struct zs_eu_thread *t;
+    const struct zs_port_message *m;
+    const struct zs_check_record *record;
+    uint32_t number; /* of the record, from 1 on */
+    uint32_t inst;
+    uint32_t passed; /* barriers that the thread has waited for */
+    uint64_t gpu_va;
+    uint32_t size_B, lane, element;
+    uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
+    bool is_slm;
+    bool is_quick, fails;           /* nothing is told: something conflicts */
+    bool rises;                     /* of a row: each dword is of the next lane */
+    struct zs_check_verdict *known; /* of words' halves, the last ones */
+    /* of stores whose layout is known: values of lanes, else NULL */
+    /* What became of a whole word, the same for others that differ from it in lanes: in any, or as
+     * this access's lanes do, which `by` and `after_by` are multiplied by. */
+    struct {
+        bool is_known;
+        uint64_t any, by, word, keeps, after, after_by;
+    } last;
+    const uint8_t *values;
+    uint32_t slot_B, component_B, chan_offset;
+};
+
+/* ---- race.c -----------------------------------------------------------------------------------
+ */
+
+/* Where the values of a store's lanes stand. */
+void zs_race_find_values(struct zs_race_access *a, const struct zs_eu_send *send,
+                         const uint8_t *src0);
+/* a->size_B bytes from a->gpu_va on, by a->lane. */
+void zs_race_bytes(struct zs_race_access *a);
+/* Dwords behind each other, by a->lane, or lanes from there on. */
+void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool rises);
+void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
+                      struct zs_gpu_site *ret);
+
 /* ---- race_shadow.c ----------------------------------------------------------------------------
  */
 
@@ -72,9 +112,6 @@ bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va);
 uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
 /* Other commands are told, and all is freed. */
 void zs_race_shadow_end(struct zs_gpu_checks *c);
-/* race.c */
-void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
-                      struct zs_gpu_site *ret);
 
 static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
 {

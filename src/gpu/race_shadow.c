@@ -98,6 +98,12 @@ uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *grou
     return c->local ? c->local + group->number * words : NULL;
 }
 
+void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *group)
+{
+    if (c->local)
+        memset(zs_race_local(c, group), 0, zs_race_local_lines(c->run) * sizeof(uint64_t));
+}
+
 /* ---- other commands ----------------------------------------------------------------------------
  */
 

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages that reach memory, for the check of races: from the data port's form, or as compiled
+ * code says what one reaches before it carries it out. Where something conflicts, compiled code
+ * gives way to the data port, and it is looked at again.
+ */
+#include "gpu/race_priv.h"
+
+#include <stdlib.h>
+
+/* ---- guesses: what is read plainly, and is atomic then ------------------------------------------
+ */
+
+static bool is_guess(const struct zs_gpu_checks *c, uint32_t inst)
+{
+    for (uint32_t i = 0; i < c->guess_count; i++) {
+        if (c->guesses[i] == inst)
+            return true;
+    }
+    return false;
+}
+
+static void add_guess(struct zs_gpu_checks *c, uint32_t inst)
+{
+    if (c->guess_count < ZS_ARRAY_LEN(c->guesses) && !is_guess(c, inst))
+        c->guesses[c->guess_count++] = inst;
+}
+
+/* ZS_CHECK_READS_KEPT of them. */
+static struct zs_check_reads *reads_of(const struct zs_race_access *a)
+{
+    size_t index = (size_t)(a->at->thread - a->at->c->threads);
+    return a->at->c->reads + index * ZS_CHECK_READS_KEPT;
+}
+
+static void find_ends(const struct zs_port_accesses *pieces, uint32_t count, uint64_t *ret_low,
+                      uint64_t *ret_high)
+{
+    *ret_low = UINT64_MAX;
+    *ret_high = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *ret_low = ZS_MIN(*ret_low, pieces->pieces[i].address);
+        *ret_high = ZS_MAX(*ret_high, pieces->pieces[i].address);
+    }
+}
+
+static void note_reads(const struct zs_race_access *a, const struct zs_port_accesses *pieces)
+{
+    struct zs_check_reads *all = reads_of(a), *reads = all;
+    while (reads < all + ZS_CHECK_READS_KEPT && reads->count && reads->inst != a->inst)
+        reads++;
+    if (reads == all + ZS_CHECK_READS_KEPT) /* the oldest */
+        reads = all + a->at->thread->reads_noted++ % ZS_CHECK_READS_KEPT;
+    reads->inst = a->inst;
+    reads->count = (uint32_t)ZS_MIN((size_t)pieces->count, ZS_ARRAY_LEN(reads->pieces));
+    for (uint32_t i = 0; i < reads->count; i++) {
+        reads->pieces[i].address = pieces->pieces[i].address;
+        reads->pieces[i].is_slm = pieces->pieces[i].is_slm;
+    }
+    find_ends(pieces, reads->count, &reads->low, &reads->high);
+}
+
+static bool has_read(const struct zs_check_reads *reads, const struct zs_port_access *p)
+{
+    for (uint32_t i = 0; i < reads->count; i++) {
+        if (p->address == reads->pieces[i].address && p->is_slm == reads->pieces[i].is_slm)
+            return true;
+    }
+    return false;
+}
+
+/* What the thread has read plainly it is atomic on now: a first guess, or a look before. */
+static void find_guesses(const struct zs_race_access *a, const struct zs_port_accesses *pieces)
+{
+    uint64_t low, high;
+    find_ends(pieces, pieces->count, &low, &high);
+    for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++) {
+        const struct zs_check_reads *reads = reads_of(a) + n;
+        if (!reads->count || low > reads->high || high < reads->low ||
+            is_guess(a->at->c, reads->inst))
+            continue;
+        for (uint32_t i = 0; i < pieces->count; i++) {
+            if (has_read(reads, &pieces->pieces[i])) {
+                add_guess(a->at->c, reads->inst);
+                break;
+            }
+        }
+    }
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+/* As many places as there is room for, the last ones: a lock is one, flags of others are some. */
+static void put_off(struct zs_check_thread *thread, uint64_t where, uint64_t space)
+{
+    const size_t room = ZS_ARRAY_LEN(thread->pending);
+    for (size_t i = 0; i < ZS_MIN(thread->pending_count, room); i++) {
+        if (thread->pending[i].where == where && thread->pending[i].space == space)
+            return;
+    }
+    thread->pending[thread->pending_count % room].where = where;
+    thread->pending[thread->pending_count++ % room].space = space;
+}
+
+static void order_atomic(struct zs_check_where *at, const struct zs_port_accesses *pieces)
+{
+    if (!at->c->logs)
+        return;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const struct zs_port_access *p = &pieces->pieces[i];
+        uint64_t space = p->is_slm ? at->group->index + 1 : 0;
+        if (i && p->address == pieces->pieces[i - 1].address)
+            continue;
+        if (!at->thread->fenced)
+            put_off(at->thread, p->address, space);
+        else
+            zs_check_order_atomic(&at->c->order, at->group->index, at->number, p->address, space);
+    }
+    at->thread->epoch += at->thread->fenced;
+}
+
+/* How many pieces from this one on are dwords behind each other, of lanes that follow each other.
+ */
+static uint32_t run_length(const struct zs_port_access *p, uint32_t count)
+{
+    uint32_t n = 1;
+    while (n < count && p[n].address == p->address + n * 4 && p[n].size_B == 4 &&
+           p[n].lane == p->lane + n && p[n].is_slm == p->is_slm)
+        n++;
+    return n;
+}
+
+/* What is known is so of one space. */
+static void enter_space(struct zs_race_access *a, bool is_slm)
+{
+    if (a->is_slm == is_slm)
+        return;
+    a->known[0].number = a->known[1].number = a->at->asked = 0;
+    a->is_slm = is_slm;
+}
+
+/* Messages of bytes take any address, and the load/store cache but for atomics. */
+static uint32_t alignment_of(const struct zs_port_message *m, bool is_atomic)
+{
+    bool by_dwords =
+        m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ||
+        (m->channels && (m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_ADDRESSES));
+    bool is_typed = m->shape == ZS_PORT_SHAPE_TYPED;
+    return by_dwords || (is_atomic && !is_typed) ? ZS_MIN(m->element_B, 4u) : 1;
+}
+
+static void tell_unaligned(struct zs_race_access *a, const struct zs_port_access *p)
+{
+    struct zs_gpu_checks *c = a->at->c;
+    a->fails = true;
+    if (a->is_quick || !(c->run->launch->flags & ZS_GPU_LAUNCH_STRICT) ||
+        !zs_check_is_new(c, a->inst, UINT32_MAX >> 4, 0))
+        return;
+    struct zs_gpu_finding f = {
+        .kind = ZS_GPU_FINDING_UNALIGNED,
+        .is_local = p->is_slm,
+        .gpu_va = p->address,
+        .site_count = 1,
+        .advice = "devices need what the pointer's type promises: read parts by vload or as char"};
+    zs_check_site(c->run, a->at->group->index, a->at->number, a->inst, (int)a->lane, &f.site[0]);
+    f.site[0].is_write = a->record->is_write;
+    f.site[0].is_atomic = a->record->is_atomic;
+    f.site[0].size_B = p->size_B;
+    zs_check_tell(c, &f);
+}
+
+static void touch_pieces(struct zs_race_access *a, const struct zs_port_accesses *pieces)
+{
+    const uint64_t below = alignment_of(a->m, a->record->is_atomic) - 1;
+    uint32_t lane_before = UINT32_MAX;
+    bool can_run = !a->only && !a->record->is_whole && !a->record->is_atomic;
+    for (uint32_t i = 0; i < pieces->count && !(a->is_quick && a->fails); i++) {
+        const struct zs_port_access *p = &pieces->pieces[i];
+        bool several = p->size_B > a->m->element_B && p->lane != ZS_PORT_NO_LANE && a->values &&
+                       p->size_B % a->m->element_B == 0;
+        if (!a->record->is_write && i && p->address == p[-1].address && p->size_B == p[-1].size_B)
+            continue; /* the lane before stands for it */
+        uint32_t run =
+            can_run && p->size_B == 4 && !(p->address & 3) ? run_length(p, pieces->count - i) : 1;
+        if (!p->is_slm && zs_race_is_own(a->at->c, p->address))
+            continue;
+        if (p->lane != lane_before)
+            a->element = 0;
+        lane_before = p->lane;
+        a->lane = a->only                      ? (uint32_t)__builtin_ctz(a->only)
+                  : p->lane == ZS_PORT_NO_LANE ? 0
+                                               : p->lane + a->chan_offset;
+        if (p->address & below)
+            tell_unaligned(a, p);
+        enter_space(a, p->is_slm);
+        if (run > 1) {
+            zs_race_row(a, p->address, run, true);
+            i += run - 1;
+            lane_before = pieces->pieces[i].lane;
+            continue;
+        }
+        uint32_t step_B = several ? a->m->element_B : p->size_B;
+        for (uint32_t at_B = 0; at_B < p->size_B; at_B += step_B) {
+            a->gpu_va = p->address + at_B;
+            a->size_B = step_B;
+            zs_race_bytes(a);
+            a->element++;
+        }
+    }
+}
+
+static bool is_one_row(const struct zs_check_where *at, const struct zs_eu_send *send,
+                       const struct zs_port_message *m, bool is_atomic, const uint8_t *payload,
+                       uint32_t lane_mask, struct zs_port_row *ret)
+{
+    bool is_write = m->bytes_written != 0;
+    return !is_atomic && !send->d.no_mask && (is_write || !at->c->reads) &&
+           zs_port_row(&at->w->port, m, payload, lane_mask, ret) && !(ret->address & 3) &&
+           !(is_write && ret->is_one);
+}
+
+static uint32_t add_record(struct zs_check_where *at, const struct zs_eu_send *send,
+                           const struct zs_port_message *m, bool is_atomic, bool is_whole,
+                           bool is_scalar, uint32_t size_B)
+{
+    struct zs_gpu_checks *c = at->c;
+    const struct zs_check_thread *thread = at->thread;
+    if (!zs_race_make_room(c))
+        return 0;
+    c->records[c->record_count++] = (struct zs_check_record){
+        .group = (uint32_t)at->group->index,
+        .inst = send->d.inst,
+        .signals = thread->signals,
+        .epoch = thread->epoch,
+        .log_at = (uint32_t)c->order.log.count,
+        .fences = {thread->fences[0], thread->fences[1]},
+        .thread = (uint16_t)at->number,
+        .size_B = (uint8_t)ZS_MIN(size_B, 255u),
+        .is_write = m->bytes_written != 0 || is_atomic,
+        .is_atomic = is_atomic,
+        .is_whole = is_whole,
+        .by_all = is_scalar && is_whole && (is_atomic || !m->bytes_written)};
+    return c->record_count;
+}
+
+/* Of a message whose parts have lanes, or have none. false: no memory. What is known of other
+ * records stays so until the thread has waited for one more barrier: what they did then was
+ * signalled before. */
+static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at,
+                         const struct zs_eu_thread *t, const struct zs_eu_send *send,
+                         const struct zs_port_message *m, bool is_atomic, bool has_no_lane,
+                         uint32_t size_B)
+{
+    bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
+    bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));
+    bool is_whole = !is_one && (send->d.no_mask || has_no_lane);
+    struct zs_check_recent *recent = &at->thread->recent[send->d.inst % ZS_CHECK_RECENT];
+    uint32_t passed = at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases);
+    bool is_again = recent->record && recent->inst == send->d.inst &&
+                    recent->epoch == at->thread->epoch && recent->is_whole == is_whole &&
+                    recent->generation == at->c->generation;
+    if (!is_again) {
+        recent->record = add_record(at, send, m, is_atomic, is_whole, is_scalar, size_B);
+        recent->inst = send->d.inst;
+        recent->epoch = at->thread->epoch;
+        recent->is_whole = is_whole;
+        recent->generation = at->c->generation;
+    }
+    if (!is_again || recent->passed != passed) {
+        recent->passed = passed;
+        recent->known[0].number = recent->known[1].number = 0;
+    }
+    at->asked = 0;
+    at->c->lost |= !recent->record;
+    ret->at = at;
+    ret->t = t;
+    ret->m = m;
+    ret->number = recent->record;
+    ret->record = recent->record ? zs_race_record(at->c, recent->record) : NULL;
+    ret->inst = send->d.inst;
+    ret->passed = passed;
+    ret->only = is_one ? t->ce : 0;
+    ret->chan_offset = send->d.chan_offset;
+    ret->is_slm = recent->is_slm;
+    ret->is_quick = ret->fails = ret->rises = false;
+    ret->known = recent->known;
+    ret->values = NULL;
+    ret->element = 0;
+    ret->last.is_known = false;
+    return ret->record != NULL;
+}
+
+static void end(const struct zs_race_access *a)
+{
+    a->at->thread->recent[a->inst % ZS_CHECK_RECENT].is_slm = a->is_slm;
+}
+
+void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
+                     const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
+                     uint32_t lane_mask)
+{
+    uint8_t joined_payload[ZS_EU_PAYLOAD_MAX_B];
+    struct zs_port_accesses pieces;
+    struct zs_port_row row;
+    struct zs_race_access a;
+    const uint8_t *payload = zs_eu_send_payload(t, send, m, joined_payload);
+    bool is_row = is_one_row(at, send, m, is_atomic, payload, lane_mask, &row);
+    pieces.count = 0;
+    if (!is_row)
+        zs_port_accesses(&at->w->port, m, payload, lane_mask, &pieces);
+    if (!is_row && !pieces.count)
+        return;
+    uint64_t first = is_row ? row.address : pieces.pieces[0].address;
+    if (!(is_row ? row.is_slm : pieces.pieces[0].is_slm) && zs_race_is_own(at->c, first))
+        return; /* the others are, too */
+    if (!begin(&a, at, t, send, m, is_atomic, !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE,
+               is_row ? 4 : pieces.pieces[0].size_B))
+        return;
+    if (a.record->is_write && !is_atomic)
+        zs_race_find_values(&a, send, payload);
+    else if (at->c->reads && is_atomic)
+        find_guesses(&a, &pieces);
+    else if (at->c->reads)
+        note_reads(&a, &pieces);
+    if (is_row) {
+        enter_space(&a, row.is_slm);
+        a.lane = a.chan_offset;
+        zs_race_row(&a, row.address, row.is_one ? 1 : row.lanes, true);
+    } else {
+        touch_pieces(&a, &pieces);
+    }
+    end(&a);
+    if (is_atomic) /* what it orders is not itself: another one might have come first */
+        order_atomic(at, &pieces);
+}
+
+/* Channels of a lane, if there are holes between them. */
+static uint32_t channels_of(const struct zs_port_message *m)
+{
+    return m->lanes && m->channels & (m->channels + 1u) ? m->channels : 0;
+}
+
+static uint32_t size_of(const struct zs_port_message *m)
+{
+    return m->lanes ? (uint32_t)m->element_B * m->elements : m->block_B;
+}
+
+static void add_piece(const struct zs_port_message *m, uint64_t address, uint32_t lane,
+                      struct zs_port_accesses *ret)
+{
+    uint32_t channels = channels_of(m);
+    struct zs_port_access piece = {.address = address,
+                                   .size_B = size_of(m),
+                                   .lane = m->lanes ? (uint8_t)lane : ZS_PORT_NO_LANE,
+                                   .is_slm = m->space == ZS_PORT_SPACE_SLM};
+    if (!channels)
+        ret->pieces[ret->count++] = piece;
+    for (; channels && ret->count < ZS_PORT_ACCESSES_MAX; channels &= channels - 1) {
+        piece.address = address + (uint64_t)m->element_B * (unsigned)__builtin_ctz(channels);
+        piece.size_B = m->element_B;
+        ret->pieces[ret->count++] = piece;
+    }
+}
+
+/* Of each lane that is on, of a message in line. */
+static void list_lanes(const struct zs_port_message *m, uint32_t lane_mask, enum zs_eu_reach how,
+                       uint64_t address, uint32_t first, struct zs_port_accesses *ret)
+{
+    const uint64_t *addresses = (const uint64_t *)(uintptr_t)address;
+    ret->count = 0;
+    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        add_piece(m,
+                  how == ZS_EU_REACH_LANES ? addresses[lane - first]
+                  : how == ZS_EU_REACH_ROW ? address + (uint64_t)lane * m->element_B
+                                           : address,
+                  lane, ret);
+        if (how == ZS_EU_REACH_ONE || !m->lanes)
+            break;
+    }
+}
+
+/* Rows of dwords of lanes, one for each channel; or what one lane or the thread as a whole reaches.
+ */
+static bool reach_rows(struct zs_race_access *a, enum zs_eu_reach how, uint64_t address,
+                       uint32_t lane_mask)
+{
+    const struct zs_port_message *m = a->m;
+    uint32_t low = (uint32_t)__builtin_ctz(lane_mask), mask = lane_mask >> low,
+             holes = channels_of(m);
+    uint32_t size_B = size_of(m), lanes = 32 - (uint32_t)__builtin_clz(mask);
+    uint32_t channels = holes ? holes : (1u << m->elements) - 1;
+    uint32_t lane = a->only    ? (uint32_t)__builtin_ctz(a->only)
+                    : m->lanes ? a->chan_offset + low
+                               : 0;
+    if ((address | size_B) & 3 || a->record->is_atomic)
+        return false;
+    if (how == ZS_EU_REACH_ONE && !holes) {
+        a->lane = lane;
+        zs_race_row(a, address, size_B / 4, false);
+        return true;
+    }
+    if (how == ZS_EU_REACH_ONE || m->element_B != 4 || mask & (mask + 1))
+        return false;
+    for (; channels; channels &= channels - 1) {
+        a->lane = lane;
+        zs_race_row(a, address + (low + (uint32_t)__builtin_ctz(channels)) * 4u, lanes,
+                    !a->record->is_whole);
+    }
+    return true;
+}
+
+/* A dword of each lane. false: it is something else. */
+static bool reach_dwords(struct zs_race_access *a, enum zs_eu_reach how, const uint64_t *addresses,
+                         uint32_t lane_mask, uint32_t first)
+{
+    const struct zs_port_message *m = a->m;
+    uint64_t before = UINT64_MAX;
+    if (how != ZS_EU_REACH_LANES || m->element_B != 4 || m->elements != 1 || a->only ||
+        a->record->is_atomic)
+        return false;
+    for (uint32_t rest = lane_mask; rest && !a->fails; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        a->gpu_va = addresses[lane - first];
+        a->lane = lane + a->chan_offset;
+        a->fails = a->gpu_va & 3;
+        bool is_same = a->gpu_va == before && !a->record->is_write;
+        before = a->gpu_va;
+        if (!a->fails && !is_same)
+            zs_race_row(a, a->gpu_va, 1, false);
+    }
+    return true;
+}
+
+/* Lane by lane. */
+static void __attribute__((noinline))
+reach_lanes(struct zs_race_access *a, enum zs_eu_reach how, uint64_t address, uint32_t lane_mask,
+            uint32_t first)
+{
+    struct zs_port_accesses pieces;
+    bool is_atomic = a->record->is_atomic;
+    list_lanes(a->m, lane_mask, how, address, first, &pieces);
+    if (a->at->c->reads && is_atomic)
+        find_guesses(a, &pieces);
+    else if (a->at->c->reads && !a->record->is_write)
+        note_reads(a, &pieces);
+    touch_pieces(a, &pieces);
+    if (is_atomic && !a->fails)
+        order_atomic(a->at, &pieces);
+}
+
+bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
+                    enum zs_eu_reach how, uint64_t address, uint32_t first)
+{
+    const struct zs_port_message_row *row = NULL;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    struct zs_check_where *at = zs_check_where(t);
+    bool is_slm = m->space == ZS_PORT_SPACE_SLM, is_lanes = how == ZS_EU_REACH_LANES;
+    bool is_noted = at->c->reads && (row->is_atomic || !m->bytes_written);
+    struct zs_race_access a;
+    if (!lane_mask || !at->c->races)
+        return true;
+    if (!is_slm && (is_lanes || is_noted)) {
+        const uint64_t *all = (const uint64_t *)(uintptr_t)address;
+        uint32_t lane = (uint32_t)__builtin_ctz(lane_mask);
+        if (zs_race_is_own(at->c, is_lanes ? all[lane - first] : address))
+            return true;
+    }
+    if (!begin(&a, at, t, send, m, row->is_atomic, !m->lanes, size_of(m)))
+        return true;
+    a.is_quick = true;
+    enter_space(&a, is_slm);
+    if (is_noted ||
+        !(is_lanes ? reach_dwords(&a, how, (const uint64_t *)(uintptr_t)address, lane_mask, first)
+                   : reach_rows(&a, how, address, lane_mask)))
+        reach_lanes(&a, how, address, lane_mask, first);
+    end(&a);
+    return !a.fails;
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
+
+void zs_check_races_end(struct zs_gpu_checks *c)
+{
+    for (uint32_t i = 0; i < c->held_count; i++) {
+        struct zs_gpu_finding *f = &c->held[i].finding;
+        if (f->note != ZS_GPU_NOTE_SAME_VALUE && is_guess(c, c->held[i].inst))
+            f->note = ZS_GPU_NOTE_GUESS;
+        zs_check_tell(c, f);
+    }
+    free(c->held);
+    zs_race_shadow_end(c);
+}
