@@ -181,7 +181,7 @@ static int write_page(const struct profile_options *o, const char *recording, ch
 static int run(void *parsed, int operand_count, char **operands)
 {
     const struct profile_options *o = parsed;
-    char recording[PATH_MAX], before[PATH_MAX] = "", page[PATH_MAX + 8];
+    char page[PATH_MAX + 8];
     if (!operand_count)
         return zs_cli_usage(&zs_command_profile, "no application given");
     if (o->system && o->device)
@@ -197,11 +197,11 @@ static int run(void *parsed, int operand_count, char **operands)
             return status;
         zs_cli_note(&o->common, "on the software GPU as %s; times are modelled", device);
     }
-    if (!zs_cli_last_recording(before))
-        before[0] = 0;
     int ended = record(o, operand_count, operands);
-    if (!zs_cli_last_recording(recording) || !strcmp(recording, before))
-        return ended ? ended : ZS_EXIT_FAILED; /* none was made: said */
+    const char *recording = zs_cli_recorded();
+    if (!*recording)
+        return ended ? ended : ZS_EXIT_FAILED; /* said */
+    zs_cli_note_failures(&o->common, recording);
     int status = print_table(o, recording);
     if (status == ZS_EXIT_OK)
         status = write_page(o, recording, page, sizeof(page));

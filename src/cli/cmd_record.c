@@ -498,35 +498,15 @@ static bool found_no_device(const struct zs_recording *recording, uint32_t build
     return !device_count && !build_count && !getenv("ZE_ENABLE_ALT_DRIVERS");
 }
 
-static void print_summary(const struct record_options *o, const char *path, bool has_calls)
+static void note_failures(const struct zs_common_options *common,
+                          const struct zs_recording *recording, const char *path)
 {
-    const struct zs_common_options *common = &o->common;
-    struct zs_recording *recording;
-    struct zs_diag diag = {0};
-    if (zs_recording_open(path, &recording, &diag)) {
-        zs_cli_note(common, "%s: %s", path, diag.text);
-        return;
-    }
-    uint32_t module_count, build_count, process_count, source_count;
-    uint64_t kernels = 0, failed = 0, without_debug = 0;
-    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
+    const struct zs_recording_info *info = zs_recording_info(recording);
+    uint32_t build_count;
     const struct zs_record_build *builds = zs_recording_builds(recording, &build_count);
-    zs_recording_processes(recording, &process_count);
-    zs_recording_sources(recording, &source_count);
-    for (uint32_t i = 0; i < module_count; i++) {
-        kernels += modules[i].kernel_count;
-        without_debug += !modules[i].debug.file;
-    }
+    uint64_t failed = 0;
     for (uint32_t i = 0; i < build_count; i++)
         failed += builds[i].finished && builds[i].result;
-    const struct zs_recording_info *info = zs_recording_info(recording);
-    zs_cli_print_notes(common, recording);
-    if (o->counts)
-        name_counts(o, recording, path);
-    note_missing_counts(o, recording, path);
-    note_never_resumed(o, recording, path);
-    if (o->metrics.count)
-        zs_cli_note_metrics(common, path);
     if (failed)
         print_failed_builds(common, recording, path);
     if (info->drops.modules || info->drops.notes)
@@ -540,6 +520,49 @@ static void print_summary(const struct record_options *o, const char *path, bool
             "lost: %llu beginnings and ends of calls and other events (--trace-limit, or the "
             "disk is full)",
             (unsigned long long)info->drops.packets);
+}
+
+void zs_cli_note_failures(const struct zs_common_options *common, const char *path)
+{
+    struct zs_recording *recording;
+    struct zs_diag diag = {0};
+    if (zs_recording_open(path, &recording, &diag)) {
+        zs_cli_note(common, "%s: %s", path, diag.text);
+        return;
+    }
+    zs_cli_print_notes(common, recording);
+    note_failures(common, recording, path);
+    zs_recording_close(recording);
+}
+
+static void print_summary(const struct record_options *o, const char *path, bool has_calls)
+{
+    const struct zs_common_options *common = &o->common;
+    struct zs_recording *recording;
+    struct zs_diag diag = {0};
+    if (zs_recording_open(path, &recording, &diag)) {
+        zs_cli_note(common, "%s: %s", path, diag.text);
+        return;
+    }
+    uint32_t module_count, build_count, process_count, source_count;
+    uint64_t kernels = 0, without_debug = 0;
+    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
+    zs_recording_builds(recording, &build_count);
+    zs_recording_processes(recording, &process_count);
+    zs_recording_sources(recording, &source_count);
+    for (uint32_t i = 0; i < module_count; i++) {
+        kernels += modules[i].kernel_count;
+        without_debug += !modules[i].debug.file;
+    }
+    const struct zs_recording_info *info = zs_recording_info(recording);
+    zs_cli_print_notes(common, recording);
+    if (o->counts)
+        name_counts(o, recording, path);
+    note_missing_counts(o, recording, path);
+    note_never_resumed(o, recording, path);
+    if (o->metrics.count)
+        zs_cli_note_metrics(common, path);
+    note_failures(common, recording, path);
     if (!process_count && !has_calls)
         zs_cli_note(common,
                     "the application used neither Level Zero nor OpenCL: nothing was recorded");
@@ -567,6 +590,13 @@ static void print_summary(const struct record_options *o, const char *path, bool
     zs_recording_close(recording);
 }
 
+static char last_recorded[PATH_MAX];
+
+const char *zs_cli_recorded(void)
+{
+    return last_recorded;
+}
+
 static int finish(const struct record_options *o, struct zs_recording_writer *writer,
                   const struct zs_recording_result *result)
 {
@@ -580,6 +610,8 @@ static int finish(const struct record_options *o, struct zs_recording_writer *wr
     diag = (struct zs_diag){0};
     if (zs_recording_finish(writer, result, &diag))
         zs_cli_note(&o->common, "%s", diag.text);
+    if (path)
+        snprintf(last_recorded, sizeof(last_recorded), "%s", path);
     if (path && o->last)
         zs_cli_link_last(path);
     bool has_calls = path && o->trace && !o->report && zs_cli_print_hottest(&o->common, path);

@@ -10,6 +10,10 @@ int zs_cli_run_with(const struct zs_command *command, const char *const *words, 
                     int app_count, char **app);
 /* `zescope record`, with these words before the application. Its exit status. */
 int zs_cli_record_with(const char *const *words, size_t count, int app_count, char **app);
+/* The folder that it made; "": none. */
+const char *zs_cli_recorded(void);
+/* Builds that failed, what was lost, notes: on stderr. */
+void zs_cli_note_failures(const struct zs_common_options *common, const char *recording);
 
 /* `zescope record --live` that keeps nothing in the folder but notes. Its exit status. */
 struct zs_cli_lines {

@@ -131,6 +131,12 @@ class FirstContact(unittest.TestCase):
         for text in (err, inspected):
             self.assertIn(first, text)
 
+    def test_profile_of_what_fails(self):
+        os.mkdir(os.path.join(self.folder, 'zescope-last'))  # so that there is no link to the recording
+        err = self.run_in('profile', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS, status=1)[1]
+        self.assertIn('-DIT_FAILS', err)
+        self.assertIn('rec: no kernels ran', err)
+
     def test_traces_and_code_are_not_for_terminals(self):
         self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)
         self.put('nop.asm', 'nop\n')
