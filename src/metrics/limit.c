@@ -116,7 +116,9 @@ static const char *latency_of_messages(struct zs_rank_analysis *a, const struct 
 static void find_latency(struct zs_rank_analysis *a, const struct zs_profile *p,
                          const double of[REASONS], struct zs_limit *l)
 {
-    static const char *const texts[REASONS] = {[REASON_CONTROL] = "branches",
+    static const char *const texts[REASONS] = {[REASON_ACTIVE] = "too few threads",
+                                               [REASON_PIPE] = "too few threads",
+                                               [REASON_CONTROL] = "branches",
                                                [REASON_SEND] = "issue of messages",
                                                [REASON_DIST] = "latency of instructions",
                                                [REASON_SYNC] = "barriers",
@@ -126,7 +128,9 @@ static void find_latency(struct zs_rank_analysis *a, const struct zs_profile *p,
     int most = REASON_ACTIVE;
     for (int r = 0; r < REASONS; r++)
         most = of[r] > of[most] ? r : most;
-    if (most == REASON_ACTIVE || most == REASON_PIPE) {
+    /* one thread has no more than one instruction at a time */
+    bool few = l->occupancy < 50;
+    if ((most == REASON_ACTIVE || most == REASON_PIPE) && !few) {
         l->by = top ? top->text : "issue of instructions";
         l->percent = top ? top->percent : (double)NAN;
         snprintf(l->text, sizeof(l->text), "%s: %.0f %% of what it can do", l->by, l->percent);
@@ -134,8 +138,10 @@ static void find_latency(struct zs_rank_analysis *a, const struct zs_profile *p,
     }
     l->by = most == REASON_SBID ? latency_of_messages(a, p) : texts[most];
     l->percent = of[most];
-    int used = snprintf(l->text, sizeof(l->text), "%s: threads wait %.0f %% of their time for %s",
-                        l->by, l->percent, reasons[most].text);
+    int used = snprintf(l->text, sizeof(l->text), "%s: threads %s %.0f %% of their time%s%s", l->by,
+                        most == REASON_ACTIVE ? "issue" : "wait", l->percent,
+                        most == REASON_ACTIVE ? "" : " for ",
+                        most == REASON_ACTIVE ? "" : reasons[most].text);
     if (top)
         snprintf(l->text + used, sizeof(l->text) - (size_t)used, "; busiest is %s, at %.0f %%",
                  top->text, top->percent);

@@ -258,7 +258,9 @@ class Painter {
             c.lineTo(x, height);
             c.stroke();
             c.fillStyle = this.palette['text-dim'];
-            c.fillText(axisText(t, step), x + 4, AXIS_PX / 2);
+            const text = axisText(t, step);
+            if (x + 4 + c.measureText(text).width <= width) // none is cut
+                c.fillText(text, x + 4, AXIS_PX / 2);
             c.fillRect(x, AXIS_PX - 6, 1, 6);
         }
         c.fillStyle = this.palette.line;
