@@ -274,11 +274,14 @@ static int replay_one(struct one *w, struct zs_span own, struct zs_json *json, s
         .groups = {l->groups[0], l->groups[1], l->groups[2]},
         .size = {l->size[0], l->size[1], l->size[2]},
         .device = *result.device ? result.device : "no device",
-        .built = result.built ? result.built->what : "nothing",
+        .built = result.built ? result.built->what : "",
         .failed = ran             ? NULL
                   : failed.size_B ? zs_buf_cstr(&failed)
                                   : zs_buf_cstr(&result.failed),
         .time_ns = result.time_ns,
+        .clock = w->o->system                                   ? ""
+                 : !strcmp(getenv("ZESCOPE_TIMING"), "formula") ? "estimated from counts"
+                                                                : "modelled",
         .notes = (const char *const *)w->notes.items,
         .note_count = w->notes.count,
         .memory = memory,
@@ -473,6 +476,8 @@ static int replay(const struct replay_options *o, const char *path)
         status = record(o, device, path);
     } else if (status == ZS_EXIT_OK) {
         status = o->system ? ZS_EXIT_OK : zs_cli_use_software_gpu(&zs_command_replay, device);
+        if (!o->system) /* as record --counts: times of the original are mostly from there */
+            setenv("ZESCOPE_TIMING", "model", 0);
         status = status ? status : replay_here(&a, device);
     }
     zs_launches_free(a.names, a.count);

@@ -127,14 +127,18 @@ static bool open_device(struct run *r)
 
 static void tell_log(struct run *r, ze_module_build_log_handle_t log)
 {
-    enum { LOG_MOST_B = 2000 };
+    enum { LOG_MOST_B = 300 };
     size_t size_B = 0;
     char *text = NULL;
     if (log && !r->ze.zeModuleBuildLogGetString(log, &size_B, NULL) && size_B > 1 &&
-        (text = calloc(1, size_B + 1)) && !r->ze.zeModuleBuildLogGetString(log, &size_B, text))
-        zs_buf_printf(&r->ret->failed, ": %.*s",
-                      (int)ZS_MIN(strcspn(text, "\n"), (size_t)LOG_MOST_B),
-                      text); /* its first line */
+        (text = calloc(1, size_B + 1)) && !r->ze.zeModuleBuildLogGetString(log, &size_B, text)) {
+        zs_buf_puts(&r->ret->failed, ": ");
+        for (size_t i = 0; text[i] && i < LOG_MOST_B; i++)
+            if (text[i] != '\n')
+                zs_buf_putc(&r->ret->failed, text[i]);
+            else if (text[i + 1] && text[i + 1] != '\n')
+                zs_buf_puts(&r->ret->failed, "; ");
+    }
     free(text);
     if (log)
         r->ze.zeModuleBuildLogDestroy(log);

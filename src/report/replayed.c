@@ -215,10 +215,13 @@ void zs_replayed_text(const struct zs_replayed *r, uint64_t ulp, uint64_t limit,
     zs_buf_printf(out, ", launch %u: %ux%ux%u groups of %ux%ux%u, ", r->number, r->groups[0],
                   r->groups[1], r->groups[2], r->size[0], r->size[1], r->size[2]);
     zs_text_puts(out, r->device);
-    zs_buf_printf(out, ", from %s", r->built);
+    if (*r->built)
+        zs_buf_printf(out, ", from %s", r->built);
     if (!isnan(r->time_ns)) {
         zs_buf_puts(out, ", ");
         zs_unit_put_value(out, r->time_ns, "ns");
+        if (*r->clock)
+            zs_buf_printf(out, " (%s)", r->clock);
     }
     zs_buf_putc(out, '\n');
     for (size_t i = 0; i < r->note_count; i++) {
@@ -310,6 +313,7 @@ void zs_replayed_json(const struct zs_replayed *r, uint64_t ulp, uint64_t limit,
     else
         zs_json_null(j, "failed");
     zs_json_double(j, "time_ns", r->time_ns);
+    zs_json_string(j, "clock", r->clock);
     zs_json_bool(j, "same", zs_replayed_is_same(r, ulp));
     zs_json_array(j, "notes");
     for (size_t i = 0; i < r->note_count; i++)

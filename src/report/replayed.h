@@ -26,6 +26,7 @@ struct zs_replayed {
     const char *built;  /* "the recorded binary", "SPIR-V", ... */
     const char *failed; /* a sentence: it was not run to its end; NULL */
     double time_ns;     /* of the device; NaN */
+    const char *clock;  /* "modelled", "estimated from counts"; "": that of a real one */
     const char *const *notes;
     size_t note_count;
     const struct zs_replayed_memory *memory;

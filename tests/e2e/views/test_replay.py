@@ -100,6 +100,7 @@ class Replay(unittest.TestCase):
                 self.assertEqual(r['built_from'], built)
                 self.assertEqual((r['memory'][0]['element'], r['memory'][0]['elements'], r['memory'][0]['changed']), ('int', 1024, 1024))
                 self.assertGreater(r['time_ns'], 0)
+                self.assertEqual(r['clock'], 'modelled')
 
     def test_other_build(self):
         with open(KERNELS, encoding='utf-8') as f, open(os.path.join(folder.name, 'other.cl'), 'w', encoding='utf-8') as g:
