@@ -566,6 +566,15 @@ static bool rule_tail(struct rule_context *c, struct zs_found *f)
     if (!needs(c, ZS_Q_WAVES) || waves <= 1)
         return false;
     double rounds = ceil(waves - 1e-9), use = waves / rounds;
+    /* EUs that have a thread left have places free, too: but the busiest unit has as much to do */
+    if (c->limit->unit_count) {
+        double there = analysis_metric(c->analysis, "EuThreadOccupancy");
+        double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
+        double begin = fmax(launch, analysis_gain(c->analysis, "DispatchGain"));
+        double places = 100 - 100 * there / c->profile->values[ZS_Q_OCCUPANCY];
+        double free = fmin(fmin(places, 100 * (1 - use)), 100 - c->limit->units[0].percent);
+        f->gain = fmax(f->gain, free - begin);
+    }
     /* the model knows it better: threads do not end all at once */
     if (!(use < 0.8) || f->gain < GAIN_LEAST)
         return false;

@@ -117,6 +117,7 @@ UNSEEN_SKL = {
     'delayed': ('private-arrays', (42, 64, 0)),
     'butterflies': ('bank-conflicts', (42, 64, 8192)),
     'cleared': ('dispatch', (1344, 64, 0), (84, 64, 0)),
+    'late_group': ('tail', (22, 256, 0), (21, 256, 0)),
 }
 
 # ... for all of them, judged before they were tried.
@@ -175,7 +176,7 @@ JUDGED = {'skl': {'unrolled': None}, 'acm-g10': {'doubles': None, 'thirds': None
           'pvc': {'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'filtered': 'conversions', 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
-FEW_UNSEEN = {'skl': ('edges', 'lone'), 'acm-g10': ('gelu', 'probed')}
+FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'acm-g10': ('gelu', 'probed')}
 FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
                'precise_sines', 'gathered', 'few_groups')}
 

@@ -744,3 +744,21 @@ __kernel void lone_mended(__global float *a, __global float *b, int rounds)
     }
     b[i] = x + y;
 }
+
+/* one group more than the device holds */
+__kernel void late_group(__global float *a, __global float *b, int rounds)
+{
+    float4 x = (float4)(a[get_global_id(0)], 0.1f, 0.2f, 0.3f);
+    for (int k = 0; k < 105 * rounds; k++)
+        x = mad(x, x, -0.3f);
+    b[get_global_id(0)] = x.x + x.y + x.z + x.w;
+}
+
+/* as much, in as many as it holds */
+__kernel void late_group_mended(__global float *a, __global float *b, int rounds)
+{
+    float4 x = (float4)(a[get_global_id(0)], 0.1f, 0.2f, 0.3f);
+    for (int k = 0; k < 110 * rounds; k++)
+        x = mad(x, x, -0.3f);
+    b[get_global_id(0)] = x.x + x.y + x.z + x.w;
+}
