@@ -47,14 +47,16 @@ enum {
     HELPER_IDLE_ms = 20000,
     HOST_LIMIT_s = 20, /* of code for the host, which is made for speed alone */
     LINGER_ms = 10000, /* after the application */
+    STARTING_ms = 500, /* until a worker has its request */
     SAID_MAX_B = 64 << 10,
 };
 
+enum worker_state { WORKER_WAITS, WORKER_READS, WORKER_KEEPS, WORKER_WORKS };
 struct worker {
     pid_t pid;
     int fd, said;
-    bool left;              /* the driver hung up, but it keeps what it makes */
-    _Atomic(bool) *keeping; /* it is about to, in memory of both */
+    bool left;           /* the driver hung up, but it keeps what it makes */
+    _Atomic(int) *state; /* enum worker_state, in memory of both */
 };
 
 struct helper {
@@ -152,7 +154,7 @@ static void keep(const struct zs_keep *keep, struct zs_span log, struct zs_span 
 }
 
 /* 0, or that the worker is to end. */
-static int serve(const struct helper *helper, int fd, int said, _Atomic(bool) *keeping)
+static int serve(const struct helper *helper, int fd, int said, _Atomic(int) *state)
 {
     struct zs_message request;
     struct zs_parsed_request parsed;
@@ -162,16 +164,19 @@ static int serve(const struct helper *helper, int fd, int said, _Atomic(bool) *k
     struct pollfd idle = {.fd = fd, .events = POLLIN};
     if (poll(&idle, 1, WORKER_IDLE_ms) <= 0)
         return -ETIMEDOUT;
+    atomic_store(state, WORKER_READS);
     int error = zs_message_receive(fd, &request, 0);
-    if (error)
+    if (error) {
+        atomic_store(state, WORKER_WAITS);
         return error;
+    }
     error = zs_request_parse(zs_buf_span(&request.data), &parsed);
     bool is_host = !error && strcmp(parsed.request.device, ZS_COMPILER_HOST_DEVICE) == 0;
     bool is_longer = helper->cpu_limit_s == 0 || helper->cpu_limit_s > HOST_LIMIT_s;
     limit_time(is_host && is_longer ? HOST_LIMIT_s : helper->cpu_limit_s);
     bool keeps = !error && zs_keep_parse(zs_buf_span(&request.text), &kept) == 0 &&
                  memcmp(kept.identity, helper->identity, sizeof(kept.identity)) == 0;
-    atomic_store(keeping, keeps);
+    atomic_store(state, keeps ? WORKER_KEEPS : WORKER_WORKS);
     if (!error)
         error = zs_message_send(fd, ZS_MESSAGE_STARTED, 0, none, none, 0);
     if (!error) {
@@ -186,7 +191,7 @@ static int serve(const struct helper *helper, int fd, int said, _Atomic(bool) *k
             keep(&kept, zs_buf_span(&log), zs_buf_span(&binary));
         if (!error && status != ZS_COMPILER_OK)
             error = -ECANCELED;
-        atomic_store(keeping, false);
+        atomic_store(state, WORKER_WAITS);
     }
     zs_message_fini(&request);
     zs_buf_fini(&binary);
@@ -206,7 +211,7 @@ static void be_gone(void)
 }
 
 /* After the fork. */
-static void be_worker(struct helper *helper, int fd, int said, _Atomic(bool) *keeping)
+static void be_worker(struct helper *helper, int fd, int said, _Atomic(int) *state)
 {
     sigset_t none;
     close(CONTROL); /* what another process is to notice the end of must not be open here */
@@ -225,7 +230,7 @@ static void be_worker(struct helper *helper, int fd, int said, _Atomic(bool) *ke
     }
     prctl(PR_SET_DUMPABLE, 0); /* a crash is an answer, not something to keep an image of */
     limit_memory(helper->memory_limit_B);
-    for (int i = 0; i < BUILDS_MAX && serve(helper, fd, said, keeping) == 0; i++) {
+    for (int i = 0; i < BUILDS_MAX && serve(helper, fd, said, state) == 0; i++) {
     }
 }
 
@@ -241,15 +246,15 @@ static void say_died(int fd, int status, const char *text, size_t size_B)
 static void start_worker(struct helper *helper, int fd)
 {
     int said = memfd_create("zescope-compiler", MFD_CLOEXEC);
-    _Atomic(bool) *keeping =
-        mmap(NULL, sizeof(*keeping), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    _Atomic(int) *state =
+        mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t helper_pid = getpid(), pid = -1;
-    if (helper->count < WORKERS_MAX && keeping != MAP_FAILED)
+    if (helper->count < WORKERS_MAX && state != MAP_FAILED)
         pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() == helper_pid)
-            be_worker(helper, fd, said, keeping);
+            be_worker(helper, fd, said, state);
         be_gone();
     }
     if (pid < 0) {
@@ -259,12 +264,12 @@ static void start_worker(struct helper *helper, int fd)
         say_died(fd, 0, text, (size_t)size_B);
         close(fd);
         close(said);
-        if (keeping != MAP_FAILED)
-            munmap(keeping, sizeof(*keeping));
+        if (state != MAP_FAILED)
+            munmap(state, sizeof(*state));
         return;
     }
     helper->workers[helper->count++] =
-        (struct worker){.pid = pid, .fd = fd, .said = said, .keeping = keeping};
+        (struct worker){.pid = pid, .fd = fd, .said = said, .state = state};
 }
 
 static void reap(struct helper *helper)
@@ -284,7 +289,7 @@ static void reap(struct helper *helper)
             zs_buf_fini(&text);
             close(worker.fd);
             close(worker.said);
-            munmap(worker.keeping, sizeof(*worker.keeping));
+            munmap(worker.state, sizeof(*worker.state));
             helper->workers[i] = helper->workers[--helper->count];
             break;
         }
@@ -314,17 +319,29 @@ static int receive_socket(bool *ret_ended)
     return fd;
 }
 
-/* Nobody is at the other end of these workers' sockets any more. */
+/* Nobody is at the other end of the worker's socket any more; it may have been asked for something
+ * just before. */
 static void let_go(struct worker *worker)
 {
-    worker->left = atomic_load(worker->keeping);
+    char byte;
+    for (int i = 0; i < STARTING_ms; i++) {
+        bool unread = recv(worker->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+        int state = atomic_load(worker->state);
+        if (state != WORKER_READS && !(state == WORKER_WAITS && unread))
+            break;
+        poll(NULL, 0, 1);
+    }
+    worker->left = atomic_load(worker->state) == WORKER_KEEPS;
     if (!worker->left)
         kill(worker->pid, SIGKILL);
 }
 
-/* The application has ended. */
+/* The application has ended; it may have asked for something just before. */
 static void end_all(struct helper *helper)
 {
+    bool ended;
+    for (int fd = 0; (fd = receive_socket(&ended)) >= 0;)
+        start_worker(helper, fd);
     uint64_t until_ns = zs_message_clock_ns() + LINGER_ms * UINT64_C(1000000);
     struct pollfd signals = {.fd = helper->signals, .events = POLLIN};
     struct signalfd_siginfo gone;
@@ -414,11 +431,11 @@ int main(int argc, char **argv)
     bool loaded = zs_backends_load(&helper.backends, &identity, &why);
     zs_put_file(&identity, argv[0]);
     zs_sha256(zs_buf_span(&identity), helper.identity);
-    int error = zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&why),
-                                zs_buf_span(&identity), 0);
+    zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&why),
+                    zs_buf_span(&identity), 0);
     sigprocmask(SIG_BLOCK, &child, NULL);
     helper.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (loaded && !error && helper.signals >= 0)
+    if (loaded && helper.signals >= 0)
         run(&helper);
     zs_buf_fini(&identity);
     zs_buf_fini(&why);

@@ -116,10 +116,13 @@ static void ZS_PRINTF(2, 3) say(struct zs_buf *why, const char *format, ...)
     va_end(args);
 }
 
-static int greet(struct zs_processes *p, struct zs_own_fd *control, struct zs_buf *ret_why)
+/* What the helper says first, once. start_lock is held. */
+static int greet(struct zs_processes *p, struct zs_buf *ret_why)
 {
     struct zs_message hello;
-    int error = zs_message_receive(control->fd, &hello, zs_message_clock_ns() + start_limit_ns);
+    if (p->has_greeted)
+        return 0;
+    int error = zs_message_receive(p->control.fd, &hello, zs_message_clock_ns() + start_limit_ns);
     if (error) {
         say(ret_why, "%s started, but did not answer: %s\n", p->helper, strerror(-error));
         return error;
@@ -132,7 +135,7 @@ static int greet(struct zs_processes *p, struct zs_own_fd *control, struct zs_bu
         p->identity_text = hello.data;
         hello.data = (struct zs_buf){0};
         zs_sha256(zs_buf_span(&p->identity_text), p->identity);
-        p->has_identity = true;
+        p->has_greeted = p->has_identity = true;
     }
     zs_message_fini(&hello);
     return error;
@@ -159,12 +162,11 @@ static int start(struct zs_processes *p, struct zs_buf *ret_why)
             "the compiler's process %s cannot be started: %s. SPIR-V is compiled nowhere else; "
             "native binaries, and what was compiled before, need no compiler\n",
             p->helper, strerror(-error));
-    else
-        error = greet(p, &control, ret_why);
     if (error)
         hang_up(&control);
     else
         p->control = control;
+    p->has_greeted = false;
     return error;
 }
 
@@ -172,6 +174,11 @@ int zs_processes_identity(struct zs_processes *p, struct zs_buf *ret_text, struc
 {
     pthread_mutex_lock(&p->start_lock);
     int error = p->has_identity ? 0 : start(p, ret_why);
+    if (!error && !p->has_identity) {
+        error = greet(p, ret_why);
+        if (error)
+            hang_up(&p->control);
+    }
     if (!error)
         zs_buf_append(ret_text, p->identity_text.data, p->identity_text.size_B);
     pthread_mutex_unlock(&p->start_lock);
@@ -222,6 +229,8 @@ static int connect_new(struct zs_processes *p, struct zs_own_fd *ret_fd, struct 
         error = start(p, ret_why);
         if (!error)
             error = send_socket(p->control.fd, theirs);
+        if (error && zs_own_fd_is(&p->control)) /* it says why */
+            greet(p, ret_why);
     }
     pthread_mutex_unlock(&p->start_lock);
     close(theirs);
@@ -229,6 +238,17 @@ static int connect_new(struct zs_processes *p, struct zs_own_fd *ret_fd, struct 
         hang_up(&ours);
     else
         *ret_fd = ours;
+    return error;
+}
+
+/* A request may be sent before the helper is ready: it is done even if this process ends first. */
+static int await_helper(struct zs_processes *p, struct zs_buf *ret_why)
+{
+    pthread_mutex_lock(&p->start_lock);
+    int error = zs_own_fd_is(&p->control) ? greet(p, ret_why) : 0;
+    if (error)
+        hang_up(&p->control);
+    pthread_mutex_unlock(&p->start_lock);
     return error;
 }
 
@@ -359,6 +379,10 @@ static enum outcome attempt(struct build *b, bool last)
     uint64_t deadline_ns = zs_message_clock_ns() + 2 * b->p->time_limit_ns;
     int error =
         zs_message_send(b->slot->fd.fd, ZS_MESSAGE_REQUEST, 0, b->keep, b->request, deadline_ns);
+    if (await_helper(b->p, b->text)) {
+        hang_up(&b->slot->fd);
+        return OUTCOME_SETTLED;
+    }
     do {
         zs_message_fini(&message);
         if (!error)

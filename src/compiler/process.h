@@ -20,10 +20,10 @@ struct zs_processes {
     char *helper; /* its path */
     struct zs_environment environment;
     uint64_t time_limit_ns, memory_limit_B;
-    pthread_mutex_t start_lock; /* of the next five; taken inside `lock`, held during a start */
+    pthread_mutex_t start_lock; /* of the next six; taken inside `lock`, held during a start */
     struct zs_own_fd control;
     pid_t pid;
-    bool has_identity;
+    bool has_greeted, has_identity;
     uint8_t identity[ZS_SHA256_B];
     struct zs_buf identity_text;
     pthread_mutex_t lock; /* of the rest */
