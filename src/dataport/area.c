@@ -68,6 +68,7 @@ bool zs_port_area(struct zs_port *port, const struct zs_port_message *message, b
                                          port->scratch ? port->scratch + port->scratch_start : NULL,
                                      .size_B = port->scratch_end - port->scratch_start,
                                      .mask = UINT32_MAX,
+                                     .drops = !(port->flags & ZS_PORT_CHECK_SURFACES),
                                      .fault = ZS_PORT_FAULT_SCRATCH};
         return true;
     case BTI_STATELESS:

@@ -950,9 +950,48 @@ static void far_offsets(void **state)
     free(f);
 }
 
+/* A thread's scratch memory is a surface of its own: what lies behind it is nothing, or a fault. */
+static void outside_scratch_memory(void **state)
+{
+    static _Alignas(64) uint8_t src0[FILE_B], data[FILE_B], dst[FILE_B];
+    uint64_t seed = 29;
+    struct fixture *f = calloc(1, sizeof(*f));
+    fixture_init(f, &seed);
+    for (uint32_t i = 0; i < 64; i++) {
+        struct shape s = lanes_shape(SCRATCH, 0, 0, 16, 64);
+        uint8_t before[sizeof(f->scratch)];
+        bool is_store = i & 1;
+        for (uint32_t lane = 0; lane < 16; lane++) {
+            uint32_t offset = lane % 3 ? lane * 4 : SCRATCH_SLOT_B + random_u32(&seed) % 4096 * 4;
+            memcpy(src0 + (size_t)lane * 4, &offset, 4);
+        }
+        fill_random(data, sizeof(data), &seed);
+        memcpy(before, f->scratch, sizeof(before));
+        memset(dst, 0x77, sizeof(dst));
+        assert_int_equal(prepare(f, &s, is_store ? STORE : LOAD, is_store, !is_store), 0);
+        f->port.flags = 0;
+        assert_true(execute(f, dst, src0, data, 0xffff, &seed));
+        for (uint32_t lane = 0; lane < 16; lane++) {
+            uint8_t want[4] = {0}, *at = before + SCRATCH_SLOT_B + (size_t)lane * 4;
+            if (lane % 3 && is_store)
+                memcpy(at, data + (size_t)lane * 4, 4);
+            if (lane % 3)
+                memcpy(want, at, 4);
+            if (!is_store)
+                assert_memory_equal(dst + lane * 4, want, 4);
+        }
+        assert_memory_equal(f->scratch, before, sizeof(before));
+        f->port.flags = ZS_PORT_CHECK_SURFACES;
+        assert_false(execute(f, dst, src0, data, 0xffff, &seed));
+        assert_int_equal(f->port.fault.kind, ZS_PORT_FAULT_SCRATCH);
+    }
+    free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outside_scratch_memory),
         cmocka_unit_test(vectors_of_lanes),
         cmocka_unit_test(moved_addresses),
         cmocka_unit_test(lanes_evenly_apart),
