@@ -12,7 +12,7 @@ enum { FOUND_MAX = 64 };
 /* ---- what was found ----------------------------------------------------------------------------
  */
 
-bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind)
+static bool is_new(struct zs_check_told *c, uint64_t a, uint64_t b, uint64_t kind)
 {
     uint64_t key = (a << 32 | b << 4 | (kind & 1)) + 16, count = ZS_ARRAY_LEN(c->reported);
     bool take_back = kind >> 1;
@@ -35,6 +35,14 @@ bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t k
         }
     }
     return false;
+}
+
+bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind)
+{
+    pthread_mutex_lock(&c->told->lock);
+    bool is = is_new(c->told, a, b, kind);
+    pthread_mutex_unlock(&c->told->lock);
+    return is;
 }
 
 void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,
@@ -71,8 +79,10 @@ void zs_check_print(const struct zs_gpu_run *run, struct zs_gpu_finding *f)
 
 void zs_check_tell(struct zs_gpu_checks *c, struct zs_gpu_finding *f)
 {
-    if (c->found_count++ < FOUND_MAX)
+    pthread_mutex_lock(&c->told->lock);
+    if (c->told->found_count++ < FOUND_MAX)
         zs_check_print(c->run, f);
+    pthread_mutex_unlock(&c->told->lock);
     bool may_stop = f->kind == ZS_GPU_FINDING_DIVERGENT || f->kind == ZS_GPU_FINDING_RACE;
     if (may_stop && !f->note && zs_check_stop(c->run, f, c->stop_lane))
         c->stops = true;
@@ -138,7 +148,7 @@ static void check_places(struct zs_gpu_checks *c, const struct zs_gpu_group *gro
 void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *w,
                             const struct zs_gpu_group *group, bool named)
 {
-    struct zs_gpu_checks *c = run->checks;
+    struct zs_gpu_checks *c = w->checks;
     size_t first = (size_t)(group->threads - w->states);
     if (c->sync && !named)
         check_places(c, group, c->threads + first);
@@ -247,7 +257,7 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
                                                const struct zs_gpu_group *group, uint32_t thread)
 {
     static const struct zs_eu_hooks hooks = {.message = on_message, .reach = zs_check_reach};
-    struct zs_gpu_checks *c = run->checks;
+    struct zs_gpu_checks *c = w->checks;
     size_t index = (size_t)(group->threads - w->states) + thread;
     if (group->live == run->threads_per_group && !thread) {
         struct zs_check_group *of_group = &c->groups[index / run->threads_per_group];
@@ -262,7 +272,6 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
     of_thread->epoch = epoch;
     for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
         c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
-    w->checks = c;
     return &hooks;
 }
 
@@ -279,26 +288,20 @@ static bool has_atomics(const struct zs_gpu_kernel *kernel)
     return false;
 }
 
-int zs_gpu_checks_begin(struct zs_gpu_run *run)
+/* Of one worker. */
+static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
 {
     uint32_t flags = run->launch->flags;
-    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) ||
-        !run->kernel->is_hooked)
-        return 0;
-    struct zs_gpu_checks *c = calloc(1, sizeof(*c));
-    if (!c)
-        return -ENOMEM;
-    run->checks = c;
-    c->run = run;
+    const uint32_t *required = run->kernel->module->required_group_size;
+    struct zs_gpu_allocation own;
+    *c = (struct zs_gpu_checks){.run = run, .told = run->told};
     for (size_t i = 0; i < ZS_ARRAY_LEN(c->recent); i++)
         c->recent[i].number = UINT64_MAX;
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
     c->logs = c->races && has_atomics(run->kernel);
-    const uint32_t *required = run->kernel->module->required_group_size;
     c->has_local_fences = zs_isa_generation(run->kernel->device->model->platform)->has_lsc;
     c->in_step = required[0] && run->threads_per_group == 1;
-    struct zs_gpu_allocation own;
     const uint8_t *host =
         run->launch->private_va
             ? zs_gpu_memory_host(run->launch->memory, run->launch->private_va, 1, false)
@@ -308,41 +311,68 @@ int zs_gpu_checks_begin(struct zs_gpu_run *run)
         c->own.end = c->own.start + own.size_B;
     }
     zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
-    c->threads =
-        calloc((size_t)run->groups_per_worker * run->threads_per_group, sizeof(*c->threads));
+    size_t threads = (size_t)run->groups_per_worker * run->threads_per_group;
+    c->threads = calloc(threads, sizeof(*c->threads));
     c->groups = calloc(run->groups_per_worker, sizeof(*c->groups));
     if (c->logs)
-        c->reads = calloc((size_t)run->groups_per_worker * run->threads_per_group,
-                          ZS_CHECK_READS_KEPT * sizeof(*c->reads));
-    return c->threads && c->groups && (c->reads || !c->logs) ? 0 : -ENOMEM;
+        c->reads = calloc(threads, ZS_CHECK_READS_KEPT * sizeof(*c->reads));
+    return c->threads && c->groups && (c->reads || !c->logs);
 }
 
-void zs_gpu_checks_end(struct zs_gpu_run *run)
+int zs_gpu_checks_begin(struct zs_gpu_run *run)
 {
-    struct zs_gpu_checks *c = run->checks;
-    if (!c)
-        return;
+    uint32_t flags = run->launch->flags;
+    bool ok = true;
+    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) ||
+        !run->kernel->is_hooked)
+        return 0;
+    run->told = calloc(1, sizeof(*run->told));
+    struct zs_gpu_checks *all = run->told ? calloc(run->workers_max, sizeof(*all)) : NULL;
+    if (!all) {
+        free(run->told);
+        return -ENOMEM;
+    }
+    pthread_mutex_init(&run->told->lock, NULL);
+    run->checks = all;
+    for (uint32_t i = 0; i < run->workers_max; i++)
+        ok &= set_up(run, &all[i]);
+    return ok ? 0 : -ENOMEM;
+}
+
+static void end(struct zs_gpu_checks *c)
+{
+    const struct zs_gpu_run *run = c->run;
     for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++) {
         if (!run->error)
             zs_check_marks_end(c, &c->groups[i]);
     }
     zs_check_marks_free(c);
     zs_check_races_end(c);
-    if (c->lost || c->order.full || c->found_count > FOUND_MAX) {
+    if (c->lost || c->order.full || c->told->found_count > FOUND_MAX) {
         struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
-                                   .advice = c->found_count > FOUND_MAX
+                                   .advice = c->told->found_count > FOUND_MAX
                                                  ? "more than 64 findings in one launch: the rest "
                                                    "is not shown"
                                                  : "the launch does more than the check of races "
                                                    "remembers: some pairs of accesses were not "
                                                    "compared"};
-        c->found_count = 0;
+        c->told->found_count = 0;
         zs_check_tell(c, &f);
     }
     zs_check_order_fini(&c->order);
     free(c->threads);
     free(c->reads);
     free(c->groups);
-    free(c);
+}
+
+void zs_gpu_checks_end(struct zs_gpu_run *run)
+{
+    if (!run->checks)
+        return;
+    for (uint32_t i = 0; i < run->workers_max; i++)
+        end(&run->checks[i]);
+    pthread_mutex_destroy(&run->told->lock);
+    free(run->checks);
+    free(run->told);
     run->checks = NULL;
 }

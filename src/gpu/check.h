@@ -6,7 +6,7 @@
 #include "base/id_map.h"
 #include "gpu/gpu_priv.h"
 
-/* Makes run->checks when its launch wants some. -ENOMEM */
+/* Makes run->checks, of each worker, when its launch wants some. -ENOMEM */
 int zs_gpu_checks_begin(struct zs_gpu_run *run);
 void zs_gpu_checks_end(struct zs_gpu_run *run);
 /* A thread begins: its hooks. */
@@ -162,8 +162,17 @@ struct zs_check_where {
     bool was_before;
 };
 
+/* What all workers have found. */
+struct zs_check_told {
+    pthread_mutex_t lock;
+    uint64_t reported[256]; /* pairs of sites */
+    uint32_t found_count;
+};
+
+/* Of a worker: run->checks has one for each. Those that look for races have one. */
 struct zs_gpu_checks {
     struct zs_gpu_run *run;
+    struct zs_check_told *told;      /* of all */
     struct zs_check_where at;        /* the thread that runs */
     struct zs_check_thread *threads; /* as the worker's states */
     struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
@@ -185,9 +194,8 @@ struct zs_gpu_checks {
     struct {
         uint64_t number;
         struct zs_race_page *page;
-    } recent[64];           /* by number */
-    uint64_t *local;        /* of local memory, by resident group */
-    uint64_t reported[256]; /* pairs of sites */
+    } recent[64];    /* by number */
+    uint64_t *local; /* of local memory, by resident group */
     /* Races of atomics with plain reads wait for the end: some reads are guesses. */
     struct {
         struct zs_gpu_finding finding;
@@ -195,8 +203,7 @@ struct zs_gpu_checks {
     } * held;
     uint32_t held_count, guess_count;
     uint32_t guesses[64]; /* instructions */
-    uint32_t found_count;
-    bool stops; /* with a debugger; where stands in the run */
+    bool stops;           /* with a debugger; where stands in the run */
     uint32_t stop_lane;
     bool lost;
     bool lost_told;

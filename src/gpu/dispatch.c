@@ -977,6 +977,7 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
     struct zs_gpu_worker *w = zs_gpu_worker_get(run->device);
     if (w && worker_setup(run, w)) {
         w->index = index;
+        w->checks = run->checks ? &run->checks[index] : NULL;
         uint32_t csr = w->host_csr = zs_eu_host_csr();
         int error = run->debug ? zs_gpu_debug_begin(run, w) : 0;
         struct zs_gpu_fault none = {0};

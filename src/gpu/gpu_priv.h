@@ -128,7 +128,7 @@ struct zs_gpu_worker {
     struct zs_gpu_debug_worker *debug;   /* NULL: no debugger */
     struct zs_gpu_debug_worker *spare;   /* what `debug` was, for the next launch that has one */
     uint64_t debug_epoch;                /* when it looked last */
-    struct zs_gpu_checks *checks;        /* of the launch; only with them: */
+    struct zs_gpu_checks *checks;        /* its own of the launch; only with them: */
     const struct zs_gpu_group *checked;  /* whose thread runs */
     struct zs_gpu_file_user *file_user;  /* NULL: see file.c */
     struct zs_port port;
@@ -399,7 +399,8 @@ struct zs_gpu_run {
     uint64_t threads_run, groups_run;
     struct zs_timing_trace *trace;      /* NULL: the formula gives the time */
     atomic_bool was_debugged;           /* what was recorded is not all */
-    struct zs_gpu_checks *checks;       /* NULL: none of check.h */
+    struct zs_gpu_checks *checks;       /* of each worker; NULL: none of check.h */
+    struct zs_check_told *told;         /* ... with them */
     struct zs_gpu_undefined *undefined; /* NULL: not tracked */
     struct zs_gpu_finding *found;       /* where a debugger stops for checks; NULL: not yet */
     uint32_t found_lane;

@@ -13,12 +13,13 @@
  */
 #include "gpu/check.h"
 
+#include "base/hash.h"
 #include "eu/checks/shadow.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PAGE_B = 4096, FOUND_MAX = 64, PAGES_MAX = 1 << 16, UNIT_B = 32 };
+enum { PAGE_B = 4096, FOUND_MAX = 64, PAGES_MAX = 1 << 16, SLOTS = 2 * PAGES_MAX, UNIT_B = 32 };
 
 /* Who stored a dword that is not defined. */
 struct writer {
@@ -30,6 +31,8 @@ struct writer {
 };
 
 struct page {
+    struct page *next;
+    uint64_t number;
     uint8_t bits[PAGE_B];
     struct writer writer[PAGE_B / 4];
 };
@@ -44,8 +47,10 @@ struct area {
 struct zs_gpu_undefined {
     struct zs_gpu_run *run;
     struct area scratch, private_memory;
-    pthread_mutex_t lock; /* of what follows */
-    struct zs_id_map pages;
+    /* by a hash of their number, or behind that: looked for without the lock. NULL: none yet */
+    _Atomic(_Atomic(struct page *) *) slots;
+    pthread_mutex_t lock; /* of what follows, and of what becomes of pages */
+    struct page *pages;
     uint64_t told[FOUND_MAX]; /* pairs of instructions */
     uint32_t told_count;
     bool lost;
@@ -131,23 +136,45 @@ static void report(struct zs_eu_thread *t, const struct zs_eu_undefined *u)
 /* ---- shadows of memory -------------------------------------------------------------------------
  */
 
-static struct page *page_of(struct zs_gpu_undefined *d, uint64_t host, bool make)
+static _Atomic(struct page *) *slot_of(struct zs_gpu_undefined *d, uint64_t number)
 {
-    if (!make && !atomic_load_explicit(&d->page_count, memory_order_relaxed))
+    _Atomic(struct page *) *slots = atomic_load_explicit(&d->slots, memory_order_acquire);
+    if (!slots)
         return NULL;
-    pthread_mutex_lock(&d->lock);
-    struct page *page = zs_id_map_get(&d->pages, host / PAGE_B, 0);
-    if (!page && make && d->pages.count < PAGES_MAX && (page = calloc(1, sizeof(*page)))) {
-        if (zs_id_map_put(&d->pages, host / PAGE_B, 0, page)) {
-            free(page);
-            page = NULL;
-        } else {
-            atomic_fetch_add(&d->page_count, 1);
-        }
+    for (uint64_t i = zs_hash_u64(number, 0);; i++) {
+        struct page *page = atomic_load_explicit(&slots[i % SLOTS], memory_order_acquire);
+        if (!page || page->number == number)
+            return &slots[i % SLOTS];
     }
-    d->lost |= make && !page;
+}
+
+static struct page *make_page(struct zs_gpu_undefined *d, uint64_t number)
+{
+    struct page *page = NULL;
+    pthread_mutex_lock(&d->lock);
+    if (!atomic_load(&d->slots))
+        atomic_store(&d->slots, calloc(SLOTS, sizeof(_Atomic(struct page *))));
+    _Atomic(struct page *) *slot = slot_of(d, number);
+    if (slot)
+        page = atomic_load(slot);
+    if (slot && !page && atomic_load(&d->page_count) < PAGES_MAX &&
+        (page = calloc(1, sizeof(*page)))) {
+        page->number = number;
+        page->next = d->pages;
+        d->pages = page;
+        atomic_store_explicit(slot, page, memory_order_release);
+        atomic_fetch_add(&d->page_count, 1);
+    }
+    d->lost |= !page;
     pthread_mutex_unlock(&d->lock);
     return page;
+}
+
+static struct page *page_of(struct zs_gpu_undefined *d, uint64_t host, bool make)
+{
+    _Atomic(struct page *) *slot = slot_of(d, host / PAGE_B);
+    struct page *page = slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
+    return page || !make ? page : make_page(d, host / PAGE_B);
 }
 
 static const struct area *area_of(const struct zs_gpu_undefined *d, uint64_t host)
@@ -661,9 +688,12 @@ int zs_gpu_undefined_begin(struct zs_gpu_run *run)
 
 static void free_pages(struct zs_gpu_undefined *d)
 {
-    for (size_t i = 0; i < d->pages.capacity; i++)
-        free(d->pages.slots[i].value);
-    zs_id_map_fini(&d->pages);
+    for (struct page *page = d->pages, *next; page; page = next) {
+        next = page->next;
+        free(page);
+    }
+    d->pages = NULL;
+    free((void *)atomic_exchange(&d->slots, NULL));
     atomic_store(&d->page_count, 0);
 }
 
@@ -731,10 +761,9 @@ void zs_gpu_undefined_end(struct zs_gpu_run *run)
     struct zs_gpu_undefined *d = run->undefined;
     if (!d)
         return;
-    for (size_t i = 0; i < d->pages.capacity; i++) {
-        struct page *page = d->pages.slots[i].value;
-        uint64_t host = d->pages.slots[i].a * PAGE_B;
-        if (page && (is_allocated(run, host) || is_allocated(run, host + PAGE_B - 1)))
+    for (const struct page *page = d->pages; page; page = page->next) {
+        uint64_t host = page->number * PAGE_B;
+        if (is_allocated(run, host) || is_allocated(run, host + PAGE_B - 1))
             tell_page(d, host, page);
     }
     if (d->lost) {
