@@ -535,6 +535,7 @@ enum zs_gpu_finding_note {
     ZS_GPU_NOTE_SAME_VALUE, /* the writes agree on what they write */
     ZS_GPU_NOTE_IN_STEP,    /* instructions of one hardware thread, one after the other */
     ZS_GPU_NOTE_GUESS,      /* a plain read that its thread follows up with an atomic */
+    ZS_GPU_NOTE_HOST,       /* no command is known to have written it */
 };
 
 /* Who did it, and where. */

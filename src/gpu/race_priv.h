@@ -33,6 +33,7 @@ enum {
 #define ZS_RACE_BOTH(half)  ((uint64_t)(half) << 32 | (half))
 
 struct zs_race_page {
+    uint8_t *before; /* what the host may write, as the launch found it; NULL: not known */
     uint64_t lines[ZS_BETWEEN_LINES];
     uint64_t words[ZS_BETWEEN_WORDS]; /* of lines that are split */
 };

@@ -4,7 +4,12 @@
 
 #include <stdlib.h>
 
-enum { SLAB_B = 1 << 18, SLAB_DOUBLINGS = 12, SITES_KNOWN = 64 };
+enum {
+    SLAB_B = 1 << 18,
+    SLAB_DOUBLINGS = 12,
+    SITES_KNOWN = 64,
+    BEFORE_MAX = 1 << 13, /* pages */
+};
 
 /* ---- records -----------------------------------------------------------------------------------
  */
@@ -13,8 +18,11 @@ static void forget_all(struct zs_gpu_checks *c)
 {
     for (size_t i = 0; i < c->pages.capacity; i++) {
         struct zs_race_page *page = c->pages.slots[i].value;
-        if (page)
-            memset(page->lines, 0, sizeof(page->lines));
+        if (!page)
+            continue;
+        memset(page->lines, 0, sizeof(page->lines));
+        free(page->before); /* what the launch has written is not known any more */
+        page->before = NULL;
     }
     if (c->local)
         memset(c->local, 0,
@@ -75,6 +83,24 @@ static bool has_own(const struct zs_gpu_checks *c, uint64_t number)
     return has;
 }
 
+static bool is_hosts(const struct zs_gpu_checks *c, uint64_t host_va)
+{
+    struct zs_gpu_allocation a;
+    return zs_gpu_memory_of_host(c->run->launch->memory, host_va, &a) &&
+           (a.kind == ZS_GPU_MEMORY_HOST || a.kind == ZS_GPU_MEMORY_SHARED);
+}
+
+/* The host's pages are as large: all of one is there. */
+static void keep(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t host_va)
+{
+    page->before = NULL;
+    if (c->generation || c->kept_count >= BEFORE_MAX || !is_hosts(c, host_va) ||
+        !(page->before = malloc(ZS_BETWEEN_PAGE_B)))
+        return;
+    memcpy(page->before, (const void *)(uintptr_t)host_va, ZS_BETWEEN_PAGE_B);
+    c->kept_count++;
+}
+
 struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number)
 {
     struct zs_race_page *page = zs_id_map_get(&c->pages, number, 0);
@@ -84,6 +110,7 @@ struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number)
             c->lost = true;
             return NULL;
         }
+        keep(c, page, number * ZS_BETWEEN_PAGE_B);
     }
     c->recent[number % ZS_ARRAY_LEN(c->recent)].number = number;
     return c->recent[number % ZS_ARRAY_LEN(c->recent)].page = page;
@@ -194,8 +221,64 @@ static void compare_with_commands(struct zs_gpu_checks *c)
     }
 }
 
+/* ---- the host ---------------------------------------------------------------------------------
+ */
+
+/* Who has only read it; 0: somebody has written it, or not all of it was read. */
+static uint32_t reader_of(const struct zs_gpu_checks *c, uint64_t word)
+{
+    uint32_t read = (uint32_t)word, other = (uint32_t)(word >> 32);
+    bool is_read =
+        read && (read >> ZS_RACE_BYTES_SHIFT & 15) == 15 && (!other || other & ZS_RACE_SECOND_READ);
+    return is_read && !zs_race_record(c, read)->is_write ? read : 0;
+}
+
+static void tell_host(struct zs_gpu_checks *c, uint32_t read, uint64_t host_va)
+{
+    const struct zs_check_record *r = zs_race_record(c, read);
+    struct zs_gpu_finding f = {
+        .kind = ZS_GPU_FINDING_RACE,
+        .note = ZS_GPU_NOTE_HOST,
+        .gpu_va = host_va,
+        .site_count = 2,
+        .site[1] = {.by = "the host, while the launch ran",
+                    .instruction_offset_B = -1,
+                    .is_write = true,
+                    .size_B = 4},
+        .advice = "the host has to wait for the launch before it writes what that reads"};
+    if (!zs_check_is_new(c, r->inst, UINT32_MAX >> 5, 0))
+        return;
+    zs_race_describe(c->run, r, zs_race_lane(read), &f.site[0]);
+    zs_check_tell(c, &f);
+}
+
+/* What the launch has only read is another value now. */
+static void compare_with_host(struct zs_gpu_checks *c, uint64_t number,
+                              const struct zs_race_page *page)
+{
+    const uint8_t *now = (const uint8_t *)(uintptr_t)(number * ZS_BETWEEN_PAGE_B);
+    if (!page->before || !is_hosts(c, number * ZS_BETWEEN_PAGE_B) ||
+        !memcmp(page->before, now, ZS_BETWEEN_PAGE_B))
+        return;
+    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS; i++) {
+        uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
+        uint32_t read = reader_of(
+            c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, i % ZS_RACE_LINE_WORDS));
+        if (read && memcmp(page->before + (size_t)i * 4, now + (size_t)i * 4, 4))
+            tell_host(c, read, (uintptr_t)now + i * 4u);
+    }
+}
+
 void zs_race_shadow_end(struct zs_gpu_checks *c)
 {
+    for (size_t i = 0; i < c->pages.capacity; i++) {
+        struct zs_race_page *page = c->pages.slots[i].value;
+        if (!page)
+            continue;
+        if (!c->lost)
+            compare_with_host(c, c->pages.slots[i].a, page);
+        free(page->before);
+    }
     if (c->run->launch->command && c->record_count)
         compare_with_commands(c);
     for (uint32_t i = 0; i < c->slab_count; i++)

@@ -115,6 +115,7 @@ void zs_gpu_finding_print(const struct zs_gpu_finding *f, const char *const sour
         [ZS_GPU_NOTE_SAME_VALUE] = " (benign: all write the same value)",
         [ZS_GPU_NOTE_IN_STEP] = " (lanes of one hardware thread, which are in step)",
         [ZS_GPU_NOTE_GUESS] = " (benign: an atomic follows the read)",
+        [ZS_GPU_NOTE_HOST] = " (benign if the kernel waits for it)",
     };
     zs_buf_printf(out, "%s%s%s%s", f->kernel[0] ? "kernel " : "", f->kernel,
                   f->kernel[0] ? ": " : "", names[f->kind]);

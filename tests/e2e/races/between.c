@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * between BINARY FIRST SECOND HOW: two commands that touch the same memory. W, R and A are launches
- * that write, read and count in `a`, C copies from it, F fills it and H its other part.
+ * that write, read and count in `a`, S one that reads and waits for the host, C copies from it, F
+ * fills it and H its other part.
  */
 #include <level_zero/ze_api.h>
 
@@ -24,7 +25,7 @@ static void check(ze_result_t result, const char *what)
 
 static ze_context_handle_t context;
 static ze_device_handle_t device;
-static ze_kernel_handle_t kernels[3];
+static ze_kernel_handle_t kernels[4];
 static ze_event_pool_handle_t pool;
 static char *a, *b;
 static ze_result_t (*list_synchronize)(ze_command_list_handle_t list, uint64_t timeout_ns);
@@ -32,7 +33,8 @@ static ze_result_t (*list_synchronize)(ze_command_list_handle_t list, uint64_t t
 static void open_kernels(const char *path)
 {
     static uint8_t bytes[4 << 20];
-    static const char *const names[] = {"between_write", "between_read", "between_count"};
+    static const char *const names[] = {"between_write", "between_read", "between_count",
+                                        "between_host"};
     FILE *f = fopen(path, "rb");
     ze_module_handle_t module;
     if (!f)
@@ -44,7 +46,7 @@ static void open_kernels(const char *path)
                              .inputSize = size,
                              .pInputModule = bytes};
     CHECK(zeModuleCreate(context, device, &desc, &module, NULL));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         ze_kernel_desc_t kernel = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = names[i]};
         CHECK(zeKernelCreate(module, &kernel, &kernels[i]));
         CHECK(zeKernelSetArgumentValue(kernels[i], 0, sizeof(a), &a));
@@ -93,10 +95,11 @@ static void append(ze_command_list_handle_t list, char what, ze_event_handle_t s
     static const ze_group_count_t groups = {ITEMS / 64, 1, 1};
     static const int zero;
     uint32_t waits = wait != NULL;
-    const char *kernel = strchr("WRA", what);
+    static const char launches[] = "WRAS";
+    const char *kernel = strchr(launches, what);
     if (kernel)
-        CHECK(zeCommandListAppendLaunchKernel(list, kernels[kernel - "WRA"], &groups, signal, waits,
-                                              &wait));
+        CHECK(zeCommandListAppendLaunchKernel(list, kernels[kernel - launches], &groups, signal,
+                                              waits, &wait));
     else if (what == 'C')
         CHECK(zeCommandListAppendMemoryCopy(list, b, a, ITEMS * 4, signal, waits, &wait));
     else if (what == 'F')
@@ -170,6 +173,20 @@ static void in_immediate(char first, char second, const char *how)
     CHECK(list_synchronize(list, UINT64_MAX));
 }
 
+/* The host writes what a launch reads, while that runs or behind it. */
+static void in_host(const char *how)
+{
+    ze_command_list_handle_t list = new_immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    bool waits = !strcmp(how, "host-wait");
+    append(list, 'S', NULL, NULL);
+    while (!((volatile int *)b)[1024]) {
+    }
+    ((volatile int *)a)[waits ? 3 + ITEMS : 3] = 7; /* what it does not read may be written */
+    ((volatile int *)b)[2048] = 1;
+    CHECK(list_synchronize(list, UINT64_MAX));
+    ((volatile int *)a)[3] = 8;
+}
+
 /* The host frees what a launch has written. */
 static void in_free(const char *how)
 {
@@ -210,6 +227,8 @@ int main(int argc, char **argv)
     const char *how = argv[4];
     if (!strncmp(how, "free", 4))
         in_free(how);
+    else if (!strncmp(how, "host", 4))
+        in_host(how);
     else if (strstr(how, "queue"))
         in_queues(first, second, how);
     else if (strstr(how, "immediate"))

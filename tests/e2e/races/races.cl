@@ -333,6 +333,17 @@ __kernel void between_read(ARGS)
     b[GID + 1] = a[GID]; // second
 }
 
+/* Says that it has read, and waits until the host has seen it. */
+__kernel void between_host(ARGS)
+{
+    b[GID + 1] = a[GID]; // first
+    if (GID == 0) {
+        atomic_xchg(&b[1024], 1);
+        while (!atomic_or(&b[2048], 0))
+            ;
+    }
+}
+
 __kernel void between_count(ARGS)
 {
     atomic_inc(&a[GID]);

@@ -130,8 +130,17 @@ class Races(unittest.TestCase):
             r = run(first, '--check-format', 'json', '--check-output', path, check='--check=race', app=(BETWEEN, BINARY, first, second, how))
             with open(path) as f:
                 found = json.load(f)['findings']
-        self.assertEqual(r.returncode, 99 if found else 0, (first, second, how, r.stderr))
+        self.assertEqual(r.returncode, 99 if any(f['level'] == 'error' for f in found) else 0, (first, second, how, r.stderr))
         return found
+
+    def test_host(self):
+        """It writes shared memory that a launch has read, which still runs."""
+        found = self.between('S', '-', 'host')
+        self.assertEqual([(f['kind'], f['level'], f['kernel']) for f in found], [('race', 'note', 'between_host')])
+        self.assertEqual([(s['access'], s['size']) for s in found[0]['sites']], [('read', 4), ('write', 4)])
+        self.assertEqual(int(found[0]['sites'][0]['source'].rsplit(':', 1)[1]), LINES['between_host', 'first'][0])
+        self.assertIn('the host, while the launch ran', found[0]['text'])
+        self.assertEqual(self.between('S', '-', 'host-wait'), [])
 
     def test_between_commands(self):
         """Whether or not they met in time: nothing orders them."""
