@@ -31,6 +31,8 @@ bool rule_is_unoptimised(const struct rule_context *context);
 bool rule_indexed_registers(struct rule_context *context, struct zs_found *ret_finding);
 /* Something that moves bytes does most of what it can, or it is not known. */
 bool rule_memory_is_busy(const struct rule_context *context);
+bool rule_has_large_registers(const struct rule_context *context);
+double rule_gain_of_places(const struct rule_context *context);
 /* Whether most instructions that `is` names stand on such lines: then these are the finding. */
 bool rule_is_about_lines(const struct rule_context *context,
                          bool (*is)(const struct zs_profile *profile, uint32_t inst));

@@ -212,6 +212,8 @@ static uint64_t allocated_slm_B(uint64_t slm_B)
     return slm_B ? size_B : 0;
 }
 
+enum { USUAL_REGISTERS = 128 };
+
 struct residency {
     uint32_t groups; /* of a subslice at the same time; 0: groups need not be together */
     enum zs_limiter limiter;
@@ -235,12 +237,14 @@ static struct residency residency_of(const struct zs_profile *p, const struct zs
     uint64_t group_threads = ((uint64_t)items_of(shape->size) + kernel->simd - 1) / kernel->simd;
     struct residency r = {.threads = k->threads};
     uint32_t slots = k->slot_count;
-    if (kernel->grf_count > 128 && kernel->eu_thread_count) {
-        /* large register files: fewer threads on each EU */
-        uint32_t normal = k->eus ? k->threads / k->eus : 1;
-        slots = slots / normal * ZS_MIN(kernel->eu_thread_count, normal);
+    uint32_t normal = k->eus ? k->threads / k->eus : 1;
+    if (kernel->grf_count > USUAL_REGISTERS && normal) {
+        /* large register files: fewer threads on each EU; patch tokens do not say how many */
+        uint32_t said = kernel->eu_thread_count, few = normal * USUAL_REGISTERS / kernel->grf_count;
+        uint32_t fit = ZS_MIN(said ? said : ZS_MAX(few, 1u), normal);
+        slots = slots / normal * fit;
         r.threads = (double)slots * k->subslices;
-        r.limiter = kernel->eu_thread_count < normal ? ZS_LIMIT_REGISTERS : ZS_LIMIT_NOTHING;
+        r.limiter = fit < normal ? ZS_LIMIT_REGISTERS : ZS_LIMIT_NOTHING;
     }
     if ((!kernel->barrier_count && !shape->slm_B) || !group_threads)
         return r;

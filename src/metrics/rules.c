@@ -560,21 +560,33 @@ static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
+/* Places for threads in all rounds. */
+static double use_of_rounds(double waves)
+{
+    return waves / ceil(waves - 1e-9);
+}
+
+/* EUs that have a thread left have places free, too: but the busiest unit has as much to do. */
+double rule_gain_of_places(const struct rule_context *c)
+{
+    const double *v = c->profile->values;
+    if (!c->limit->unit_count || !(v[ZS_Q_WAVES] > 1))
+        return 0;
+    double there = analysis_metric(c->analysis, "EuThreadOccupancy");
+    double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
+    double begin = fmax(launch, analysis_gain(c->analysis, "DispatchGain"));
+    double places = 100 - 100 * there / v[ZS_Q_OCCUPANCY];
+    double free = fmin(places, 100 - c->limit->units[0].percent);
+    return fmin(free, 100 * (1 - use_of_rounds(v[ZS_Q_WAVES]))) - begin;
+}
+
 static bool rule_tail(struct rule_context *c, struct zs_found *f)
 {
     double waves = c->profile->values[ZS_Q_WAVES];
-    if (!needs(c, ZS_Q_WAVES) || waves <= 1)
+    if (!needs(c, ZS_Q_WAVES) || waves <= 1 || rule_has_large_registers(c))
         return false;
-    double rounds = ceil(waves - 1e-9), use = waves / rounds;
-    /* EUs that have a thread left have places free, too: but the busiest unit has as much to do */
-    if (c->limit->unit_count) {
-        double there = analysis_metric(c->analysis, "EuThreadOccupancy");
-        double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
-        double begin = fmax(launch, analysis_gain(c->analysis, "DispatchGain"));
-        double places = 100 - 100 * there / c->profile->values[ZS_Q_OCCUPANCY];
-        double free = fmin(fmin(places, 100 * (1 - use)), 100 - c->limit->units[0].percent);
-        f->gain = fmax(f->gain, free - begin);
-    }
+    double rounds = ceil(waves - 1e-9), use = use_of_rounds(waves);
+    f->gain = c->limit->unit_count ? fmax(f->gain, rule_gain_of_places(c)) : f->gain;
     /* the model knows it better: threads do not end all at once */
     if (!(use < 0.8) || f->gain < GAIN_LEAST)
         return false;

@@ -373,13 +373,23 @@ bool rule_issue_bound(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
-bool rule_large_registers(struct rule_context *c, struct zs_found *f)
+bool rule_has_large_registers(const struct rule_context *c)
 {
     enum { SMALL = 128 };
+    return c->profile->limiter == ZS_LIMIT_REGISTERS &&
+           c->profile->values[ZS_Q_LIVE_REGISTERS] < SMALL;
+}
+
+bool rule_large_registers(struct rule_context *c, struct zs_found *f)
+{
     const double *v = c->profile->values;
-    if (c->profile->limiter != ZS_LIMIT_REGISTERS || !(v[ZS_Q_LIVE_REGISTERS] < SMALL))
+    if (!rule_has_large_registers(c))
         return false;
-    f->gain = analysis_gain(c->analysis, "LatencyGain") / 2; /* twice as many threads wait */
+    /* twice as many threads wait; there are fewer rounds */
+    f->gain = fmax(analysis_gain(c->analysis, "LatencyGain"),
+                   analysis_gain(c->analysis, "DependencyGain")) /
+              2;
+    f->gain = isnan(f->gain) ? f->gain : fmax(f->gain, rule_gain_of_places(c));
     f->severity = 1 - v[ZS_Q_OCCUPANCY] / 100;
     rule_say(f,
              "each thread has %.0f registers, of which at most %.0f hold values: half of the "

@@ -462,7 +462,8 @@ static bool is_hooked(const struct zs_eu_lowering *l, const struct zs_eu_program
         return false;
     if (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES || send->desc_is_reg || send->ex_desc_is_reg)
         return true;
-    const struct zs_port_message *m = send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
+    const struct zs_port_message *m =
+        send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
     return m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
 }
 

@@ -315,6 +315,29 @@ class Analyze(unittest.TestCase):
             self.assertEqual(rules[:1] == ['unoptimised'], told, rules)
             self.assertFalse({'private-arrays', 'spills'} & set(rules), rules)
 
+    def test_large_registers(self):
+        """Half of the threads fit, which patch tokens do not say; and what it gains to build without."""
+        folder, found = os.path.join(self.folder.name, 'large'), {}
+        os.mkdir(folder)
+        source = os.path.join(folder, 'plain.cl')
+        with open(source, 'w') as f:
+            f.write('__kernel void plain(__global float *a, __global float *b, int rounds)\n'
+                    '{ float x = a[get_global_id(0)], y = 0.0f;\n  for (int k = 0; k < 16 * rounds; k++) { y = mad(y, x, 1.0f); x *= 0.99f; }\n'
+                    '  b[get_global_id(0)] = y; }\n')
+        for options in ('-g -cl-intel-256-GRF-per-thread', '-g'):
+            kinds = Kinds(source, *PATHS[1:], folder, device='acm-g10', options=options)
+            rec = kinds.record(f'rec{len(found)}', '--counts', '--metrics', 'ZscopeGains', kernels=('plain',), plain=(336, 256, 0, 1))
+            found[options] = self.analyze(rec)['kernels'][0]
+        large, small = found.values()
+        self.assertEqual((large['quantities']['occupancy'], small['quantities']['occupancy']), (50, 100))
+        self.assertEqual((large['quantities']['registers'], large['limiter']), (256, 'large register files'))
+        gained = 100 * (1 - small['quantities']['time_mean'] / large['quantities']['time_mean'])
+        self.assertGreater(gained, 10)
+        first = large['findings'][0]
+        self.assertEqual(first['rule'], 'large-registers', large['findings'])
+        self.assertLess(abs(first['gain'] - gained), gained / 3)
+        self.assertNotIn('large-registers', [f['rule'] for f in small['findings']])
+
     def test_what_was_not_recorded(self):
         whys = {n['rule']: n['why'] for n in self.kernels['imbalanced']['not_judged']}
         self.assertEqual(set(whys), {'barrier-imbalance', *BY_GAIN})
