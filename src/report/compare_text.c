@@ -430,13 +430,24 @@ static int put_kernel(struct writer *w, const struct zs_compared_kernel *k)
     return put_code(w, k);
 }
 
+/* That calls do not differ is no answer where kernels do. */
+static bool tells_calls(const struct zs_compared *c, const struct zs_compare_options *o)
+{
+    size_t calls = 0, kernels = 0;
+    for (size_t i = 0; o->calls && i < o->calls->count; i++)
+        calls += zs_diff_changed(&o->calls->rows[i], o->threshold);
+    for (size_t i = 0; i < c->count; i++)
+        kernels += o->all || zs_compared_kernel_changed(&c->kernels[i], o->threshold);
+    return o->calls && (calls || !kernels);
+}
+
 int zs_compare_text(const struct zs_compared *c, const struct zs_compare_options *o,
                     zs_write_fn *write, void *user)
 {
     struct writer w = {.compared = c, .o = o};
     size_t alike = 0;
     int error = 0;
-    if (o->calls)
+    if (tells_calls(c, o))
         zs_diff_text(o->calls, o->threshold, o->color, &w.out);
     for (size_t i = 0; i < c->count && !error; i++) {
         if (!o->all && !zs_compared_kernel_changed(&c->kernels[i], o->threshold)) {

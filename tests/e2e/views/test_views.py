@@ -295,6 +295,9 @@ class Damage(unittest.TestCase):
 
     def test_nothing_changed(self):
         self.assertEqual(run(ZESCOPE, 'compare', device, device).stdout, 'no differences\n')
+        other = run(ZESCOPE, 'compare', '-k', 'add', '--with', 'scale', device, device).stdout
+        self.assertIn('add  \u2192  scale', other)
+        self.assertNotIn('no differences', other)
 
     def test_modules(self):
         bad = damaged(device, 'cut_modules', 'modules/*.bin', 500)

@@ -5,7 +5,9 @@ const COMPARE_ROWS = 20000;
 function quantityText(value, unit) {
     if (value === null || !Number.isFinite(value))
         return 'n/a';
-    return unit === 'ns' ? duration(value) : shortNumber(value) + (unit ? '\u2009' + visible(unit) : '');
+    if (unit === 'ns')
+        return duration(value);
+    return unit === 'B' || unit === 'bytes' ? siNumber(value, 'B').replace(' ', '\u2009') : shortNumber(value) + (unit ? '\u2009' + (unit === 'percent' ? '%' : visible(unit)) : '');
 }
 
 class ComparedKernel {
@@ -60,7 +62,7 @@ class ComparedKernel {
 
     limit(side) {
         const part = number(side.limit, NaN);
-        return side.limited_by ? visible(string(side.limited_by)) + (Number.isFinite(part) ? `, ${part.toPrecision(2)}\u2009%` : '') : 'n/a';
+        return side.limited_by ? visible(string(side.limited_by)) + (Number.isFinite(part) ? `, ${shortNumber(part)}\u2009%` : '') : 'n/a';
     }
 
     values() {
