@@ -2,6 +2,7 @@
 /* zescope profile: all that is known of an application's kernels, in one command. */
 #include "base/default_device.h"
 #include "base/text.h"
+#include "cli/intel.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
 #include "metrics/unit.h"
@@ -18,7 +19,7 @@ struct profile_options {
     const char *output, *device, *html;
     struct zs_string_list kernels;
     uint64_t launch_count, limit;
-    bool quick, system;
+    bool quick, system, intel;
 };
 
 static const struct zs_option options[] = {
@@ -28,6 +29,9 @@ static const struct zs_option options[] = {
      "the software GPU as these devices (skl)"},
     {"system", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, system), NULL,
      "use the system's Level Zero driver instead of the software GPU: times alone"},
+    {"intel", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, intel), NULL,
+     "on Intel's own drivers, as zescope run --intel has them: OpenCL programs, too; exact counts, "
+     "without what replays tell"},
     {"kernel", 'k', ZS_OPTION_LIST, offsetof(struct profile_options, kernels), "REGEX",
      "only kernels whose name matches; may be given several times"},
     {"launch-count", 0, ZS_OPTION_U64, offsetof(struct profile_options, launch_count), "N",
@@ -56,7 +60,7 @@ static int record(const struct profile_options *o, int count, char **app)
     words[at++] = "--debug-info";
     if (!o->system)
         words[at++] = "--counts";
-    if (!o->system && !o->quick) {
+    if (!o->system && !o->quick && !o->intel) {
         words[at++] = "--metrics";
         words[at++] = GROUPS;
     }
@@ -92,6 +96,12 @@ static const char *file_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Sources that came as text are kept by what they contain. */
+static bool has_name(const char *file)
+{
+    return strspn(file, "0123456789abcdef") < 40;
+}
+
 static void fill(const struct zs_analyzed *k, struct row *ret)
 {
     *ret = (struct row){.kernel = k};
@@ -106,9 +116,13 @@ static void fill(const struct zs_analyzed *k, struct row *ret)
         snprintf(ret->finding, sizeof(ret->finding), "%s", f->title);
     else
         snprintf(ret->finding, sizeof(ret->finding), "%s, gain %.0f %%", f->title, k->gains[0]);
-    if (f->place_count && *f->places[0].path)
-        snprintf(ret->place, sizeof(ret->place), "%.60s:%u", file_of(f->places[0].path),
-                 f->places[0].line);
+    if (!f->place_count || !*f->places[0].path)
+        return;
+    const char *file = file_of(f->places[0].path);
+    if (has_name(file))
+        snprintf(ret->place, sizeof(ret->place), "%.60s:%u", file, f->places[0].line);
+    else
+        snprintf(ret->place, sizeof(ret->place), "line %u of its source", f->places[0].line);
 }
 
 static void put_row(const struct row *r, double all_ns, struct zs_buf *out)
@@ -157,6 +171,11 @@ static int print_table(const struct profile_options *o, const char *path)
     if (shown < count)
         zs_buf_printf(&out, "%u more: zescope analyze --limit 0 %s shows all\n", count - shown,
                       path);
+    if (count && !o->system && !o->intel && !zs_analysis_info(analysis)->is_modelled)
+        zs_cli_note(&o->common,
+                    "these kernels did not run on the software GPU: the application chose "
+                    "another device, as OpenCL lets it; zescope profile --intel runs it "
+                    "on Intel's drivers there");
     int status = !count      ? zs_cli_fail("%s: no kernels ran%s", path,
                                       o->kernels.count ? " of names that match --kernel" : "")
                  : out.error ? zs_cli_fail("out of memory")
@@ -186,11 +205,19 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_profile, "no application given");
     if (o->system && o->device)
         return zs_cli_usage(&zs_command_profile, "--device is the software GPU, --system is not");
+    if (o->system && o->intel)
+        return zs_cli_usage(&zs_command_profile, "--intel is the software GPU, --system is not");
     if (o->html && !strcmp(o->html, "-"))
         return zs_cli_usage(&zs_command_profile, "--html FILE: the table is on standard output");
     if (o->kernels.count > WORDS_MOST / 4)
         return zs_cli_usage(&zs_command_profile, "too many --kernel");
-    if (!o->system) {
+    if (o->intel) {
+        const char *device = o->device ? o->device : zs_default_intel_device();
+        int status = zs_cli_use_intel(&zs_command_profile, device, false);
+        if (status)
+            return status;
+        zs_cli_note(&o->common, "on Intel's drivers, on the software GPU as %s", device);
+    } else if (!o->system) {
         const char *device = o->device ? o->device : zs_default_device();
         int status = zs_cli_use_software_gpu(&zs_command_profile, device);
         if (status)
@@ -231,7 +258,9 @@ const struct zs_command zs_command_profile = {
     .examples = "zescope profile -- ./app\n"
                 "    the whole picture, in a table and a page\n"
                 "zescope profile -d dg2 -k gemm --launch-count 3 -- ./app\n"
-                "    of three launches of some kernels, as on another GPU\n",
+                "    of three launches of some kernels, as on another GPU\n"
+                "zescope profile --intel -d dg2 -- clpeak\n"
+                "    an OpenCL program\n",
     .options = options,
     .defaults = &defaults,
     .option_count = ZS_ARRAY_LEN(options),

@@ -212,7 +212,7 @@ static int run_intel(const struct run_options *o, char **argv)
     if (o->check && (o->checks & (ZS_CHECK_LEAK | ZS_CHECK_API)) && strcmp(o->check, "all") != 0)
         return zs_cli_usage(&zs_command_run, "--intel: leak and api are checks of zescope's own "
                                              "driver; zescope record tells what leaks");
-    int status = zs_cli_use_intel(o->device, o->checks != 0);
+    int status = zs_cli_use_intel(&zs_command_run, o->device, o->checks != 0);
     if (status != ZS_EXIT_OK)
         return status;
     if (o->batches && setenv("ZESCOPE_BATCHES", o->batches, 1))

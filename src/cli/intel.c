@@ -60,9 +60,12 @@ static bool set_names(bool with_checks)
            !setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
 }
 
-int zs_cli_use_intel(const char *devices, bool with_checks)
+int zs_cli_use_intel(const struct zs_command *command, const char *devices, bool with_checks)
 {
-    char library[PATH_MAX];
+    char library[PATH_MAX], driver[PATH_MAX], why[1024];
+    if (devices && zs_cli_find_library("libze_zescope.so.1", "ZESCOPE_DRIVER", "driver", driver) &&
+        !zs_cli_check_devices(driver, devices, why, sizeof(why)))
+        return zs_cli_usage(command, "--device: %s", why);
     if (!zs_cli_find_library("libzescope_drm.so", "ZESCOPE_DRM", "drm", library))
         return zs_cli_fail("libzescope_drm.so cannot be found: reinstall zescope, or say where it "
                            "is with ZESCOPE_DRM");

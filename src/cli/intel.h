@@ -11,7 +11,8 @@
  * debug information, and drivers give each allocation memory of its own. An exit status, after a
  * message.
  */
-int zs_cli_use_intel(const char *devices, bool with_checks);
+struct zs_command;
+int zs_cli_use_intel(const struct zs_command *command, const char *devices, bool with_checks);
 /* Whether this process, and what it starts, has emulated nodes already. */
 bool zs_cli_has_intel_nodes(void);
 /* Tells drivers, by the environment, to give each allocation memory of its own. false: no memory.

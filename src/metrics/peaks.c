@@ -61,7 +61,9 @@ struct zs_peaks profile_peaks(const struct zs_record_device_shape *s, const char
     p.eus = (uint32_t)ZS_MIN(eus, (uint64_t)UINT32_MAX);
     p.slot_count = s->eus_per_subslice * s->threads_per_eu;
     p.threads = (uint32_t)ZS_MIN(eus * s->threads_per_eu, (uint64_t)UINT32_MAX);
-    double lanes = (double)eus * s->simd_width * p.clock_GHz;
+    /* OpenCL does not say it: a register's dwords */
+    uint32_t width = s->simd_width ? s->simd_width : zs_isa_platform_info(platform)->grf_B / 4;
+    double lanes = (double)eus * width * p.clock_GHz;
     p.flop_rate[ZS_HALF] = known(row.half * lanes);
     p.flop_rate[ZS_SINGLE] = known(row.single * lanes);
     p.flop_rate[ZS_DOUBLE] = known(row.twice * lanes);

@@ -210,6 +210,18 @@ class OpenCl(unittest.TestCase):
         self.assertEqual(names, {'add'})
         self.assertEqual(executions, sum(n for n, _ in self.instrumented('exit')[0].values()))
 
+    def test_profile(self):
+        """What limits its kernels where they ran on the software GPU; else how to get them there."""
+        words = ['--intel', '-d', DEVICE] if INTEL else []
+        p = run(ZESCOPE, 'profile', *words, '-o', os.path.join(folder, 'profile'), '--', PROGRAM, 'all', '-g')
+        rows = p.stdout.splitlines()
+        self.assertTrue(any(line.split()[-1:] == ['add'] for line in rows), p.stdout)
+        self.assertNotIn('n/a', [line.split()[0] for line in rows if line.split()[-1:] == ['add']], p.stdout)
+        self.assertTrue(os.path.getsize(os.path.join(folder, 'profile.html')) > 10000)
+        self.assertEqual('zescope profile --intel' in p.stderr, not INTEL, p.stderr)
+        for options in (['--intel', '--system'], ['--intel', '-d', 'foo']):
+            self.assertEqual(run(ZESCOPE, 'profile', *options, '--', 'true', check=None).returncode, 2, options)
+
     @unittest.skipIf(INTEL, "PoCL's device is no GPU of Intel's")
     def test_not_instrumented(self):
         rows, p = self.instrumented('all')
