@@ -171,11 +171,12 @@ static int print_table(const struct profile_options *o, const char *path)
     if (shown < count)
         zs_buf_printf(&out, "%u more: zescope analyze --limit 0 %s shows all\n", count - shown,
                       path);
-    if (count && !o->system && !o->intel && !zs_analysis_info(analysis)->is_modelled)
+    if (count && !o->system && !zs_analysis_info(analysis)->has_counts)
         zs_cli_note(&o->common,
-                    "these kernels did not run on the software GPU: the application chose "
-                    "another device, as OpenCL lets it; zescope profile --intel runs it "
-                    "on Intel's drivers there");
+                    "these kernels did not run on the software GPU: the application chose another "
+                    "device, as OpenCL lets it; %s",
+                    o->intel ? "the driver that is installed may not know this one"
+                             : "zescope profile --intel runs it on Intel's drivers there");
     int status = !count      ? zs_cli_fail("%s: no kernels ran%s", path,
                                       o->kernels.count ? " of names that match --kernel" : "")
                  : out.error ? zs_cli_fail("out of memory")
