@@ -105,7 +105,7 @@ static bool has_name(const char *file)
 static void fill(const struct zs_analyzed *k, struct row *ret)
 {
     *ret = (struct row){.kernel = k};
-    ret->limit = *k->limit->by ? k->limit->text : "n/a";
+    ret->limit = *k->limit->by ? k->limit->text : "what was not measured";
     if (!k->finding_count || k->gains[0] < 2) {
         snprintf(ret->finding, sizeof(ret->finding),
                  k->not_judged_count ? "nothing that was judged" : "nothing");
@@ -177,8 +177,11 @@ static int print_table(const struct profile_options *o, const char *path)
                     "device, as OpenCL lets it; %s",
                     o->intel ? "the driver that is installed may not know this one"
                              : "zescope profile --intel runs it on Intel's drivers there");
-    int status = !count      ? zs_cli_fail("%s: no kernels ran%s", path,
-                                      o->kernels.count ? " of names that match --kernel" : "")
+    int status = !count
+                     ? zs_cli_fail("%s: no kernels ran%s", path,
+                                   o->kernels.count ? " of names that match --kernel"
+                                   : o->system ? ": zescope doctor says which drivers have a device"
+                                               : "")
                  : out.error ? zs_cli_fail("out of memory")
                              : zs_cli_write_text(out.data, out.size_B);
     zs_buf_fini(&out);

@@ -498,6 +498,24 @@ static bool found_no_device(const struct zs_recording *recording, uint32_t build
     return !device_count && !build_count && !getenv("ZE_ENABLE_ALT_DRIVERS");
 }
 
+static void note_no_device(const struct zs_common_options *common,
+                           const struct zs_recording_info *info)
+{
+    char quoted[PATH_MAX];
+    struct zs_buf app = {0};
+    for (size_t i = 0; i < info->argc; i++) {
+        zs_cli_quote(info->argv[i], quoted, sizeof(quoted));
+        zs_buf_printf(&app, " %s", quoted);
+    }
+    zs_cli_note(common,
+                "no Level Zero driver here has a device: on the software GPU it is\n"
+                "  zescope record -d skl --%s\n"
+                "or zescope profile for what limits its kernels; zescope doctor says what is "
+                "installed",
+                app.error ? " ..." : zs_buf_cstr(&app));
+    zs_buf_fini(&app);
+}
+
 static void note_failures(const struct zs_common_options *common,
                           const struct zs_recording *recording, const char *path)
 {
@@ -567,8 +585,7 @@ static void print_summary(const struct record_options *o, const char *path, bool
         zs_cli_note(common,
                     "the application used neither Level Zero nor OpenCL: nothing was recorded");
     else if (!o->device && found_no_device(recording, build_count))
-        zs_cli_note(common, "no Level Zero driver here has a device: on the software GPU it is "
-                            "zescope record -d skl -- ...; zescope doctor says what is installed");
+        note_no_device(common, info);
     else
         zs_cli_note(
             common,

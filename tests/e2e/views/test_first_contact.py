@@ -164,7 +164,8 @@ class FirstContact(unittest.TestCase):
     def test_no_driver_at_all(self):
         shutil.copy(ADD_CL, os.path.join(self.folder, 'add.cl'))
         err = self.run_in('record', '-o', 'rec', '--', BUILD_FAILS, status=2)[1]
-        self.assertIn('zescope record -d skl', err)
+        self.assertIn(f'\n  zescope record -d skl -- {BUILD_FAILS}\n', err)
+        self.assertIn('doctor', self.run_in('profile', '--system', '-o', 'rec', '--', BUILD_FAILS, status=2)[1])
 
     def test_values_that_there_are_not(self):
         self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)
