@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* "zesc": files that are databases of something else are told apart. */
-enum { APPLICATION_ID = 0x7a657363, SCHEMA_VERSION = 1 };
+enum { APPLICATION_ID = 0x7a657363, SCHEMA_VERSION = 2 };
 
 enum table {
 #define TABLE(name, what) TABLE_##name,
@@ -366,7 +366,7 @@ static int on_mark(void *user, const struct zs_act_mark *m)
 /* ---- what it is ---- */
 
 static int put_recording(struct zs_export *x, const struct zs_recording *recording,
-                         bool is_modelled, uint64_t lost_calls)
+                         uint64_t lost_calls)
 {
     const struct zs_recording_info *info = zs_recording_info(recording);
     const enum table t = TABLE_recording;
@@ -385,7 +385,7 @@ static int put_recording(struct zs_export *x, const struct zs_recording *recordi
         put_int(x, t, (uint64_t)(int64_t)info->exit_status);
     else
         put_null(x, t);
-    put_int(x, t, is_modelled);
+    put_text(x, t, info->clock);
     put_int(x, t, lost_calls);
     zs_buf_fini(&command);
     return done(x, t);
@@ -678,8 +678,7 @@ static int put_opened(struct zs_export *x, const char *path, struct zs_recording
     zs_recording_modules(recording, &modules);
     error = read_events(x, path, diag);
     if (!error)
-        error = put_recording(x, recording, zs_analysis_info(analysis)->is_modelled,
-                              x->counts->lost_calls);
+        error = put_recording(x, recording, x->counts->lost_calls);
     if (!error)
         error = put_processes(x, recording);
     if (!error)

@@ -143,6 +143,7 @@ class Export(unittest.TestCase):
             shutil.copytree(self.rec, os.path.join(folder, rank))
         path = os.path.join(self.folder.name, 'ranks.db')
         self.export(folder, '--sqlite', path)
+        self.assertEqual(self.rows('SELECT DISTINCT clock FROM recording'), [('model',)])
         self.assertEqual(self.rows('SELECT path FROM recording ORDER BY id', path=path),
                          [(os.path.join(folder, 'r0'),), (os.path.join(folder, 'r1'),)])
         self.assertEqual(self.rows('SELECT count(DISTINCT kernel.recording) FROM kernel', path=path), [(2,)])
@@ -162,12 +163,12 @@ class Export(unittest.TestCase):
         newer = os.path.join(folder, 'newer.db')
         shutil.copy(self.path, newer)
         db = sqlite3.connect(newer)
-        db.execute('PRAGMA user_version=2')
+        db.execute('PRAGMA user_version=99')
         db.close()
         rows = [
             ([self.rec, '--append', '--sqlite', foreign], 'is a database of something else'),
             ([self.rec, '--append', '--sqlite', text], 'not a database'),
-            ([self.rec, '--append', '--sqlite', newer], 'has version 2 of the tables, this zescope writes 1'),
+            ([self.rec, '--append', '--sqlite', newer], 'has version 99 of the tables, this zescope writes 2'),
             ([self.rec, '--sqlite', os.path.join(folder, 'none/rec.db')], 'unable to open database file'),
             ([self.rec, '--sqlite', folder], 'is no file'),
             ([self.rec, '/nonexistent', '--append', '--sqlite', self.path], 'nonexistent'),
