@@ -200,14 +200,30 @@ class Analysis {
         return nodes;
     }
 
-    /* Where along a roof its name is furthest from marks; what it covers is taken. */
+    marksOf(s) { return s.drawn.map(k => ({x: s.atX(k.roof.intensity), y: s.atY(k.rate), width: 10})); }
+
+    /* How far boxes are from the nearest of others; far enough is as good as further. */
+    room(boxes, others) {
+        return Math.min(40, ...boxes.flatMap(p => others.map(o => Math.hypot(Math.max(0, Math.abs(o.x - p.x) - (o.width + p.width) / 2), o.y - p.y))));
+    }
+
+    /* A peak's name, over its left end or its right one: there are fewer marks, and no roofs of memories. */
+    namePeak(s, text, y, slopes) {
+        const width = text.length * ROOF.letter, right = ROOF.width - ROOF.right - 4;
+        const boxes = [ROOF.left + 4 + width / 2, right - width / 2].map(x => ({x, y: y - 5, width}));
+        const others = [...this.marksOf(s), ...slopes];
+        const atRight = this.room([boxes[1]], others) > this.room([boxes[0]], others);
+        s.taken.push(boxes[atRight ? 1 : 0]);
+        return this.label(atRight ? right : ROOF.left + 4, y - 5, text, 'roof-name', atRight ? 'end' : 'start');
+    }
+
+    /* Where along a roof its name is furthest from marks and other names; what it covers is taken. */
     nameRoof(s, text, [x1, y1, x2, y2]) {
         const slope = (y2 - y1) / (x2 - x1), width = text.length * ROOF.letter * Math.cos(Math.atan(slope));
-        const at = part => [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part - 6];
-        const free = ([x, y]) => Math.min(99, ...s.drawn.map(k => Math.hypot(Math.max(0, Math.abs(s.atX(k.roof.intensity) - x) - width / 2), s.atY(k.rate) - y)));
-        const [x, y] = [.5, .35, .65, .2, .8].map(at).reduce((best, next) => free(next) > free(best) ? next : best);
-        for (let i = -2; i <= 2; i++)
-            s.taken.push({x: x + i * width / 5, y: y + i * width / 5 * slope, width: width / 5 + 4});
+        const others = [...s.taken, ...this.marksOf(s)];
+        const parts = part => [-2, -1, 0, 1, 2].map(i => ({x: x1 + (x2 - x1) * part + i * width / 5, y: y1 + (y2 - y1) * part + i * width / 5 * slope - 6, width: width / 5 + 4}));
+        const covered = [.5, .4, .6, .3, .7, .2, .8].map(parts).reduce((best, next) => this.room(next, others) > this.room(best, others) ? next : best), {x, y} = covered[2];
+        s.taken.push(...covered);
         return attrs(this.label(0, 0, text, 'roof-name', 'middle'), {transform: `translate(${x} ${y}) rotate(${Math.atan(slope) * 180 / Math.PI})`});
     }
 
@@ -223,14 +239,11 @@ class Analysis {
             const text = siNumber(rate * 1e9, 'B/s'), other = named.get(text);
             named.set(text, [other ? `${name}, ${other[0]}` : `${name} ${text}`, [x1, y1, x2, y2]]);
         }
-        nodes.push(...[...named.values()].map(([text, line]) => this.nameRoof(s, text, line)));
-        for (const [name, peak] of s.peaks) {
-            const width = `${name} ${rateText(peak, 'op')}`.length * ROOF.letter;
-            s.taken.push({x: ROOF.left + 4 + width / 2, y: s.atY(peak) - 5, width});
-            nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}),
-                {'data-roof': name}), this.label(ROOF.left + 4, s.atY(peak) - 5, `${name} ${rateText(peak, 'op')}`, 'roof-name'));
-        }
-        return nodes;
+        const slopes = [...named.values()].flatMap(([, [x1, y1, x2, y2]]) => [...Array(25).keys()].map(i => ({x: x1 + (x2 - x1) * i / 24, y: y1 + (y2 - y1) * i / 24, width: 1})));
+        const peaks = [...s.peaks].map(([name, peak]) => this.namePeak(s, `${name} ${rateText(peak, 'op')}`, s.atY(peak), slopes));
+        for (const [name, peak] of s.peaks)
+            nodes.push(attrs(svg('line', {x1: s.atX(10 ** s.x[0]), y1: s.atY(peak), x2: s.atX(10 ** s.x[1]), y2: s.atY(peak), class: 'roof-line roof-peak'}), {'data-roof': name}));
+        return [...nodes, ...[...named.values()].map(([text, line]) => this.nameRoof(s, text, line)), ...peaks];
     }
 
     /* The chosen kernel under every roof: as many operations a second, for each byte of that memory. */
@@ -240,17 +253,18 @@ class Analysis {
             class: `roof-other ${s.colors.get(r.name) || ''}`}), {'data-tip': `${k.title}\n${shortNumber(r.intensity)} ${k.operations} for each byte of ${r.name}`}));
     }
 
-    /* Names of kernels over their marks, those of the longest first, where there is room for them. */
+    /* Names of kernels over their marks, those of the longest first, where there is room for them; the chosen one's always. */
     names(s) {
         const nodes = [], chosen = this.kernels[this.chosen];
         const taken = [...s.taken, ...s.marks.map(r => ({x: s.atX(r.intensity), y: s.atY(chosen.rate) + 4, width: 10}))];
-        for (const k of s.drawn) {
+        for (const k of [...s.drawn].sort((a, b) => (b === chosen) - (a === chosen))) {
             const text = k.title.length > 24 ? `${k.title.slice(0, 23)}\u2026` : k.title, width = text.length * ROOF.letter;
             const r = this.radius(k), beside = r + 4 + width / 2;
-            const [x, y] = [[0, -r - 4], [beside, 4], [-beside, 4], [0, r + 12]]
-                .map(([right, down]) => [clamp(s.atX(k.roof.intensity) + right, ROOF.left + width / 2, ROOF.width - width / 2), s.atY(k.rate) + down])
+            const places = [[0, -r - 4], [beside, 4], [-beside, 4], [0, r + 12]]
+                .map(([right, down]) => [clamp(s.atX(k.roof.intensity) + right, ROOF.left + width / 2, ROOF.width - width / 2), s.atY(k.rate) + down]);
+            const [x, y] = places
                 .find(([atX, atY]) => taken.every(t => Math.abs(t.x - atX) >= (t.width + width) / 2 || Math.abs(t.y - atY) >= 12)
-                    && s.drawn.every(o => o === k || Math.abs(s.atX(o.roof.intensity) - atX) >= this.radius(o) + width / 2 || Math.abs(s.atY(o.rate) + 4 - atY) >= this.radius(o) + 5)) || [];
+                    && s.drawn.every(o => o === k || Math.abs(s.atX(o.roof.intensity) - atX) >= this.radius(o) + width / 2 || Math.abs(s.atY(o.rate) + 4 - atY) >= this.radius(o) + 5)) || (k === chosen ? places[0] : []);
             if (x === undefined)
                 continue;
             taken.push({x, y, width});
