@@ -187,7 +187,6 @@ struct zs_gpu_checks {
     struct zs_check_record *records;
     struct zs_gpu_block records_block;
     uint32_t record_count, generation;
-    uint32_t kept_count; /* pages that the host may write */
     struct zs_id_map pages;
     struct zs_gpu_block slabs[ZS_CHECK_SLABS]; /* where they are, each larger than before */
     uint32_t slab_count;

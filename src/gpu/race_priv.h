@@ -33,9 +33,10 @@ enum {
 #define ZS_RACE_BOTH(half)  ((uint64_t)(half) << 32 | (half))
 
 struct zs_race_page {
-    uint8_t *before; /* what the host may write, as the launch found it; NULL: not known */
     uint64_t lines[ZS_BETWEEN_LINES];
-    uint64_t words[ZS_BETWEEN_WORDS]; /* of lines that are split */
+    uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
+    uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
+    bool is_kept;
 };
 
 static inline uint32_t zs_race_lane(uint32_t half)

@@ -8,7 +8,6 @@ enum {
     SLAB_B = 1 << 18,
     SLAB_DOUBLINGS = 12,
     SITES_KNOWN = 64,
-    BEFORE_MAX = 1 << 13, /* pages */
 };
 
 /* ---- records -----------------------------------------------------------------------------------
@@ -21,8 +20,7 @@ static void forget_all(struct zs_gpu_checks *c)
         if (!page)
             continue;
         memset(page->lines, 0, sizeof(page->lines));
-        free(page->before); /* what the launch has written is not known any more */
-        page->before = NULL;
+        page->is_kept = false; /* what the launch has written is not known any more */
     }
     if (c->local)
         memset(c->local, 0,
@@ -93,12 +91,9 @@ static bool is_hosts(const struct zs_gpu_checks *c, uint64_t host_va)
 /* The host's pages are as large: all of one is there. */
 static void keep(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t host_va)
 {
-    page->before = NULL;
-    if (c->generation || c->kept_count >= BEFORE_MAX || !is_hosts(c, host_va) ||
-        !(page->before = malloc(ZS_BETWEEN_PAGE_B)))
-        return;
-    memcpy(page->before, (const void *)(uintptr_t)host_va, ZS_BETWEEN_PAGE_B);
-    c->kept_count++;
+    page->is_kept = !c->generation && is_hosts(c, host_va);
+    if (page->is_kept)
+        memcpy(page->before, (const void *)(uintptr_t)host_va, ZS_BETWEEN_PAGE_B);
 }
 
 struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number)
@@ -257,7 +252,7 @@ static void compare_with_host(struct zs_gpu_checks *c, uint64_t number,
                               const struct zs_race_page *page)
 {
     const uint8_t *now = (const uint8_t *)(uintptr_t)(number * ZS_BETWEEN_PAGE_B);
-    if (!page->before || !is_hosts(c, number * ZS_BETWEEN_PAGE_B) ||
+    if (!page->is_kept || !is_hosts(c, number * ZS_BETWEEN_PAGE_B) ||
         !memcmp(page->before, now, ZS_BETWEEN_PAGE_B))
         return;
     for (uint32_t i = 0; i < ZS_BETWEEN_WORDS; i++) {
@@ -273,11 +268,8 @@ void zs_race_shadow_end(struct zs_gpu_checks *c)
 {
     for (size_t i = 0; i < c->pages.capacity; i++) {
         struct zs_race_page *page = c->pages.slots[i].value;
-        if (!page)
-            continue;
-        if (!c->lost)
+        if (page && !c->lost)
             compare_with_host(c, c->pages.slots[i].a, page);
-        free(page->before);
     }
     if (c->run->launch->command && c->record_count)
         compare_with_commands(c);
