@@ -53,7 +53,7 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
 {
     struct zs_gpu_checks *c = a->at->c;
     if (!a->is_slm) {
-        struct zs_race_page *page = zs_race_page_of(c, at);
+        struct zs_race_page *page = zs_race_page_of(c, at, a->record->is_write);
         uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
         *ret = (struct place){page->lines + line, page->words + (size_t)line * LINE_WORDS};
         return page != NULL;
@@ -397,6 +397,14 @@ touch_slowly(struct zs_race_access *a, uint64_t *word, uint32_t bytes, uint32_t 
         *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
 }
 
+/* What an atomic finds are atomics, or what was before it. */
+static bool meets_atomics(struct zs_race_access *a, uint32_t read, uint32_t other)
+{
+    const struct zs_gpu_checks *c = a->at->c;
+    return (!read || record_at(c, read)->is_atomic) &&
+           (!other || record_at(c, other)->is_atomic || verdict_of(a, 1, other)->is_before);
+}
+
 static inline void touch(struct zs_race_access *a, uint64_t *word, uint32_t bytes)
 {
     uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
@@ -404,10 +412,11 @@ static inline void touch(struct zs_race_access *a, uint64_t *word, uint32_t byte
         a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
     if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
         return; /* again */
-    bool is_atomic = a->record->is_atomic;
-    if (!*word || (is_atomic && !read && record_at(a->at->c, other)->is_atomic))
+    if (!*word)
         *word = a->record->is_write ? after_write(mine) : mine;
-    else if (is_atomic || !touch_harmless(a, word, read, other, mine))
+    else if (a->record->is_atomic && meets_atomics(a, read, other))
+        *word = after_atomic(a, *word, mine);
+    else if (a->record->is_atomic || !touch_harmless(a, word, read, other, mine))
         touch_slowly(a, word, bytes, mine);
 }
 

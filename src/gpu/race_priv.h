@@ -107,7 +107,7 @@ void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record
 /* For one record more, of c->record_count. false: no memory. */
 bool zs_race_make_room(struct zs_gpu_checks *c);
 /* NULL: there is none, as of memory of the launch's own. */
-struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number);
+struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number, bool is_write);
 /* No address that threads share. */
 bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va);
 /* Lines of a group's local memory, and words behind them. NULL: no memory. */
@@ -115,10 +115,12 @@ uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *grou
 /* Other commands are told, and all is freed. */
 void zs_race_shadow_end(struct zs_gpu_checks *c);
 
-static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint64_t gpu_va)
+static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint64_t gpu_va,
+                                                   bool is_write)
 {
     uint64_t number = gpu_va / ZS_BETWEEN_PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
-    return c->recent[slot].number == number ? c->recent[slot].page : zs_race_find_page(c, number);
+    return c->recent[slot].number == number ? c->recent[slot].page
+                                            : zs_race_find_page(c, number, is_write);
 }
 
 static inline size_t zs_race_local_lines(const struct zs_gpu_run *run)

@@ -88,15 +88,16 @@ static bool is_hosts(const struct zs_gpu_checks *c, uint64_t host_va)
            (a.kind == ZS_GPU_MEMORY_HOST || a.kind == ZS_GPU_MEMORY_SHARED);
 }
 
-/* The host's pages are as large: all of one is there. */
-static void keep(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t host_va)
+/* The host's pages are as large: all of one is there. What is written first is mostly a result. */
+static void keep(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t host_va,
+                 bool is_write)
 {
-    page->is_kept = !c->generation && is_hosts(c, host_va);
+    page->is_kept = !is_write && !c->generation && is_hosts(c, host_va);
     if (page->is_kept)
         memcpy(page->before, (const void *)(uintptr_t)host_va, ZS_BETWEEN_PAGE_B);
 }
 
-struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number)
+struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number, bool is_write)
 {
     struct zs_race_page *page = zs_id_map_get(&c->pages, number, 0);
     if (!page && !has_own(c, number)) {
@@ -105,7 +106,7 @@ struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number)
             c->lost = true;
             return NULL;
         }
-        keep(c, page, number * ZS_BETWEEN_PAGE_B);
+        keep(c, page, number * ZS_BETWEEN_PAGE_B, is_write);
     }
     c->recent[number % ZS_ARRAY_LEN(c->recent)].number = number;
     return c->recent[number % ZS_ARRAY_LEN(c->recent)].page = page;
