@@ -566,9 +566,11 @@ static double use_of_rounds(double waves)
     return waves / ceil(waves - 1e-9);
 }
 
-/* EUs that have a thread left have places free, too: but the busiest unit has as much to do. */
+/* EUs that have a thread left have places free, too: but the busiest unit has as much to do, and
+ * over all of a launch does no more than FULL percent of what it can. */
 double rule_gain_of_places(const struct rule_context *c)
 {
+    enum { FULL = 95 };
     const double *v = c->profile->values;
     if (!c->limit->unit_count || !(v[ZS_Q_WAVES] > 1))
         return 0;
@@ -576,7 +578,7 @@ double rule_gain_of_places(const struct rule_context *c)
     double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
     double begin = fmax(launch, analysis_gain(c->analysis, "DispatchGain"));
     double places = 100 - 100 * there / v[ZS_Q_OCCUPANCY];
-    double free = fmin(places, 100 - c->limit->units[0].percent);
+    double free = fmin(places, FULL - c->limit->units[0].percent);
     return fmin(free, 100 * (1 - use_of_rounds(v[ZS_Q_WAVES]))) - begin;
 }
 
