@@ -267,9 +267,7 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
         of_group->index = group->index;
     }
     struct zs_check_thread *of_thread = &c->threads[index];
-    uint32_t epoch = of_thread->epoch + 1; /* nothing that is recent is this thread's */
-    memset(of_thread, 0, offsetof(struct zs_check_thread, recent));
-    of_thread->epoch = epoch;
+    memset(of_thread, 0, c->races ? sizeof(*of_thread) : offsetof(struct zs_check_thread, recent));
     for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
         c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
     return &hooks;
@@ -312,11 +310,17 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
     }
     zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
     size_t threads = (size_t)run->groups_per_worker * run->threads_per_group;
-    c->threads = calloc(threads, sizeof(*c->threads));
+    /* room for all that may be resident: what is not touched costs nothing, and nothing is cleared
+     * before a thread begins */
+    size_t each_B = ZS_CHECK_READS_KEPT * sizeof(*c->reads);
     c->groups = calloc(run->groups_per_worker, sizeof(*c->groups));
-    if (c->logs)
-        c->reads = calloc(threads, ZS_CHECK_READS_KEPT * sizeof(*c->reads));
-    return c->threads && c->groups && (c->reads || !c->logs);
+    if (!c->groups ||
+        zs_gpu_block_get(run->device, threads * sizeof(*c->threads), &c->threads_block) ||
+        (c->logs && zs_gpu_block_get(run->device, threads * each_B, &c->reads_block)))
+        return false;
+    c->threads = (struct zs_check_thread *)(void *)c->threads_block.data;
+    c->reads = (struct zs_check_reads *)(void *)c->reads_block.data;
+    return true;
 }
 
 int zs_gpu_checks_begin(struct zs_gpu_run *run)
@@ -360,8 +364,8 @@ static void end(struct zs_gpu_checks *c)
         zs_check_tell(c, &f);
     }
     zs_check_order_fini(&c->order);
-    free(c->threads);
-    free(c->reads);
+    zs_gpu_block_put(run->device, &c->threads_block);
+    zs_gpu_block_put(run->device, &c->reads_block);
     free(c->groups);
 }
 

@@ -70,7 +70,7 @@ struct zs_check_thread {
     struct {
         uint64_t where, space;
     } pending[8];
-    struct zs_check_recent recent[ZS_CHECK_RECENT]; /* by instruction; of threads before, too */
+    struct zs_check_recent recent[ZS_CHECK_RECENT]; /* by instruction */
 };
 
 /* A resident group. */
@@ -176,6 +176,7 @@ struct zs_gpu_checks {
     struct zs_check_where at;        /* the thread that runs */
     struct zs_check_thread *threads; /* as the worker's states */
     struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
+    struct zs_gpu_block threads_block, reads_block;
     struct zs_check_group *groups;
     struct zs_check_order order;
     struct zs_check_item *items;  /* 32 of each; NULL: no marks yet */
