@@ -27,7 +27,8 @@ enum { ATTEMPTS = 3 };
 static char *find_helper(void)
 {
     static const char *const places[] = {"zescope-compiler", "../compiler/zescope-compiler",
-                                         ZS_COMPILER_FROM_LIBRARY, "../" ZS_COMPILER_FROM_LIBRARY};
+                                         ZS_COMPILER_FROM_LIBRARY,
+                                         ("../" ZS_COMPILER_FROM_LIBRARY)};
     Dl_info info;
     struct zs_buf path = {0};
     char *real = dladdr((const void *)(uintptr_t)find_helper, &info) && info.dli_fname

@@ -606,9 +606,7 @@ static void report(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64
     w->executed += count;
     if (w->executed < REPORT_AFTER)
         return;
-    zs_gpu_tier_ran(run->kernel, w->counters, false);
-    zs_gpu_tier_executed(run->kernel, w->executed);
-    w->executed = 0;
+    zs_gpu_tier_executed(run->kernel, &w->executed, w->counters, false);
 }
 
 /* After a round. Threads that run into barriers use up no slice of their own: they share one. */
@@ -959,9 +957,7 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 static void merge(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     zs_eu_program_counters_settle(run->kernel->program, w->counters);
-    zs_gpu_tier_ran(run->kernel, w->counters, true);
-    zs_gpu_tier_executed(run->kernel, w->executed);
-    w->executed = 0;
+    zs_gpu_tier_executed(run->kernel, &w->executed, w->counters, true);
     pthread_mutex_lock(&run->lock);
     for (size_t i = 0; i < run->kernel->counter_count; i++)
         run->sums[i] += w->counters[i];

@@ -243,10 +243,10 @@ struct zs_gpu_kernel {
 int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *desc,
                        const struct zs_eu_lower_params *params);
 void zs_gpu_tier_free(struct zs_gpu_kernel *kernel);
-/* So many more instructions were executed. */
-void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t count);
-/* What counters of a launch, or of a worker's part of it, say so far, or at its end. */
-void zs_gpu_tier_ran(const struct zs_gpu_kernel *kernel, const uint64_t *counters, bool has_ended);
+/* So many more instructions were executed, and are told: 0 then. Counters of the launch, or of a
+ * worker's part of it, so far or at its end. */
+void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t *executed,
+                          const uint64_t *counters, bool has_ended);
 /* What new threads run in place of kernel->program; NULL: nothing else. */
 const struct zs_eu_program *zs_gpu_tier_program(const struct zs_gpu_kernel *kernel);
 /* Until none of its kernels is being compiled. */

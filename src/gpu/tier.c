@@ -195,34 +195,40 @@ static void go_on(struct zs_gpu_tier *tier, uint32_t from, enum asking to)
         start(tier, to);
 }
 
-void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t count)
+/* What it has run, and how much of that the program does not have. */
+static void collect(struct zs_gpu_tier *tier, const struct zs_gpu_kernel *kernel,
+                    const uint64_t *counters, bool has_ended)
 {
-    struct zs_gpu_tier *tier = kernel->tier;
-    uint32_t asked = tier ? atomic_load_explicit(&tier->asked, memory_order_relaxed) : ASK_AGAIN;
-
-    if (asked >= ASK_MAKE)
-        return;
-    uint64_t executed = atomic_fetch_add(&tier->executed, count) + count;
-    go_on(tier, asked,
-          executed >= tier->make_after ? ASK_MAKE
-          : executed >= ASK_AFTER      ? ASK_KNOWN
-                                       : ASK_NOT);
-}
-
-void zs_gpu_tier_ran(const struct zs_gpu_kernel *kernel, const uint64_t *counters, bool has_ended)
-{
-    struct zs_gpu_tier *tier = kernel->tier;
-
-    if (!tier || atomic_load_explicit(&tier->has_all, memory_order_relaxed))
-        return;
     const struct zs_eu_program *program = zs_gpu_tier_program(kernel);
     const uint8_t *known = program ? zs_eu_tier_seen(program) : NULL;
+
     pthread_mutex_lock(&tier->lock);
     uint64_t more = zs_eu_program_counters_seen(kernel->program, counters, known, tier->seen.data);
     pthread_mutex_unlock(&tier->lock);
     if (has_ended && program &&
         atomic_fetch_add(&tier->others, more) + more >= tier->make_after / AGAIN)
         go_on(tier, ASK_MAKE, ASK_AGAIN);
+}
+
+void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t *executed,
+                          const uint64_t *counters, bool has_ended)
+{
+    struct zs_gpu_tier *tier = kernel->tier;
+    uint64_t count = *executed;
+
+    *executed = 0;
+    if (!tier)
+        return;
+    if (!atomic_load_explicit(&tier->has_all, memory_order_relaxed))
+        collect(tier, kernel, counters, has_ended);
+    uint32_t asked = atomic_load_explicit(&tier->asked, memory_order_relaxed);
+    if (asked >= ASK_MAKE)
+        return;
+    count += atomic_fetch_add(&tier->executed, count);
+    go_on(tier, asked,
+          count >= tier->make_after ? ASK_MAKE
+          : count >= ASK_AFTER      ? ASK_KNOWN
+                                    : ASK_NOT);
 }
 
 const struct zs_eu_program *zs_gpu_tier_program(const struct zs_gpu_kernel *kernel)

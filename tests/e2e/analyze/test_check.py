@@ -110,7 +110,7 @@ class Check(unittest.TestCase):
         bare = self.kinds.record('bare', kernels=['clean'])
         status, out, _ = self.check('--max', 'instructions=1e9', rec=bare)
         self.assertEqual(status, 3)
-        self.assertIn('record --counts', out)
+        self.assertIn('--counts` (or', out)
         status, out, _ = self.check('--max', 'spills=0', '--max', 'time_mean=1s', rec=bare)
         self.assertEqual(status, 0, out)
 
