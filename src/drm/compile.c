@@ -11,9 +11,11 @@
 #include <string.h>
 
 static struct {
+    pthread_once_t once;
+    bool possible, first; /* as ZESCOPE_EU says: before anything runs */
     pthread_mutex_t lock;
     struct zs_compiler *compiler; /* made by whoever asks first */
-} the = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} the = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void ZS_PRINTF(1, 2) complain(const char *format, ...)
 {
@@ -43,7 +45,7 @@ void zs_drm_compile_begin_child(void)
     pthread_mutex_init(&the.lock, NULL);
 }
 
-static enum zs_gpu_compiled compile(bool is_background, const struct zs_gpu_compile *what,
+static enum zs_gpu_compiled compile(void *context, const struct zs_gpu_compile *what,
                                     struct zs_buf *ret_blob)
 {
     struct zs_compiler *compiler = take_compiler();
@@ -54,7 +56,7 @@ static enum zs_gpu_compiled compile(bool is_background, const struct zs_gpu_comp
     request.hint = what->seen;
     request.is_anew = what->is_anew;
     request.only_known = what->only_known;
-    request.is_background = is_background;
+    request.is_background = !the.first;
     enum zs_compiler_status status = zs_compiler_build(compiler, &request, ret_blob, &log);
     if (status != ZS_COMPILER_OK && !what->only_known)
         zs_drm_log(ZS_DRM_INFO, "a kernel is interpreted, not compiled: %s", zs_buf_cstr(&log));
@@ -64,26 +66,18 @@ static enum zs_gpu_compiled compile(bool is_background, const struct zs_gpu_comp
                                           : ZS_GPU_COMPILED_NOT;
 }
 
-static enum zs_gpu_compiled compile_behind(void *context, const struct zs_gpu_compile *what,
-                                           struct zs_buf *ret_blob)
+static void read_settings(void)
 {
-    (void)context;
-    return compile(true, what, ret_blob);
-}
-
-static enum zs_gpu_compiled compile_first(void *context, const struct zs_gpu_compile *what,
-                                          struct zs_buf *ret_blob)
-{
-    (void)context;
-    return compile(false, what, ret_blob);
+    const char *eu = secure_getenv("ZESCOPE_EU"), *why;
+    the.first = eu && !strcmp(eu, "compiled");
+    the.possible = !(eu && !strcmp(eu, "interpreter")) && zs_eu_tier_possible(&why);
 }
 
 void zs_drm_compile_choose(struct zs_gpu_walk_code *code)
 {
-    const char *eu = secure_getenv("ZESCOPE_EU"), *why;
-    bool first = eu && !strcmp(eu, "compiled");
-    if ((eu && !strcmp(eu, "interpreter")) || !zs_eu_tier_possible(&why))
+    pthread_once(&the.once, read_settings); /* this is asked at each launch */
+    if (!the.possible)
         return;
-    code->compile = first ? compile_first : compile_behind;
-    code->flags |= first ? ZS_GPU_KERNEL_COMPILED : 0;
+    code->compile = compile;
+    code->flags |= the.first ? ZS_GPU_KERNEL_COMPILED : 0;
 }
