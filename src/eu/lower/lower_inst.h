@@ -161,6 +161,19 @@ static inline void load_all(struct zs_eu_lowering *l, unsigned type, enum zs_eu_
         ret[i] = zs_eu_load(l, i, type, mods);
 }
 
+/* An operation of two sources into a temporary. arg says which of them are one element. */
+static inline struct zs_eu_op *emit_of_two(struct zs_eu_lowering *l, unsigned kind,
+                                           const struct zs_eu_loc src[2])
+{
+    uint32_t at = zs_eu_temp(l);
+    struct zs_eu_op *op = zs_eu_emit(l, kind);
+    op->dst = at;
+    op->src[0] = src[0].at;
+    op->src[1] = src[1].at;
+    op->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1);
+    return op;
+}
+
 /* Pick a row by the width of an integer type. */
 static inline enum zs_eu_row by_width(unsigned type, enum zs_eu_row r16, enum zs_eu_row r32,
                                       enum zs_eu_row r64)

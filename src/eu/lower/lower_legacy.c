@@ -32,15 +32,10 @@ void zs_eu_lower_dp(struct zs_eu_lowering *l)
     load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
     if (l->failed)
         return;
-    uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *dot = zs_eu_emit(l, ZS_EU_KIND_DOT);
-    dot->dst = at;
-    dot->src[0] = src[0].at;
-    dot->src[1] = src[1].at;
+    struct zs_eu_op *dot = emit_of_two(l, ZS_EU_KIND_DOT, src);
     dot->aux = op == ZS_OP_DP2 ? 2 : op == ZS_OP_DP3 ? 3 : 4;
-    dot->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1 |
-                         (op == ZS_OP_DPH ? 4u : 0));
-    zs_eu_store(l, (struct zs_eu_loc){at, false}, ZS_TYPE_F);
+    dot->arg |= op == ZS_OP_DPH ? 4 : 0;
+    zs_eu_store(l, (struct zs_eu_loc){dot->dst, false}, ZS_TYPE_F);
 }
 
 /* The first source of line and pln: four floats that lie together. */
@@ -120,12 +115,8 @@ void zs_eu_lower_sad(struct zs_eu_lowering *l)
     load_all(l, ZS_TYPE_D, ZS_EU_MOD_ARITH, src);
     if (l->failed)
         return;
-    uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *sad = zs_eu_emit(l, ZS_EU_KIND_SAD);
-    sad->dst = at;
-    sad->src[0] = src[0].at;
-    sad->src[1] = src[1].at;
-    sad->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1);
+    struct zs_eu_op *sad = emit_of_two(l, ZS_EU_KIND_SAD, src);
+    uint32_t at = sad->dst;
     sad->aux = (adds ? 1u : 0) | (is_signed ? 2u : 0);
     if (adds)
         zs_eu_mark_acc_read(l, 0, l->n);

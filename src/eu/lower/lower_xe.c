@@ -81,18 +81,13 @@ void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
 static void emit_small(struct zs_eu_lowering *l, unsigned kind, uint32_t aux)
 {
     struct zs_eu_loc src[2];
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) /* dnscl has a third one, which is not read */
         src[i] = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
     if (l->failed)
         return;
-    uint32_t at = zs_eu_temp(l);
-    struct zs_eu_op *op = zs_eu_emit(l, kind);
-    op->dst = at;
-    op->src[0] = src[0].at;
-    op->src[1] = src[1].at;
-    op->arg = (uint8_t)((unsigned)src[0].scalar | (unsigned)src[1].scalar << 1);
+    struct zs_eu_op *op = emit_of_two(l, kind, src);
     op->aux = aux;
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
+    zs_eu_store(l, (struct zs_eu_loc){op->dst, l->n == 1}, ZS_TYPE_UD);
 }
 
 /* Four halves or bf of two dwords become four numbers of four bits. */
