@@ -219,9 +219,10 @@ void zs_gpu_tier_executed(const struct zs_gpu_kernel *kernel, uint64_t *executed
     *executed = 0;
     if (!tier)
         return;
-    if (!atomic_load_explicit(&tier->has_all, memory_order_relaxed))
-        collect(tier, kernel, counters, has_ended);
     uint32_t asked = atomic_load_explicit(&tier->asked, memory_order_relaxed);
+    /* most kernels are never worth it */
+    if (asked != ASK_NOT && !atomic_load_explicit(&tier->has_all, memory_order_relaxed))
+        collect(tier, kernel, counters, has_ended);
     if (asked >= ASK_MAKE)
         return;
     count += atomic_fetch_add(&tier->executed, count);
