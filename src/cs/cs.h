@@ -71,8 +71,8 @@ int zs_cs_surface_decode(const uint8_t state[ZS_CS_SURFACE_STATE_B], bool has_ti
 
 /* A walker: kernels to run, with what its command, descriptor and states say. */
 struct zs_cs_walk {
-    uint64_t kernel_va;
-    uint32_t simd, threads, last_mask; /* of a group; of its last thread */
+    uint64_t kernel_va, instruction_base_va; /* the ip register counts from the base */
+    uint32_t simd, threads, last_mask;       /* of a group; of its last thread */
     uint32_t groups[3], start[3];
     uint32_t local[3]; /* 0: the walker does not know */
     uint8_t emit;      /* local ids that threads get from it: bit 0 x, 1 y, 2 z */

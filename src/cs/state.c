@@ -93,6 +93,7 @@ static int descriptor(struct zs_cs *cs, const uint32_t idd[8], struct zs_cs_walk
     uint32_t slm = zs_cs_bits(idd[cs->params.is_xe_hpg ? 5 : 6], 20, 16);
     uint64_t offset = ((uint64_t)(idd[1] & 0xffff) << 32) | (idd[0] & ~63u);
     walk->kernel_va = (cs->instruction_va + offset) & ZS_CS_ADDRESS_BITS;
+    walk->instruction_base_va = cs->instruction_va;
     uint32_t sampler = idd[3] & ~31u, table = idd[4] & (cs->params.is_xe_hpg ? 0x1fffe0u : 0xffe0u);
     walk->sampler_va = sampler ? cs->dynamic_va + sampler : 0;
     walk->dynamic_base_va = cs->dynamic_va;

@@ -399,13 +399,13 @@ struct zs_drm_heap {
     struct zs_drm_heap_part *items;
     size_t count, capacity;
 };
-/* What stands in the 4 GB where a kernel is, and the functions of it. Both are to be let go also
- * after an error. */
+/* What stands in the 4 GB that a kernel can reach, and the functions of it. Both are to be let go
+ * also after an error. */
 int zs_drm_heap_read(const struct zs_drm_vm *vm, const struct zs_gpu_device *device,
                      const struct zs_gpu_walk_code *kernel, struct zs_drm_heap *ret_heap,
                      struct zs_gpu_walk_functions *ret_functions);
 /* Whether that is still so. */
-bool zs_drm_heap_is(const struct zs_drm_vm *vm, uint64_t kernel_va, const struct zs_drm_heap *heap);
+bool zs_drm_heap_is(const struct zs_drm_vm *vm, uint64_t base_va, const struct zs_drm_heap *heap);
 void zs_drm_heap_fini(struct zs_drm_heap *heap);
 
 /* ---- walk.c ------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code that stands beside a kernel's: the 4 GB of addresses around it, from which computed
- * jumps go by 32 bits. What has code is compared before each launch of such a kernel; what has
+ * The code that stands beside a kernel's: the 4 GB from the base of instructions on, in which
+ * computed jumps go. What has code is compared before each launch of such a kernel; what has
  * none, as payloads of launches, may change as it likes.
  */
 #include "drm/drm_priv.h"
@@ -16,13 +16,16 @@
 /* Of 4 GB: more than drivers have of code. What is larger is not looked at. */
 enum { READ_MAX_B = 64 << 20 };
 
-static bool next_of(const struct zs_drm_vm *vm, uint64_t kernel_va, uint64_t *at_va,
+static bool next_of(const struct zs_drm_vm *vm, uint64_t base_va, uint64_t *at_va,
                     struct zs_gpu_allocation *ret)
 {
-    if (!zs_gpu_memory_next(vm->memory, *at_va, ret) || ret->gpu_va >> 32 != kernel_va >> 32)
+    if (!zs_gpu_memory_next(vm->memory, *at_va, ret))
         return false;
+    uint64_t cut_B = ret->gpu_va < base_va ? base_va - ret->gpu_va : 0;
+    ret->gpu_va += cut_B;
+    ret->size_B -= cut_B;
     *at_va = ret->gpu_va + ret->size_B;
-    return true;
+    return ret->gpu_va - base_va <= UINT32_MAX;
 }
 
 static struct zs_span bytes_of(const struct zs_gpu_allocation *a)
@@ -45,15 +48,16 @@ static int read_part(const struct zs_gpu_device *device, const struct zs_gpu_all
 {
     struct zs_span bytes = bytes_of(a);
     uint64_t before_B = kernel->gpu_va - a->gpu_va;
+    uint32_t ip_B = (uint32_t)(a->gpu_va - kernel->base_va);
     if (before_B >= a->size_B)
-        return zs_gpu_walk_functions_add(f, device, a->gpu_va, bytes, ret_is_code);
+        return zs_gpu_walk_functions_add(f, device, ip_B, bytes, ret_is_code);
     *ret_is_code = true;
     uint64_t behind_B = zs_align_up(before_B + kernel->code.size_B, 64);
-    int error = zs_gpu_walk_functions_add(f, device, a->gpu_va,
-                                          (struct zs_span){bytes.data, before_B}, ret_is_code);
+    int error = zs_gpu_walk_functions_add(f, device, ip_B, (struct zs_span){bytes.data, before_B},
+                                          ret_is_code);
     if (error || behind_B >= a->size_B)
         return error;
-    return zs_gpu_walk_functions_add(f, device, a->gpu_va + behind_B,
+    return zs_gpu_walk_functions_add(f, device, ip_B + (uint32_t)behind_B,
                                      (struct zs_span){bytes.data + behind_B, a->size_B - behind_B},
                                      ret_is_code);
 }
@@ -63,9 +67,9 @@ int zs_drm_heap_read(const struct zs_drm_vm *vm, const struct zs_gpu_device *dev
                      struct zs_gpu_walk_functions *ret_functions)
 {
     struct zs_gpu_allocation a;
-    uint64_t at_va = kernel->gpu_va >> 32 << 32, left_B = READ_MAX_B;
+    uint64_t at_va = kernel->base_va, left_B = READ_MAX_B;
     int error = 0;
-    while (!error && next_of(vm, kernel->gpu_va, &at_va, &a)) {
+    while (!error && next_of(vm, kernel->base_va, &at_va, &a)) {
         bool is_code = false, is_read = a.size_B <= left_B;
         left_B -= is_read ? a.size_B : 0;
         if (is_read)
@@ -77,12 +81,12 @@ int zs_drm_heap_read(const struct zs_drm_vm *vm, const struct zs_gpu_device *dev
     return error;
 }
 
-bool zs_drm_heap_is(const struct zs_drm_vm *vm, uint64_t kernel_va, const struct zs_drm_heap *heap)
+bool zs_drm_heap_is(const struct zs_drm_vm *vm, uint64_t base_va, const struct zs_drm_heap *heap)
 {
     struct zs_gpu_allocation a;
-    uint64_t at_va = kernel_va >> 32 << 32;
+    uint64_t at_va = base_va;
     size_t i = 0;
-    for (; next_of(vm, kernel_va, &at_va, &a); i++) {
+    for (; next_of(vm, base_va, &at_va, &a); i++) {
         const struct zs_drm_heap_part *part = &heap->items[i];
         if (i == heap->count || part->gpu_va != a.gpu_va || part->size_B != a.size_B ||
             (part->hash && part->hash != hash(bytes_of(&a))))

@@ -65,7 +65,7 @@ static bool is_kept(const struct kept *k, const struct zs_drm_vm *vm,
         return false;
     asked.flags = zs_gpu_walk_kernel_code(k->kernel)->flags;
     return zs_gpu_walk_kernel_is(k->kernel, &asked) &&
-           (!k->heap.count || zs_drm_heap_is(vm, code->gpu_va, &k->heap));
+           (!k->heap.count || zs_drm_heap_is(vm, code->base_va, &k->heap));
 }
 
 /* Anew, with the functions that it may call by their addresses, where all of them are modelled. */
@@ -395,6 +395,7 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
                            kernel_va);
     struct zs_gpu_walk_code code = {
         .gpu_va = kernel_va,
+        .base_va = zs_drm_canonical(vm, walk->instruction_base_va),
         .code = {(const uint8_t *)(uintptr_t)(kernel_va + a.bias), a.gpu_va + a.size_B - kernel_va},
         .simd = walk->simd,
         .large_grf = walk->large_grf,

@@ -149,7 +149,7 @@ static struct zs_gpu_segment *add_functions(const struct zs_gpu_walk_kernel *k,
         return NULL;
     memcpy(segments, functions->segments.items, count * sizeof(*segments));
     segments[count] = (struct zs_gpu_segment){k->entry_B, (uint32_t)k->code.code.size_B,
-                                              (uint32_t)k->code.gpu_va};
+                                              (uint32_t)(k->code.gpu_va - k->code.base_va)};
     desc->segments = segments;
     desc->segment_count = count + 1;
     desc->function_offsets_B = functions->starts_B.items;
@@ -230,7 +230,8 @@ bool zs_gpu_walk_kernel_is(const struct zs_gpu_walk_kernel *kernel,
                            const struct zs_gpu_walk_code *code)
 {
     const struct zs_gpu_walk_code *own = &kernel->code;
-    return own->gpu_va == code->gpu_va && own->simd == code->simd && own->flags == code->flags &&
+    return own->gpu_va == code->gpu_va && own->base_va == code->base_va &&
+           own->simd == code->simd && own->flags == code->flags &&
            own->large_grf == code->large_grf && own->has_barrier == code->has_barrier &&
            own->scratch_B == code->scratch_B && own->emit == code->emit &&
            !memcmp(own->order, code->order, sizeof(own->order)) && own->row_B == code->row_B &&

@@ -29,13 +29,13 @@ struct zs_gpu_walk_functions {
     struct {
         struct zs_gpu_segment *items;
         size_t count, capacity;
-    } segments; /* of `code`; addresses as the ip register has them: the low 32 bits */
+    } segments;                         /* of `code`; addresses as the ip register has them */
     struct zs_gpu_walk_starts starts_B; /* in `code` */
 };
-/* What memory at gpu_va, a multiple of 64, has of them. *ret_is_code is set when it has any code;
+/* What memory at ip_B, a multiple of 64, has of them. *ret_is_code is set when it has any code;
  * else it is left as it is. -ENOMEM. */
 int zs_gpu_walk_functions_add(struct zs_gpu_walk_functions *f, const struct zs_gpu_device *device,
-                              uint64_t gpu_va, struct zs_span memory, bool *ret_is_code);
+                              uint32_t ip_B, struct zs_span memory, bool *ret_is_code);
 void zs_gpu_walk_functions_fini(struct zs_gpu_walk_functions *f);
 
 /* ---- kernels -----------------------------------------------------------------------------------
@@ -43,6 +43,7 @@ void zs_gpu_walk_functions_fini(struct zs_gpu_walk_functions *f);
 
 struct zs_gpu_walk_code {
     uint64_t gpu_va;     /* names it */
+    uint64_t base_va;    /* what the ip register counts from */
     struct zs_span code; /* from its first instruction on; may be longer: it ends where it can */
     uint32_t simd;
     bool large_grf;

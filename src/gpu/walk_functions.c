@@ -84,12 +84,11 @@ static bool read_run(const struct zs_isa_kernel *k, struct found *found, bool *r
     return true;
 }
 
-static int put(struct zs_gpu_walk_functions *f, const struct found *found, uint64_t gpu_va,
+static int put(struct zs_gpu_walk_functions *f, const struct found *found, uint32_t ip_B,
                struct zs_span code)
 {
     uint32_t from_B = found->starts_B.items[0], offset_B = (uint32_t)f->code.size_B;
-    const struct zs_gpu_segment segment = {offset_B, found->end_B - from_B,
-                                           (uint32_t)gpu_va + from_B};
+    const struct zs_gpu_segment segment = {offset_B, found->end_B - from_B, ip_B + from_B};
     zs_buf_append(&f->code, code.data + from_B, segment.size_B);
     if (f->code.error || !ZS_VEC_PUSH(&f->segments, segment))
         return -ENOMEM;
@@ -107,7 +106,7 @@ static int decode(enum zs_isa_platform platform, struct zs_span code, struct zs_
 }
 
 /* What stands in a row, code or not. */
-static int add_run(struct zs_gpu_walk_functions *f, enum zs_isa_platform platform, uint64_t gpu_va,
+static int add_run(struct zs_gpu_walk_functions *f, enum zs_isa_platform platform, uint32_t ip_B,
                    struct zs_span code, bool *ret_is_code)
 {
     struct zs_isa_kernel *k = NULL;
@@ -121,7 +120,7 @@ static int add_run(struct zs_gpu_walk_functions *f, enum zs_isa_platform platfor
     if (k || !decode(platform, code, &k))
         error = read_run(k, &found, ret_is_code) ? 0 : -ENOMEM;
     if (!error && found.starts_B.count)
-        error = put(f, &found, gpu_va, code);
+        error = put(f, &found, ip_B, code);
     zs_isa_kernel_close(k);
     free(found.starts_B.items);
     return error;
@@ -138,14 +137,14 @@ static size_t filled_B(struct zs_span code)
 }
 
 int zs_gpu_walk_functions_add(struct zs_gpu_walk_functions *f, const struct zs_gpu_device *device,
-                              uint64_t gpu_va, struct zs_span memory, bool *ret_is_code)
+                              uint32_t ip_B, struct zs_span memory, bool *ret_is_code)
 {
     int error = 0;
     for (size_t at_B = 0, size_B; at_B + INST_B <= memory.size_B && !error; at_B += size_B) {
         struct zs_span code = {memory.data + at_B, memory.size_B - at_B};
         code.size_B = filled_B(code);
         if (code.size_B && code.size_B <= CODE_MAX_B)
-            error = add_run(f, device->model->platform, gpu_va + at_B, code, ret_is_code);
+            error = add_run(f, device->model->platform, ip_B + (uint32_t)at_B, code, ret_is_code);
         size_B = zs_align_up(ZS_MAX(code.size_B, (size_t)1), LINE_B);
     }
     return error;

@@ -547,13 +547,13 @@ static const uint32_t stall_code[] = {
     0x3020700c, 0x00000000, /* send.gtwy ... {EOT} */
 };
 
-static void put_walk(uint32_t *at, uint32_t groups)
+static void put_walk(uint32_t *at, uint64_t base_va, uint32_t kernel_B, uint32_t groups)
 {
-    enum { BASES = 20, WALKER = 39, KERNEL_B = 4096 };
+    enum { BASES = 20, WALKER = 39 };
     memset(at, 0, (BASES + WALKER) * 4);
     at[0] = 0x61010000u | (BASES - 2); /* STATE_BASE_ADDRESS: instructions */
-    at[10] = (uint32_t)VA | 1;
-    at[11] = (uint32_t)(VA >> 32);
+    at[10] = (uint32_t)base_va | 1;
+    at[11] = (uint32_t)(base_va >> 32);
     at += BASES;
     at[0] = 0x72080000u | (WALKER - 2);
     at[4] = 1u << 30; /* SIMD16 */
@@ -561,7 +561,7 @@ static void put_walk(uint32_t *at, uint32_t groups)
     at[6] = 15;
     at[7] = groups;
     at[8] = at[9] = 1;
-    at[18] = KERNEL_B;
+    at[18] = kernel_B;
     at[18 + 5] = 1; /* a thread in a group */
     at[WALKER] = 0x0au << 23;
 }
@@ -596,7 +596,7 @@ static void stalls(void **state)
     uint32_t vm = new_vm(fd), *code, handle = create(fd, (void **)&code), queue = new_queue(fd, vm);
     assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA, OBJECT_B), 0);
     memcpy(code + 1024, stall_code, sizeof(stall_code));
-    put_walk(code, GROUPS);
+    put_walk(code, VA, PAGE, GROUPS);
     for (uint64_t turn = 0; turn < 3; turn++) { /* it samples in the second */
         assert_int_equal(ioctl(stream, _IO('i', turn == 1 ? 0 : 1), 0), 0);
         assert_int_equal(submit(fd, queue, VA, VA + 8200, turn + 1), 0);
@@ -630,6 +630,34 @@ static void stalls(void **state)
     close(fd);
 }
 
+/* Code calls by what the ip register counts, which is from the base of instructions on: any page,
+ * here in the middle of an object, with a kernel below and a function above a border of 4 GB. */
+static void calls_by_address(void **state)
+{
+    static const uint32_t kernel[] = {
+        0x80000061, 0x0a054220, 0x00000000, 0x00001000, /* (W) mov (1|M0) r10.0<1>:ud 0x1000:ud */
+        0x8003192b, 0x14040000, 0x00000a04, 0x00000000, /* (W) calla (8|M0) r20.0 r10.0 {I@1} */
+        0x80030061, 0x70050220, 0x00460005, 0x00000000, /* (W) mov (8|M0) r112.0<1>:ud r0.0 */
+        0x80031931, 0x00000004, 0x3020700c, 0x00000000, /* (W) send.gtwy ... {EOT,I@1} */
+    };
+    static const uint32_t function[] = {0x8003002d, 0, 0x00001404, 0}; /* (W) ret (8|M0) r20.0 */
+    int fd = open_node();
+    uint32_t vm = new_vm(fd), *code, handle = create(fd, (void **)&code), queue = new_queue(fd, vm);
+    assert_int_equal(bind(fd, vm, ZS_XE_BIND_MAP, handle, 0, VA - 2 * PAGE, OBJECT_B), 0);
+    put_walk(code, VA - PAGE, 0, 1);
+    memcpy(code + PAGE / 4, kernel, sizeof(kernel));
+    for (uint64_t turn = 0; turn < 3; turn++) { /* from the second on the function is there */
+        if (turn == 1)
+            memcpy(code + 2 * PAGE / 4, function, sizeof(function));
+        assert_int_equal(submit(fd, queue, VA - 2 * PAGE, VA + PAGE, turn + 1), 0);
+        assert_int_equal(wait_for(fd, queue, (uint64_t *)code + 3 * PAGE / 8, turn + 1, -1),
+                         turn ? 0 : -1);
+        if (turn == 0)
+            queue = new_queue(fd, vm);
+    }
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest of_tiles[] = {cmocka_unit_test(tiles), cmocka_unit_test(stalls)};
@@ -645,6 +673,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(shares_with_processes),
         cmocka_unit_test(hostile),
         cmocka_unit_test(forks),
+        cmocka_unit_test(calls_by_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
