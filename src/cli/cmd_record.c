@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zescope record: run an application with the collector preloaded. */
 #include "base/clock.h"
+#include "base/default_device.h"
 #include "base/duration.h"
 #include "cli/check_report.h"
 #include "cli/hottest.h"
@@ -47,7 +48,7 @@ struct record_options {
     uint64_t capture_limit;
     uint64_t launch_skip, launch_count;
     uint64_t trace_limit, records_buffer, records_limit;
-    bool debug_info, trace, activity, counts, paused, backtrace, report, last;
+    bool debug_info, trace, activity, counts, paused, backtrace, report, last, intel;
     const char *toggle_signal, *start_kernel, *stop_kernel, *delay, *duration;
     struct zs_string_list metrics;
     const char *metrics_period;
@@ -776,6 +777,8 @@ static const struct zs_option options_table[] = {
      "as in rank-%q{PMI_RANK}, %% a percent sign (zescope-<app>-%p)"},
     {"device", 'd', ZS_OPTION_STRING, OPTION(device), "NAME[,NAME...]",
      "on the software GPU as these devices, as zescope run has them, instead of the drivers here"},
+    {"intel", 0, ZS_OPTION_FLAG, OPTION(intel), NULL,
+     "on Intel's own drivers, as zescope run --intel has them: OpenCL programs, too"},
     {"report", 0, ZS_OPTION_FLAG, OPTION(report), NULL,
      "when the application has ended, print the tables of zescope report on stdout"},
     {"last", 0, ZS_OPTION_FLAG, OPTION(last), NULL,
@@ -927,7 +930,10 @@ static int run_record(void *options, int operand_count, char **operands)
     l->live_fd = -1;
     bool told = false;
     int status = check_options(o, l);
-    if (status == ZS_EXIT_OK && o->device)
+    if (status == ZS_EXIT_OK && o->intel)
+        status = zs_cli_use_intel(&zs_command_record,
+                                  o->device ? o->device : zs_default_intel_device(), o->check);
+    else if (status == ZS_EXIT_OK && o->device)
         status = zs_cli_use_software_gpu(&zs_command_record, o->device);
     if (status == ZS_EXIT_OK && o->metrics.count)
         status = zs_cli_check_metric_groups(&o->metrics, &told);

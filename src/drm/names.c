@@ -47,6 +47,7 @@ static struct {
 
 /* An allocation under way. */
 static _Thread_local struct block making;
+static _Thread_local bool made; /* an object for it */
 
 #define EXPORTED __attribute__((visibility("default")))
 EXPORTED void zescope_add_module(const void *binary, size_t binary_B, const void *debug,
@@ -112,18 +113,21 @@ bool zs_drm_has_names(void)
 
 /* ---- memory ------------------------------------------------------------------------------------
  * Drivers round sizes up, and may give a small allocation a part of a larger object: such objects
- * are not the application's.
+ * are not the application's. Nor is what they make for themselves during the call, which comes
+ * behind it: heaps and buffers of commands that copy what the memory is to have at first.
  */
 
 static bool is_rounded(uint64_t exact_B, uint64_t size_B)
 {
-    const uint64_t most_B = 2u << 20;
-    return exact_B && exact_B <= size_B && size_B - exact_B < most_B;
+    const uint64_t page_B = 64u << 10, large_B = 2u << 20;
+    uint64_t unit_B = exact_B < large_B ? page_B : large_B;
+    return exact_B && exact_B <= size_B && size_B - exact_B < unit_B;
 }
 
 void zescope_memory_begin(const char *call, uint64_t size_B)
 {
     making = (struct block){size_B, call};
+    made = false;
 }
 
 /* With the lock held. */
@@ -194,9 +198,10 @@ void *zescope_memory_free(const void *context, void *address)
 
 bool zs_drm_memory_made(uint64_t size_B, uint64_t *ret_size_B, const char **ret_call)
 {
-    bool is_it = making.call && is_rounded(making.size_B, size_B);
+    bool is_it = making.call && !made && is_rounded(making.size_B, size_B);
     if (!is_it)
         return false;
+    made = true;
     *ret_size_B = making.size_B;
     *ret_call = making.call;
     return true;

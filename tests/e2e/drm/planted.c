@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planted KERNEL [fork|frees|only-reads|only-writes...], between HOW, engines SECOND HOW: one
- * launch of an OpenCL kernel with a defect, on the first GPU. fork: then a child goes on with what
- * it has inherited, which may fail, and its parent launches again. frees: memory was made and freed
- * before, much of it.
+ * planted KERNEL [fork|frees|copied|only-reads|only-writes...], between HOW, engines SECOND HOW:
+ * one launch of an OpenCL kernel with a defect, on the first GPU. fork: then a child goes on with
+ * what it has inherited, which may fail, and its parent launches again. frees: memory was made and
+ * freed before, much of it. copied: so large that an engine copies what memory has at first.
  */
 #define CL_TARGET_OPENCL_VERSION 210
 #include <CL/cl.h>
@@ -183,7 +183,7 @@ static int engines(cl_context context, cl_device_id device, cl_program program, 
 int main(int argc, char **argv)
 {
     const char *text = source;
-    int zeros[ITEMS] = {0};
+    static int zeros[ITEMS << 10];
     cl_int error;
     cl_platform_id platform;
     cl_device_id device;
@@ -206,12 +206,14 @@ int main(int argc, char **argv)
         return engines(context, device, program, argv[2], argv[3]);
     cl_kernel kernel = clCreateKernel(program, argv[1], &error);
     ok(error, "clCreateKernel");
+    bool copied = argc > 2 && !strcmp(argv[2], "copied");
     cl_mem_flags only[2] = {0, 0};
     for (int i = 2; i < argc && !strncmp(argv[i], "only-", 5); i++)
         only[i - 2] = argv[i][5] == 'r' ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
     for (cl_uint i = 0; i < 2; i++) {
+        size_t size_B = copied && !i ? sizeof(zeros) : BYTES;
         cl_mem memory =
-            clCreateBuffer(context, CL_MEM_COPY_HOST_PTR | only[i], BYTES, zeros, &error);
+            clCreateBuffer(context, CL_MEM_COPY_HOST_PTR | only[i], size_B, zeros, &error);
         ok(error, "clCreateBuffer");
         ok(clSetKernelArg(kernel, i, sizeof(memory), &memory), "clSetKernelArg");
     }
@@ -222,7 +224,7 @@ int main(int argc, char **argv)
         clSVMFree(context, clSVMAlloc(context, CL_MEM_READ_WRITE, 256 << 10, 0));
     if (launch(queue, kernel, own ? 64 : 1))
         return 7;
-    if (argc == 2 || frees || only[0])
+    if (argc == 2 || frees || copied || only[0])
         return 0;
     pid_t child = fork();
     if (!child) {

@@ -88,7 +88,8 @@ for app, kernel, line, of in ((PLANTED, 'freed'), 'freed', 34, 'clSVMAlloc of 25
     status, found, err = run('memory', *app)
     assert status == 99 and found[0]['kernel'] == kernel and line_of(found[0]['sites'][0]) == line, f'{status} {found} {err}'
     assert 'use after free' in found[0]['text'] and '0 bytes into freed' in found[0]['text'] and of in found[0]['text'], found
-assert run('memory', PLANTED, 'fine', 'frees')[:2] == (0, [])
+for how in 'frees', 'copied':
+    assert run('memory', PLANTED, 'fine', how)[:2] == (0, [])
 
 # a recording keeps what is found, with the kernel's line
 with tempfile.TemporaryDirectory() as folder:

@@ -65,7 +65,7 @@ def page(folder, recording):
 
 with tempfile.TemporaryDirectory() as folder:
     recording = os.path.join(folder, 'run')
-    run(folder, zescope, 'run', '--intel', '-d', device, '--', zescope, 'record', '--no-last', '-o', recording, '--', *app)
+    run(folder, zescope, 'record', '--intel', '-d', device, '--no-last', '-o', recording, '--', *app)
     report = run(folder, zescope, 'report', recording)
     assert 'zeCommandListAppendLaunchKernel' in report
     kernels = report.split('\nkernels\n')[1].split('\n\n')[0].splitlines()[1:]
