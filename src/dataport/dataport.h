@@ -126,6 +126,8 @@ struct zs_port {
     const uint32_t *sampler_handles;
     uint32_t sampler_handle_count, sampler_handle_base;
     uint32_t flags; /* ZS_PORT_* */
+    /* Of kernels with ZS_EU_LOWER_DEFINED: what memory has may be undefined, if it is not 0. */
+    const _Atomic(uint32_t) *undefined;
     /* of the group */
     uint8_t *slm;
     uint32_t slm_B;

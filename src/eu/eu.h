@@ -225,7 +225,8 @@ enum {
     ZS_EU_LOWER_HANDLES = 1u << 9,
     /* env is a struct zs_port that checks local memory, where it says so */
     ZS_EU_LOWER_LOCAL = 1u << 11,
-    /* t->shadow, where it is not NULL, says which bits are defined: eu/checks/shadow.h */
+    /* t->shadow, where it is not NULL, says which bits are defined: eu/checks/shadow.h; hooks are
+     * told of messages that move data */
     ZS_EU_LOWER_DEFINED = 1u << 12,
     /* hooks look at no registers but the payloads of messages: threads begin as they do without */
     ZS_EU_LOWER_HOOKS_BLIND = 1u << 10,

@@ -236,9 +236,15 @@ void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *g
 void zs_gpu_undefined_rewind(struct zs_gpu_run *run);
 /* Memory of the launch has got a value from outside. */
 void zs_gpu_undefined_define(struct zs_gpu_run *run, const void *host, size_t size_B);
+/* Threads with these lanes on, or all of them, need no shadow. */
+bool zs_gpu_undefined_is_clean(const struct zs_gpu_run *run, uint32_t mask);
+/* Not 0: what memory has may be undefined. NULL: not tracked. */
+const _Atomic(uint32_t) *zs_gpu_undefined_pages(const struct zs_gpu_run *run);
+/* ... and nothing is to be done when one begins; or nothing is tracked. */
+bool zs_gpu_undefined_is_loose(const struct zs_gpu_run *run);
 /* A thread begins in a slot; its number selects scratch and private memory. */
 void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                             struct zs_eu_thread *t, uint32_t slot, uint32_t number);
+                             struct zs_eu_thread *t, uint32_t slot, uint32_t number, bool clean);
 
 /* together.c: whether a message is a mark of what work-items do together. It is taken up. */
 bool zs_check_is_mark(struct zs_check_where *at, const struct zs_eu_thread *t,

@@ -232,6 +232,7 @@ static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
                   (flags & ZS_GPU_LAUNCH_STRICT ? ZS_PORT_STRICT : 0u) |
                   (run->undefined ? ZS_PORT_LOCAL_UNDEFINED : 0u) |
                   (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u);
+    port->undefined = zs_gpu_undefined_pages(run);
     port->scratch = run->scratch.data;
     if (run->device->model->loads_payload) {
         port->payload = run->payload + run->kernel->inline_B;
@@ -256,12 +257,12 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     struct zs_eu_thread *t = &w->threads[state->slot];
     uint32_t mask = thread == run->threads_per_group - 1 ? run->last_mask : run->mask;
     bool traced = debug ? zs_gpu_is_traced(run, w, group) : group->traced;
-    bool debugged = debug && w->debug;
-    const struct zs_eu_program *compiled = debugged ? NULL : zs_gpu_tier_program(run->kernel);
+    bool apart = (debug && w->debug) || (run->undefined && !zs_gpu_undefined_is_clean(run, mask));
+    const struct zs_eu_program *compiled = apart ? NULL : zs_gpu_tier_program(run->kernel);
     const struct zs_eu_program *program = traced     ? run->kernel->timed_program
                                           : compiled ? compiled
                                                      : w->program;
-    bool plain = program == compiled && !run->undefined;
+    bool plain = program == compiled;
     bool repeats = !fresh && plain && zs_eu_thread_repeat(t, program, mask);
     if (fresh || t->program != program)
         zs_eu_thread_init(t, program, mask);
@@ -277,7 +278,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
         zs_gpu_debug_started(w, t);
     t->shadow = NULL;
     if (run->undefined)
-        zs_gpu_undefined_thread(run, w, t, state->slot, thread_number(run, group, thread));
+        zs_gpu_undefined_thread(run, w, t, state->slot, thread_number(run, group, thread), plain);
     fill_own(run, group, thread, own_row(run, w, group, thread, t), t->grf);
     if (!repeats)
         fill_shared(run, t->grf);
@@ -498,7 +499,7 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
     uint32_t count = run->threads_per_group - (run->last_mask != run->mask), thread = 0;
     if (!program || !w->free_slot_count || group->live != run->threads_per_group ||
         group->threads[0].phase != ZS_GPU_THREAD_NEW || run->trace || run->checks ||
-        run->undefined || (debug && (w->debug || run->history)))
+        !zs_gpu_undefined_is_loose(run) || (debug && (w->debug || run->history)))
         return 0;
     uint32_t slot = w->free_slots[w->free_slot_count - 1];
     struct zs_eu_thread *t = &w->threads[slot];

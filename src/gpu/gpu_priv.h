@@ -221,6 +221,7 @@ struct zs_gpu_kernel {
     bool checks_local;      /* ZS_GPU_KERNEL_LOCAL */
     bool tracks_undefined;  /* ZS_GPU_KERNEL_DEFINED */
     uint32_t unused_ids;    /* ... registers behind r0 that it has no use for */
+    bool is_clean[2];       /* its threads need no shadow, with any lanes on, with all */
     bool has_no_sub_groups; /* ZS_GPU_KERNEL_NO_SUB_GROUPS */
     struct zs_gpu_local_array *local_arrays;
     uint32_t local_array_count;

@@ -3,6 +3,7 @@
 #include "gpu/debug/debug_priv.h"
 
 #include "base/reader.h"
+#include "eu/checks/shadow.h"
 #include "eu/lower/show.h"
 #include "isa/reaching.h"
 
@@ -235,9 +236,12 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .registers = &registers,
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
-    if (!error && desc->compile &&
-        !(desc->flags &
-          (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2 | ZS_GPU_KERNEL_DEFINED)))
+    for (unsigned all = 0; all < 2 && !error; all++)
+        kernel->is_clean[all] =
+            !kernel->uses_private &&
+            zs_eu_shadow_is_clean(kernel->program, all, params.payload_B, kernel->unused_ids);
+    if (!error && desc->compile && (kernel->is_clean[true] || !kernel->tracks_undefined) &&
+        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2)))
         error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))
@@ -362,7 +366,9 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
     kernel->has_no_sub_groups = desc->flags & ZS_GPU_KERNEL_NO_SUB_GROUPS;
     kernel->tracks_undefined = desc->flags & ZS_GPU_KERNEL_DEFINED;
     kernel->uses_private = kernel->uses_private && m->private_per_hw_thread_B > 0;
-    error = copy_arrays(kernel, desc, diag);
+    error = kernel->tracks_undefined ? find_unused_ids(kernel, diag) : 0;
+    if (!error)
+        error = copy_arrays(kernel, desc, diag);
     if (!error)
         error = number_surfaces(kernel, diag);
     if (!error)
@@ -371,8 +377,6 @@ int zs_gpu_kernel_create(struct zs_gpu_device *device, const struct zs_gpu_kerne
         error = create_samplers(kernel);
     if (!error)
         error = create_instructions(kernel);
-    if (!error && kernel->tracks_undefined)
-        error = find_unused_ids(kernel, diag);
     if (error) {
         zs_gpu_kernel_destroy(kernel);
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "kernel %s cannot be prepared", m->name);

@@ -54,7 +54,7 @@ struct zs_gpu_undefined {
     uint64_t told[FOUND_MAX]; /* pairs of instructions */
     uint32_t told_count;
     bool lost;
-    atomic_uint page_count;
+    _Atomic(uint32_t) page_count;
 };
 
 /* ---- findings ----------------------------------------------------------------------------------
@@ -611,6 +611,20 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     }
 }
 
+/* A thread without a shadow: it gets one if the message brings it something undefined. */
+static void on_clean(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
+{
+    struct zs_gpu_worker *w = worker_of(t);
+    struct zs_eu_shadow *s = &w->shadows[t - w->threads];
+    if (t->shadow || !lane_mask)
+        return;
+    t->shadow = s;
+    on_message(t, send, lane_mask);
+    s->is_zero = !s->has_from;
+    if (s->is_zero)
+        t->shadow = NULL;
+}
+
 /* ---- threads and launches ----------------------------------------------------------------------
  */
 
@@ -624,14 +638,20 @@ static void forget(const struct area *area, uint32_t number)
 }
 
 void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                             struct zs_eu_thread *t, uint32_t slot, uint32_t number)
+                             struct zs_eu_thread *t, uint32_t slot, uint32_t number, bool clean)
 {
+    static const struct zs_eu_hooks hooks = {.message = on_clean};
     struct zs_eu_shadow *s = &w->shadows[slot];
     forget(&run->undefined->scratch, number + 1);
     forget(&run->undefined->private_memory, number);
     s->context = run->undefined;
     s->report = report;
     s->message = on_message;
+    if (clean) {
+        zs_eu_shadow_clear(s);
+        t->hooks = &hooks;
+        return;
+    }
     uint32_t grf_B = run->kernel->module->grf_B;
     zs_eu_shadow_begin(t, s,
                        grf_B + run->kernel->per_thread_B +
@@ -652,6 +672,23 @@ void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *g
             memset(page->bits + at % PAGE_B, 0, to - at);
         at = to;
     }
+}
+
+bool zs_gpu_undefined_is_clean(const struct zs_gpu_run *run, uint32_t mask)
+{
+    return !run->checks && run->kernel->is_clean[mask == run->mask];
+}
+
+const _Atomic(uint32_t) *zs_gpu_undefined_pages(const struct zs_gpu_run *run)
+{
+    return run->undefined ? &run->undefined->page_count : NULL;
+}
+
+bool zs_gpu_undefined_is_loose(const struct zs_gpu_run *run)
+{
+    return !run->undefined ||
+           (zs_gpu_undefined_is_clean(run, run->mask) && !run->undefined->scratch.bits &&
+            !run->undefined->private_memory.bits);
 }
 
 static bool make_area(struct area *area, const struct zs_gpu_block *block, uint64_t size_B,

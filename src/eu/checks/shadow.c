@@ -749,6 +749,7 @@ void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *s, uint32_t
     uint32_t grf = ZS_EU_OFFSET(grf), file_B = zs_eu_file_B(t->program),
              acc_B = sizeof(t->acc) + sizeof(t->acc_high);
     zs_assert(payload_B <= file_B);
+    s->is_zero = false;
     /* temporaries are written before they are read, constants never */
     memset(s->bits, 0, ZS_EU_OFFSET(acc));
     memset(s->bits + ZS_EU_OFFSET(a0), 0xff, sizeof(t->a0));
@@ -760,4 +761,14 @@ void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *s, uint32_t
         memset(s->from, 0, sizeof(s->from));
     s->has_from = false;
     t->shadow = s;
+}
+
+void zs_eu_shadow_clear(struct zs_eu_shadow *s)
+{
+    if (!s->is_zero)
+        memset(s->bits, 0, sizeof(s->bits));
+    if (s->has_from)
+        memset(s->from, 0, sizeof(s->from));
+    s->has_from = false;
+    s->is_zero = true;
 }

@@ -44,6 +44,7 @@ struct zs_eu_shadow {
     uint8_t bits[ZS_EU_SHADOW_B];
     uint32_t from[ZS_EU_SHADOW_B / 4]; /* 1 + an instruction; 0: nobody wrote it */
     bool has_from;
+    bool is_zero; /* all of the bits are known to be */
     void *context;
     /* Where it sets t->fault the thread stops; once that is taken back it does the instruction. */
     void (*report)(struct zs_eu_thread *t, const struct zs_eu_undefined *undefined);
@@ -54,6 +55,15 @@ struct zs_eu_shadow {
 
 /* A thread begins with it (t->shadow): payload_B bytes of registers are defined. */
 void zs_eu_shadow_begin(struct zs_eu_thread *t, struct zs_eu_shadow *shadow, uint32_t payload_B);
+/*
+ * A thread that reads nothing undefined, as long as messages bring it nothing undefined, needs no
+ * shadow (t->shadow NULL): then it gets one that was cleared. Whether that holds for those of a
+ * program that start with all lanes on, or with any, and payload_B defined bytes of registers, but
+ * those behind the first of which `undefined` has bits.
+ */
+bool zs_eu_shadow_is_clean(const struct zs_eu_program *p, bool all, uint32_t payload_B,
+                           uint32_t undefined);
+void zs_eu_shadow_clear(struct zs_eu_shadow *shadow);
 /* Registers of the thread have got a value from outside. */
 static inline void zs_eu_shadow_define(struct zs_eu_thread *t, const void *registers, size_t size_B)
 {

@@ -22,14 +22,7 @@
 
 #include <stdlib.h>
 
-enum { NOBODY = 0, EVERYBODY = UINT8_MAX }; /* else 1 + lane */
-
-struct walk {
-    struct zs_eu_program *p;
-    uint32_t ce; /* of the form; 0: any */
-    uint8_t owner[ZS_EU_SHADOW_B], need[ZS_EU_SHADOW_B], define[ZS_EU_SHADOW_B];
-    bool no_memory;
-};
+enum { NOBODY = ZS_EU_SHADOW_NOBODY, EVERYBODY = ZS_EU_SHADOW_EVERYBODY };
 
 /* ---- running -----------------------------------------------------------------------------------
  */
@@ -99,20 +92,23 @@ static const struct zs_eu_op *end_careful(struct zs_eu_thread *t, const struct z
 /* ---- what operations read and write ------------------------------------------------------------
  */
 
-static bool is_covered(const struct walk *w, uint32_t at, uint8_t lane)
+static bool is_covered(const struct zs_eu_shadow_walk *w, uint32_t at, uint8_t lane)
 {
     return w->owner[at] == EVERYBODY || (w->owner[at] == lane && lane != EVERYBODY);
 }
 
-static void reads(struct walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
+void zs_eu_shadow_reads(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
 {
-    for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++)
-        if (!is_covered(w, at, lane) &&
-            at - ZS_EU_OFFSET(constant) >= sizeof(((struct zs_eu_thread *)0)->constant))
-            w->need[at] = w->need[at] == NOBODY || w->need[at] == lane ? lane : EVERYBODY;
+    for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++) {
+        if (is_covered(w, at, lane) ||
+            at - ZS_EU_OFFSET(constant) < sizeof(((struct zs_eu_thread *)0)->constant))
+            continue;
+        w->need[at] = w->need[at] == NOBODY || w->need[at] == lane ? lane : EVERYBODY;
+        w->strays |= w->owner[at] != NOBODY && zs_eu_shadow_is_acc(at);
+    }
 }
 
-static void writes(struct walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
+void zs_eu_shadow_writes(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
 {
     for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++) {
         if (lane == EVERYBODY || w->define[at] == EVERYBODY) {
@@ -120,24 +116,34 @@ static void writes(struct walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
         } else if (w->define[at] == NOBODY || w->define[at] == lane) {
             w->owner[at] = w->define[at] = lane;
         } else { /* of several lanes, at different times */
-            w->owner[at] = w->owner[at] == lane ? lane : NOBODY;
-            w->need[at] = EVERYBODY;
+            w->owner[at] = w->owner[at] == lane || w->flows ? lane : NOBODY;
+            w->define[at] = w->flows ? lane : w->define[at];
+            w->need[at] = w->flows ? w->need[at] : (uint8_t)EVERYBODY;
         }
     }
 }
 
 /* Channels that may be on, and the lane of one. */
-static uint32_t channels_of(const struct walk *w, const struct zs_eu_op *op)
+uint32_t zs_eu_shadow_channels_of(const struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     uint32_t all = op->count >= 32 ? UINT32_MAX : (1u << op->count) - 1;
     bool no_mask = op->enables == ZS_EU_OFFSET(all_ones);
     return (no_mask || !w->ce ? UINT32_MAX : w->ce >> op->chan_offset) & op->lanes & all;
 }
 
-static uint8_t lane_of(const struct walk *w, const struct zs_eu_op *op, unsigned c)
+uint8_t zs_eu_shadow_reader(const struct zs_eu_shadow_walk *w, const struct zs_eu_op *op,
+                            unsigned c)
 {
-    bool no_mask = op->enables == ZS_EU_OFFSET(all_ones);
-    return no_mask || w->ce ? (uint8_t)EVERYBODY : (uint8_t)(1 + c + op->chan_offset);
+    if (w->lane)
+        return (uint8_t)(w->lane + c);
+    bool whole = op->enables == ZS_EU_OFFSET(all_ones) || (w->ce && !w->flows);
+    return whole ? (uint8_t)EVERYBODY : (uint8_t)(1 + c + op->chan_offset);
+}
+
+uint8_t zs_eu_shadow_writer(const struct zs_eu_shadow_walk *w, const struct zs_eu_op *op,
+                            unsigned c)
+{
+    return w->ce && !w->lane ? (uint8_t)EVERYBODY : zs_eu_shadow_reader(w, op, c);
 }
 
 struct region {
@@ -150,37 +156,38 @@ static uint32_t element(const struct region *r, unsigned c)
     return r->at_B + (r->offset_B ? r->offset_B[c] : c * r->step_B);
 }
 
-static void source(struct walk *w, const struct zs_eu_op *op, const struct region *r)
+static void source(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op, const struct region *r)
 {
     if (!r->step_B && !r->offset_B) {
-        reads(w, r->at_B, r->size_B, EVERYBODY);
+        zs_eu_shadow_reads(w, r->at_B, r->size_B, EVERYBODY);
         return;
     }
-    for (uint32_t m = channels_of(w, op); m; m &= m - 1) {
+    for (uint32_t m = zs_eu_shadow_channels_of(w, op); m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        reads(w, element(r, c), r->size_B, lane_of(w, op, c));
+        zs_eu_shadow_reads(w, element(r, c), r->size_B, zs_eu_shadow_reader(w, op, c));
     }
 }
 
-static void destination(struct walk *w, const struct zs_eu_op *op, const struct region *r)
+static void destination(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op,
+                        const struct region *r)
 {
     bool is_sel = op->kind < ZS_EU_ROW_COUNT && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL;
-    bool is_sure = is_sel || (op->predicate == ZS_EU_OFFSET(all_ones) && !op->pred_xor);
-    for (uint32_t m = channels_of(w, op); m; m &= m - 1) {
+    bool is_sure = is_sel || zs_eu_shadow_is_sure(op);
+    for (uint32_t m = zs_eu_shadow_channels_of(w, op); m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
         if (is_sure)
-            writes(w, element(r, c), r->size_B, lane_of(w, op, c));
-        else
-            reads(w, element(r, c), r->size_B, lane_of(w, op, c));
+            zs_eu_shadow_writes(w, element(r, c), r->size_B, zs_eu_shadow_writer(w, op, c));
+        else if (!w->flows)
+            zs_eu_shadow_reads(w, element(r, c), r->size_B, zs_eu_shadow_reader(w, op, c));
     }
 }
 
-static void word(struct walk *w, uint32_t at_B)
+static void word(struct zs_eu_shadow_walk *w, uint32_t at_B)
 {
-    reads(w, at_B, 4, EVERYBODY);
+    zs_eu_shadow_reads(w, at_B, 4, EVERYBODY);
 }
 
-static void row(struct walk *w, const struct zs_eu_op *op, bool known)
+static void row(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op, bool known)
 {
     const struct zs_eu_row_info *info = &zs_eu_row_infos[op->kind];
     for (unsigned i = 0; i < 3 && info->src_B[i] && !known; i++)
@@ -193,7 +200,7 @@ static void row(struct walk *w, const struct zs_eu_op *op, bool known)
         destination(w, op, &(struct region){op->dst, info->dst_B, info->dst_B, NULL});
 }
 
-static void strided(struct walk *w, const struct zs_eu_op *op)
+static void strided(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     uint32_t size_B = 1u << op->cls, step_B = op->src[1];
     bool gathers = op->kind == ZS_EU_KIND_GATHER;
@@ -202,7 +209,7 @@ static void strided(struct walk *w, const struct zs_eu_op *op)
     destination(w, op, &(struct region){op->dst, gathers ? size_B : step_B, size_B, NULL});
 }
 
-static void by_region(struct walk *w, const struct zs_eu_op *op)
+static void by_region(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     const uint16_t *offsets = w->p->regions.items[op->aux].offset_B;
     uint32_t size_B = 1u << op->arg;
@@ -213,52 +220,59 @@ static void by_region(struct walk *w, const struct zs_eu_op *op)
 
 /* As shadow.c has it: all channels of the destination are written, and those of accumulators that
  * are on. */
-static void channels(struct walk *w, const struct zs_eu_op *op)
+static void channels(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     const struct zs_eu_shadow_shape shape = zs_eu_shadow_shape_of(op);
-    uint32_t acc = ZS_EU_OFFSET(acc), high = ZS_EU_OFFSET(acc_high);
+    const uint32_t acc[2] = {ZS_EU_OFFSET(acc), ZS_EU_OFFSET(acc_high)};
     for (unsigned c = 0; c < op->count; c++) {
+        uint8_t who = w->flows ? zs_eu_shadow_reader(w, op, c) : (uint8_t)EVERYBODY;
         for (unsigned i = 0; i < shape.source_count; i++)
             if (op->src[i])
-                reads(w, op->src[i] + (op->arg >> i & 1 ? 0 : c * shape.src_B), shape.src_B,
-                      EVERYBODY);
-        if (shape.adds_acc || shape.sets_acc)
-            word(w, acc + c * 4), word(w, high + c * 4);
+                zs_eu_shadow_reads(w, op->src[i] + (op->arg >> i & 1 ? 0 : c * shape.src_B),
+                                   shape.src_B, op->arg >> i & 1 ? EVERYBODY : who);
+        for (unsigned i = 0; i < 2; i++)
+            if (shape.adds_acc || (shape.sets_acc && !w->flows))
+                zs_eu_shadow_reads(w, acc[i] + c * 4, 4, who);
     }
-    for (unsigned c = 0; c < op->count; c++)
-        writes(w, op->dst + c * shape.dst_B, shape.dst_B, EVERYBODY);
+    for (unsigned c = 0; c < op->count; c++) {
+        zs_eu_shadow_writes(w, op->dst + c * shape.dst_B, shape.dst_B, EVERYBODY);
+        for (unsigned i = 0; i < 2; i++)
+            if (shape.sets_acc && w->flows && zs_eu_shadow_is_sure(op) &&
+                zs_eu_shadow_channels_of(w, op) >> c & 1)
+                zs_eu_shadow_writes(w, acc[i] + c * 4, 4, zs_eu_shadow_writer(w, op, c));
+    }
     if (shape.sets_flag)
-        writes(w, op->flag, 4, EVERYBODY);
+        zs_eu_shadow_writes(w, op->flag, 4, EVERYBODY);
 }
 
-static void predicate(struct walk *w, const struct zs_eu_op *op)
+static void predicate(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     if (op->arg == ZS_PRED_ANYV || op->arg == ZS_PRED_ALLV) {
         word(w, ZS_EU_OFFSET(flag[0]));
         word(w, ZS_EU_OFFSET(flag[1]));
     }
-    writes(w, ZS_EU_OFFSET(predicate), 4, EVERYBODY);
+    zs_eu_shadow_writes(w, ZS_EU_OFFSET(predicate), 4, EVERYBODY);
 }
 
-static void flag(struct walk *w, const struct zs_eu_op *op)
+static void flag(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     if (op->kind == ZS_EU_KIND_FLAG_COPY)
         word(w, op->src[0]);
     word(w, op->flag);
 }
 
-static void constant(struct walk *w, const struct zs_eu_op *op)
+static void constant(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
-    writes(w, op->dst, op->src[0], EVERYBODY);
+    zs_eu_shadow_writes(w, op->dst, op->src[0], EVERYBODY);
 }
 
-static void nothing(struct walk *w, const struct zs_eu_op *op)
+static void nothing(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     (void)w, (void)op;
 }
 
 static const struct {
-    void (*add)(struct walk *w, const struct zs_eu_op *op);
+    void (*add)(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op);
     bool has_no_mask; /* and no predicate */
 } kinds[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_GATHER] = {strided, false},
@@ -292,8 +306,10 @@ static bool is_of_part(const struct zs_eu_op *op)
     return op->kind < ZS_EU_ROW_COUNT || kinds[op->kind].add;
 }
 
-static void add(struct walk *w, const struct zs_eu_op *op, bool known)
+bool zs_eu_shadow_add(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op, bool known)
 {
+    if (!is_of_part(op))
+        return false;
     bool has_no_mask = op->kind >= ZS_EU_ROW_COUNT && kinds[op->kind].has_no_mask;
     if (!has_no_mask && op->predicate != ZS_EU_OFFSET(all_ones))
         word(w, op->predicate);
@@ -301,14 +317,15 @@ static void add(struct walk *w, const struct zs_eu_op *op, bool known)
         row(w, op, known);
     else
         kinds[op->kind].add(w, op);
+    return true;
 }
 
 /* ---- parts -------------------------------------------------------------------------------------
  */
 
 /* Bytes that somebody has there: all together, without those of `except`. */
-static struct zs_eu_shadow_range spans_of(struct walk *w, const uint8_t *bytes, bool everybody,
-                                          bool lanes)
+static struct zs_eu_shadow_range spans_of(struct zs_eu_shadow_walk *w, const uint8_t *bytes,
+                                          bool everybody, bool lanes)
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     struct zs_eu_shadow_range range = {(uint32_t)plan->spans.count, 0};
@@ -326,7 +343,8 @@ static struct zs_eu_shadow_range spans_of(struct walk *w, const uint8_t *bytes, 
 }
 
 /* The same lane by lane. */
-static struct zs_eu_shadow_range lanes_of(struct walk *w, const uint8_t *bytes, bool everybody)
+static struct zs_eu_shadow_range lanes_of(struct zs_eu_shadow_walk *w, const uint8_t *bytes,
+                                          bool everybody)
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     struct zs_eu_shadow_range range = {(uint32_t)plan->lane_spans.count, 0};
@@ -344,7 +362,7 @@ static struct zs_eu_shadow_range lanes_of(struct walk *w, const uint8_t *bytes, 
     return range;
 }
 
-static struct zs_eu_shadow_form make_form(struct walk *w)
+static struct zs_eu_shadow_form make_form(struct zs_eu_shadow_walk *w)
 {
     struct zs_eu_shadow_form form = {.needs = spans_of(w, w->need, true, true),
                                      .defines = spans_of(w, w->define, true, false),
@@ -360,14 +378,14 @@ static struct zs_eu_shadow_form make_form(struct walk *w)
 }
 
 /* Operations [first, end). */
-static void make_part(struct walk *w, size_t first, size_t end, const bool *known)
+static void make_part(struct zs_eu_shadow_walk *w, size_t first, size_t end, const bool *known)
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     struct zs_eu_shadow_part part;
     for (unsigned all = 0; all < 2; all++) {
         w->ce = all ? w->p->simd_mask : 0;
         for (size_t i = first; i < end; i++)
-            add(w, &w->p->ops[i], known[i]);
+            zs_eu_shadow_add(w, &w->p->ops[i], known[i]);
         part.form[all] = make_form(w);
     }
     plan->part_of[first] = (uint32_t)plan->parts.count;
@@ -375,8 +393,8 @@ static void make_part(struct walk *w, size_t first, size_t end, const bool *know
     w->p->ops[first].fn = begin_part;
 }
 
-static void make_parts(struct walk *w, bool has_parts, size_t count, zs_eu_op_fn *const *keeps,
-                       const bool *known)
+static void make_parts(struct zs_eu_shadow_walk *w, bool has_parts, size_t count,
+                       zs_eu_op_fn *const *keeps, const bool *known)
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     size_t first = SIZE_MAX;
@@ -401,7 +419,7 @@ bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
                         zs_eu_op_fn *const *keeps, const bool *known)
 {
     struct zs_eu_shadow_plan *plan = p->shadows = calloc(1, sizeof(*plan));
-    struct walk *w = calloc(1, sizeof(*w));
+    struct zs_eu_shadow_walk *w = calloc(1, sizeof(*w));
     bool made = plan && w && (plan->plain = calloc(2 * count + 1, sizeof(*plan->plain))) &&
                 (plan->part_of = calloc(count + 1, sizeof(*plan->part_of)));
     if (made) {
@@ -409,8 +427,11 @@ bool zs_eu_shadow_parts(struct zs_eu_program *p, bool has_parts, size_t count,
         for (size_t i = 0; i < 2 * count; i++)
             plan->plain[i] = p->ops[i].fn;
         plan->careful = count;
+        plan->wants_more[0] = plan->wants_more[1] = true;
         w->p = p;
         make_parts(w, has_parts, count, keeps, known);
+        if (has_parts)
+            zs_eu_shadow_flow(w, known);
         made = !w->no_memory;
     }
     free(w);

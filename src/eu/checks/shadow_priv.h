@@ -52,7 +52,45 @@ struct zs_eu_shadow_part {
     struct zs_eu_shadow_form form[2]; /* [1]: all lanes of the program are on */
 };
 
+/* What operations read and write, one after the other: whose each byte of the thread is. */
+enum { ZS_EU_SHADOW_NOBODY = 0, ZS_EU_SHADOW_EVERYBODY = UINT8_MAX }; /* else 1 + lane */
+struct zs_eu_shadow_walk {
+    struct zs_eu_program *p;
+    uint32_t ce;  /* lanes that are on; 0: any */
+    bool flows;   /* what stays as it was is not read */
+    uint8_t lane; /* ... and channels are lanes from 1 + it on, whatever the mask is; 0: no */
+    bool strays;  /* ... what a lane wrote into accumulators another reads */
+    uint8_t owner[ZS_EU_SHADOW_B], need[ZS_EU_SHADOW_B], define[ZS_EU_SHADOW_B];
+    bool no_memory;
+};
+static inline bool zs_eu_shadow_is_acc(uint32_t at)
+{
+    return at - ZS_EU_OFFSET(acc) < 2 * sizeof(((struct zs_eu_thread *)0)->acc);
+}
+void zs_eu_shadow_reads(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t who);
+void zs_eu_shadow_writes(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t who);
+/* Of an operation: channels that may be on; who reads what one has for itself, who writes it. */
+uint32_t zs_eu_shadow_channels_of(const struct zs_eu_shadow_walk *w, const struct zs_eu_op *op);
+uint8_t zs_eu_shadow_reader(const struct zs_eu_shadow_walk *w, const struct zs_eu_op *op,
+                            unsigned c);
+uint8_t zs_eu_shadow_writer(const struct zs_eu_shadow_walk *w, const struct zs_eu_op *op,
+                            unsigned c);
+static inline bool zs_eu_shadow_is_sure(const struct zs_eu_op *op)
+{
+    return op->predicate == ZS_EU_OFFSET(all_ones) && !op->pred_xor;
+}
+/* false: it is of no part, and nothing was added. */
+bool zs_eu_shadow_add(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op, bool known);
+
+/* shadow_flow.c: what of a thread's start has to be defined so that no operation reads anything
+ * that is not, if all that messages load is: of operations [0, op_count). */
+void zs_eu_shadow_flow(struct zs_eu_shadow_walk *w, const bool *known);
+
 struct zs_eu_shadow_plan {
+    /* Of threads that start with any lanes on, with all: registers behind r0 that have to be
+     * defined, of the first 32; and whether others must, or nobody knows. */
+    uint32_t wants[2];
+    bool wants_more[2];
     zs_eu_op_fn **plain; /* handlers of all operations without their shadows */
     size_t careful;      /* operations that look at shadows stand so far behind the others */
     uint32_t *part_of;   /* by operation that begins one */

@@ -458,13 +458,17 @@ static bool does_nothing(const struct zs_eu_lowering *l, const struct zs_eu_prog
 static bool is_hooked(const struct zs_eu_lowering *l, const struct zs_eu_program_send *send)
 {
     const struct zs_port_message_row *row = NULL;
-    if (!(l->params->flags & (ZS_EU_LOWER_HOOK_BARRIERS | ZS_EU_LOWER_HOOK_MESSAGES)))
+    uint32_t flags = l->params->flags;
+    if (!(flags & (ZS_EU_LOWER_HOOK_BARRIERS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_DEFINED)))
         return false;
-    if (l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES || send->desc_is_reg || send->ex_desc_is_reg)
+    if (flags & ZS_EU_LOWER_HOOK_MESSAGES || send->desc_is_reg || send->ex_desc_is_reg)
         return true;
     const struct zs_port_message *m =
         send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
-    return m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
+    bool is_barrier = m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
+    bool moves = m && m->space != ZS_PORT_SPACE_GATEWAY && !row->is_fence;
+    return (is_barrier && flags & ZS_EU_LOWER_HOOK_BARRIERS) ||
+           (moves && flags & ZS_EU_LOWER_DEFINED);
 }
 
 static void lower_send(struct zs_eu_lowering *l)

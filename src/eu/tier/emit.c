@@ -712,6 +712,8 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
     zs_eu_emit_put_label(e, stop);
     zs_eu_emit_stop(e);
     zs_eu_emit_put_label(e, go_on);
+    if (e->p->ops[index].kind == ZS_EU_KIND_SEND)
+        zs_eu_emit_leave_undefined(e, index);
 }
 
 /* ---- operations ---- */

@@ -250,6 +250,9 @@ uint64_t zs_eu_emit_counted(uint32_t ce, unsigned i);
 /* Where lanes and operations go wrong: what is live is stored, and the function ends. */
 void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op);
 void zs_eu_emit_stop(struct zs_eu_emit *e);
+/* Behind a message: where it has brought something undefined the interpreter goes on, which looks
+ * at shadows. */
+void zs_eu_emit_leave_undefined(struct zs_eu_emit *e, uint32_t op);
 /* false: what follows in the segment is not reached from here. */
 bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index);
 /* Append the function of the segments that are `in`. */

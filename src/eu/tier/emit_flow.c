@@ -8,6 +8,7 @@
  * where they leave. Budget and counters are kept at block starts as the interpreter keeps them.
  */
 #include "dataport/dataport.h"
+#include "eu/checks/shadow_priv.h"
 #include "eu/control.h"
 #include "eu/tier/emit.h"
 #include "eu/tier/tier_priv.h"
@@ -127,6 +128,25 @@ void zs_eu_emit_leave(struct zs_eu_emit *e, uint32_t op)
 
     LINE("store i8* %%v%u, i8** %%next", at);
     go_out(e, again ? EXIT_AGAIN : ends ? EXIT_ENDS : EXIT_LEAVES);
+}
+
+static unsigned shadow_is(struct zs_eu_emit *e, const char *how)
+{
+    return VALUE("icmp %s i8* %%v%u, null", how,
+                 zs_eu_emit_load(e, "%t", ZS_EU_OFFSET(shadow), "i8*"));
+}
+
+void zs_eu_emit_leave_undefined(struct zs_eu_emit *e, uint32_t op)
+{
+    unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
+
+    if (!e->p->shadows)
+        return;
+    zs_eu_emit_branch(e, shadow_is(e, "eq"), go_on, leave, LIKELY);
+    zs_eu_emit_put_label(e, leave);
+    LINE("store i8* %%v%u, i8** %%next", op_at(e, op + 1 + (uint32_t)e->p->shadows->careful));
+    go_out(e, EXIT_LEAVES);
+    zs_eu_emit_put_label(e, go_on);
 }
 
 void zs_eu_emit_stop(struct zs_eu_emit *e)
@@ -540,6 +560,7 @@ void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
     zs_eu_emit_put_label(e, stop);
     zs_eu_emit_stop(e);
     zs_eu_emit_put_label(e, go_on);
+    zs_eu_emit_leave_undefined(e, index);
 }
 
 /* What the message reads and writes of the thread, where nobody knows better. */
@@ -862,6 +883,8 @@ static void emit_head(struct zs_eu_emit *e)
     name_load(e, "tier", "%program", offsetof(struct zs_eu_program, tier));
     name_load(e, "port", "%t", ZS_EU_OFFSET(env));
     unsigned ok = emit_modes(e), areas = zs_eu_emit_areas_known(e);
+    if (e->p->shadows)
+        ok = VALUE("and i1 %%v%u, %%v%u", ok, shadow_is(e, "eq"));
     if (areas != UINT32_MAX)
         ok = VALUE("and i1 %%v%u, %%v%u", ok, areas);
     load_lanes(e);

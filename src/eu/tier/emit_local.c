@@ -28,7 +28,7 @@ static unsigned asks(struct zs_eu_emit *e, unsigned gaps)
 {
     unsigned flags = load_field(e, offsetof(struct zs_port, flags), "i32");
 
-    flags = VALUE("and i32 %%v%u, %u", flags, ZS_PORT_CHECK_UNWRITTEN);
+    flags = VALUE("and i32 %%v%u, %u", flags, ZS_PORT_CHECK_UNWRITTEN | ZS_PORT_LOCAL_UNDEFINED);
     return VALUE("icmp ne i32 %%v%u, 0", VALUE("or i32 %%v%u, %%v%u", flags, gaps));
 }
 

@@ -723,6 +723,17 @@ bool zs_eu_emit_guess(const struct zs_eu_program *p, const struct zs_eu_program_
            p->send_lower(ret, &diag) >= 0;
 }
 
+/* What memory has may be undefined: hooks are to be asked. */
+static void need_defined(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    if (!e->p->shadows || m->port->space == ZS_PORT_SPACE_PAYLOAD)
+        return;
+    unsigned at = zs_eu_emit_address(e, "%port", offsetof(struct zs_port, undefined), "i32*");
+    at = VALUE("load i32*, i32** %%v%u, !invariant.load !2", at);
+    unsigned some = VALUE("load volatile i32, i32* %%v%u", at);
+    zs_eu_emit_need(e, m, VALUE("icmp eq i32 %%v%u, 0", some));
+}
+
 /* Whoever is told of messages looks at it. */
 static bool looks_at(const struct zs_port_message *m)
 {
@@ -742,7 +753,9 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
         m->offset64)
         return false;
     ret->op = op;
-    ret->is_hooked = op->cls && looks_at(m);
+    ret->is_hooked = op->cls && looks_at(m) && !e->p->shadows;
+    if (e->p->shadows && m->space == ZS_PORT_SPACE_SCRATCH) /* nobody has written most of it */
+        return false;
     ret->port = m;
     ret->d = &send->d;
     ret->is_atomic = row->is_atomic;
@@ -840,6 +853,7 @@ bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_
     m.active_value = active_value;
     m.slow = zs_eu_emit_label(e);
     m.done = zs_eu_emit_label(e);
+    need_defined(e, &m);
     zs_eu_emit_find_area(e, &m);
     if (m.is_atomic)
         zs_eu_emit_atomic(e, &m);

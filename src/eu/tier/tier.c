@@ -5,6 +5,7 @@
  * whoever can write the user's cache can run code as the user anyway, but a file that is old, cut
  * or of another build is never run.
  */
+#include "eu/checks/shadow_priv.h"
 #include "eu/tier/tier_priv.h"
 
 #include "base/reader.h"
@@ -51,7 +52,8 @@ static uint32_t one(struct zs_eu_thread *t, uint32_t index)
 
     zs_eu_strayed(t);
     pair[0] = t->program->ops[index];
-    pair[0].fn = t->program->tier->originals[index];
+    pair[0].fn = t->program->shadows ? t->program->shadows->plain[index]
+                                     : t->program->tier->originals[index];
     pair[1] = (struct zs_eu_op){.fn = end_of_one};
     pair[0].fn(t, pair);
     place_again(t, pair, index);
@@ -119,6 +121,8 @@ uint64_t zs_eu_tier_layout(void)
         ZS_EU_ROW_COUNT,
         offsetof(struct zs_port, cache),
         offsetof(struct zs_port, surfaces),
+        offsetof(struct zs_port, undefined),
+        ZS_EU_OFFSET(shadow),
         sizeof(struct zs_port_range),
         sizeof(struct zs_port_surface),
         ZS_EU_KIND_COUNT,
@@ -134,9 +138,9 @@ uint64_t zs_eu_tier_layout(void)
 static uint64_t program_hash(const struct zs_eu_program *p)
 {
     uint64_t hash = zs_eu_tier_layout();
-    const uint64_t parts[] = {p->op_count,    p->inst_count,  p->block_count, p->entry_block,
-                              p->full_ce,     p->host_csr[0], p->host_csr[1], p->code_B,
-                              p->sends.count, p->constant_B};
+    const uint64_t parts[] = {p->op_count,    p->inst_count,  p->block_count,    p->entry_block,
+                              p->full_ce,     p->host_csr[0], p->host_csr[1],    p->code_B,
+                              p->sends.count, p->constant_B,  p->shadows != NULL};
 
     for (size_t i = 0; i < ZS_ARRAY_LEN(parts); i++)
         mix(&hash, parts[i]);

@@ -13,7 +13,7 @@ ZESCOPE, PROGRAM, DEVICE, SOURCE = sys.argv[1:5]
 BINARIES = sys.argv[5:]
 WORDS = {'stored': 'in memory when the kernel ends', 'branch': 'decides where work-items go', 'address': 'part of an address',
          'atomic': 'operand of an atomic', 'passed': 'in memory when the kernel ends', 'parts': 'in memory when the kernel ends',
-         'few': 'decides where work-items go'}
+         'few': 'decides where work-items go', 'fetched': 'in memory when the kernel ends', 'handed': 'decides where work-items go'}
 
 
 def lines():
@@ -35,7 +35,16 @@ LINES, KERNELS = lines()
 
 class Undefined(unittest.TestCase):
     def run_kernel(self, binary, kernel, groups='2', items='64'):
+        """Compiled code finds what the interpreter does."""
+        r, found = self.run_with('interpreter', binary, kernel, groups, items)
+        compiled, same = self.run_with('compiled', binary, kernel, groups, items)
+        placed = [{**f, 'text': re.sub(r' at 0x\w+', '', f['text'])} for f in (*found, *same)]
+        self.assertEqual((compiled.returncode, placed[len(found):]), (r.returncode, placed[:len(found)]), compiled.stderr)
+        return r, found
+
+    def run_with(self, eu, binary, kernel, groups, items):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+        kept['ZESCOPE_EU'] = eu
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found.json')
             r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=undefined', '--check-format', 'json', '--check-output', path, '--',

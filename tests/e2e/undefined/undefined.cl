@@ -58,6 +58,33 @@ kernel void few(ARGS)
     int a[8]; for (int i = 0; i < in[0] + 4; i++) a[i] = i; if (a[in[0] + 5] > 1) out[get_global_id(0)] = 2; // first
 }
 
+/* Local memory that nobody wrote, in the middle of a loop. */
+kernel void fetched(ARGS)
+{
+    local int l[96];
+    int g = get_local_id(0), sum = 0;
+    l[g] = in[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < in[0] + 40; i++)
+        sum += l[g + i / 2] * 3; // second
+    out[get_global_id(0)] = sum; // first
+}
+
+/* From there to another thread. */
+kernel void handed(ARGS)
+{
+    local int l[128];
+    int g = get_local_id(0), sum = 0;
+    if (g < 16)
+        l[g] = in[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    l[64 + g] = l[g] + 1; // second
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < (l[64 + (g ^ 32)] & 7); i++) // first
+        sum += in[i + sum];
+    out[get_global_id(0)] = sum;
+}
+
 kernel void fine_defined(ARGS)
 {
     FILL;

@@ -585,7 +585,7 @@ enum { STARTS_ROUNDS = 500, ENTRY = 3, PART = 3, REST = 2, GOTO = ENTRY, JOIN = 
 
 /* Random instructions, some of them for the lanes that f0 leaves on. */
 static struct zs_eu_program *branching(struct random *r, enum zs_isa_platform platform,
-                                       unsigned grf_B)
+                                       unsigned grf_B, uint32_t flags)
 {
     enum { COUNT = JOIN + 1 + REST };
     static const char inst[] = "mov (16|M0) r100.0<1>:ud r101.0<1;1,0>:ud\n";
@@ -619,6 +619,7 @@ static struct zs_eu_program *branching(struct random *r, enum zs_isa_platform pl
                                         .simd = 32,
                                         .send_lower = no_sends,
                                         .platform = platform,
+                                        .flags = flags,
                                         .payload_B = 2 * grf_B};
     if (zs_eu_lower(&params, &program, &diag))
         fail_msg("%s", diag.text);
@@ -654,7 +655,7 @@ static void test_starts(void **state)
         uint32_t dispatch = i / 4 % 2 ? UINT32_MAX : (uint32_t)random_next(&random) | 1;
         random_state(&random, platform, &s);
         random_state(&random, platform, &left);
-        struct zs_eu_program *program = branching(&random, platform, s.grf_B);
+        struct zs_eu_program *program = branching(&random, platform, s.grf_B, 0);
         zs_eu_thread_init(t, program, dispatch);
         run_from(t, program, &s);
         memcpy(clean, t->grf, 128 * s.grf_B);
@@ -876,6 +877,62 @@ static void test_parts(void **state)
     free(t);
 }
 
+/* Whether bits of registers that were defined are not any more, where a thread began with all
+ * registers undefined but the first and those that `defined` has bits of. */
+static bool spreads(struct zs_eu_thread *t, const struct zs_eu_program *p, uint32_t dispatch,
+                    const struct ref_state *s, uint32_t defined)
+{
+    static struct zs_eu_shadow shadow;
+    static uint8_t before[REF_FILE_MAX_B];
+    uint8_t *bits = shadow.bits + offsetof(struct zs_eu_thread, grf);
+    bool spreads = false;
+
+    zs_eu_thread_init(t, p, dispatch);
+    zs_eu_shadow_begin(t, &shadow, s->grf_B);
+    for (uint32_t i = 0; i < 32; i++)
+        if (defined >> i & 1)
+            memset(bits + (i + 1) * s->grf_B, 0, s->grf_B);
+    memcpy(before, bits, sizeof(before));
+    run_from(t, p, s);
+    for (unsigned i = 0; i < 128 * s->grf_B; i++)
+        spreads |= bits[i] & ~before[i];
+    return spreads;
+}
+
+/* Registers that the way needs are all that has to be defined for nothing undefined to be read. */
+static void test_flow(void **state)
+{
+    static const enum zs_isa_platform platforms[] = {ZS_ISA_GEN11,  ZS_ISA_XE_LP, ZS_ISA_XE_HPG,
+                                                     ZS_ISA_XE_HPC, ZS_ISA_XE2,   ZS_ISA_XE3};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    static struct ref_state s;
+    const char *more = getenv("ZS_TEST_ROUNDS");
+    unsigned rounds = more ? (unsigned)strtoul(more, NULL, 0) : STARTS_ROUNDS, spread = 0;
+    unsigned known[2] = {0, 0};
+
+    (void)state;
+    assert_non_null(t);
+    for (unsigned i = 0; i < rounds; i++) {
+        struct random random = {60000000 + i};
+        enum zs_isa_platform platform = platforms[i % ZS_ARRAY_LEN(platforms)];
+        bool all = i / 6 % 2;
+        uint32_t dispatch = all ? UINT32_MAX : (uint32_t)random_next(&random) | 1, needed = 0;
+        random_state(&random, platform, &s);
+        struct zs_eu_program *p = branching(&random, platform, s.grf_B, ZS_EU_LOWER_DEFINED);
+        uint32_t size_B = 33 * s.grf_B;
+        bool is_known = zs_eu_shadow_is_clean(p, all, size_B, 0);
+        for (uint32_t k = 0; k < 32; k++)
+            needed |= zs_eu_shadow_is_clean(p, all, size_B, UINT32_C(1) << k) ? 0 : 1u << k;
+        if (is_known && spreads(t, p, dispatch, &s, needed))
+            fail_msg("round %u: with %08x defined, something undefined was read", i, needed);
+        known[all] += is_known;
+        spread += is_known && spreads(t, p, dispatch, &s, 0);
+        zs_eu_program_destroy(p);
+    }
+    assert_true(known[0] > rounds / 8 && known[1] > rounds / 8 && spread > 0);
+    free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -887,6 +944,7 @@ int main(void)
         cmocka_unit_test(test_xe_hpc),     cmocka_unit_test(test_xe2),
         cmocka_unit_test(test_xe3),        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_starts),     cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_flow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
