@@ -143,16 +143,19 @@ static int setup_scratch(struct zs_gpu_run *run)
     return zs_gpu_block_get(run->device, run->scratch_B * (run->slots + 1ull), &run->scratch);
 }
 
+/* The page behind it belongs to it: IGC 2's unoptimised code gives each lane four bytes where it
+ * tells of one, and the last threads reach over the end, on hardware, too. */
 static int setup_private(struct zs_gpu_run *run, struct zs_gpu_dispatch *dispatch)
 {
+    enum { PAGE_B = 64 << 10 };
     if (!run->kernel->uses_private)
         return 0;
     dispatch->private_B = (uint64_t)run->kernel->module->private_per_hw_thread_B * run->slots;
-    int error = zs_gpu_block_get(run->device, dispatch->private_B, &run->private_memory);
+    int error = zs_gpu_block_get(run->device, dispatch->private_B + PAGE_B, &run->private_memory);
     if (error)
         return error;
     dispatch->private_va = (uint64_t)(uintptr_t)run->private_memory.data;
-    add_range(run, run->private_memory.data, dispatch->private_B);
+    add_range(run, run->private_memory.data, dispatch->private_B + PAGE_B);
     return 0;
 }
 

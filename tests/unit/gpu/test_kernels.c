@@ -191,19 +191,20 @@ static void atomic_operations(void **state)
     runner_free(r, h);
 }
 
-static void private_arrays(void **state)
+static void check_private(struct runner *r, uint32_t groups, uint32_t size)
 {
-    struct runner *r = &shared;
-    enum { N = 333 * 3, ROUNDS = 100 };
-    int *in = runner_alloc(r, N * 4, 0), *out = runner_alloc(r, N * 4, 0), rounds = ROUNDS;
-    for (int i = 0; i < N; i++)
+    enum { N_MOST = 333 * 3, ROUNDS = 100 };
+    int n = (int)(groups * size), rounds = ROUNDS;
+    int *in = runner_alloc(r, N_MOST * 4, 0), *out = runner_alloc(r, N_MOST * 4, 0);
+    assert_true(n <= N_MOST);
+    for (int i = 0; i < n; i++)
         in[i] = i * 7 - 1000;
     runner_kernel(r, "private_array");
     arg_buffer(r, 0, in);
     arg_buffer(r, 1, out);
     arg_value(r, 2, 4, &rounds);
-    runner_ok(r, DIM(N / 111, 1, 1), DIM(111, 1, 1));
-    for (int i = 0; i < N; i++) {
+    runner_ok(r, DIM(groups, 1, 1), DIM(size, 1, 1));
+    for (int i = 0; i < n; i++) {
         uint32_t a[64], sum = 0;
         for (int k = 0; k < 64; k++)
             a[k] = (uint32_t)(in[i] + k * 3);
@@ -217,6 +218,26 @@ static void private_arrays(void **state)
     }
     runner_free(r, in);
     runner_free(r, out);
+}
+
+static void private_arrays(void **state)
+{
+    check_private(&shared, 9, 111);
+}
+
+/* A kernel that tells of fewer bytes than it takes, as IGC 2 does of bytes: of threads that run one
+ * after the other each overwrites what the next one begins with, the last one what is behind. */
+static void too_little_private_memory(void **state)
+{
+    struct runner r;
+    runner_open(&r, getenv("ZS_TEST_KERNELS"), 1);
+    const struct zs_kernel *told = zs_image_kernel(r.image, "private_array");
+    uint32_t *told_B = (uint32_t *)(uintptr_t)&told->private_per_hw_thread_B;
+    if (*told_B) {
+        *told_B -= 64;
+        check_private(&r, 1, 64);
+    }
+    runner_close(&r);
 }
 
 static void struct_arguments(void **state)
@@ -853,6 +874,7 @@ int main(void)
         cmocka_unit_test(several_local_arguments),
         cmocka_unit_test(atomic_operations),
         cmocka_unit_test(private_arrays),
+        cmocka_unit_test(too_little_private_memory),
         cmocka_unit_test(struct_arguments),
         cmocka_unit_test(small_types_and_vectors),
         cmocka_unit_test(program_scope_variables),
