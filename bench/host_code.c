@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_code FILE DEVICE KERNEL: what compiling a kernel of a native binary for the host costs
- * (docs/eu-compiled.md), the least of several times: instructions, CPU milliseconds for threads
- * whose lanes are all on, and for any.
+ * host_code FILE DEVICE KERNEL [ROUNDS]: what compiling a kernel of a native binary for the host
+ * costs (docs/eu-compiled.md), the least of several times: instructions, CPU milliseconds for
+ * threads whose lanes are all on, and for any.
  */
 #include "compiler/host_code.h"
 #include "eu/tier/tier.h"
@@ -10,10 +10,9 @@
 #include "gpu/gpu.h"
 #include "module/module.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { ROUNDS = 5 };
 
 static enum zs_gpu_compiled nothing(void *context, const struct zs_gpu_compile *what,
                                     struct zs_buf *ret_blob)
@@ -70,13 +69,14 @@ static double build_ms(struct zs_span request, struct zs_span seen)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        give_up("usage: host_code FILE DEVICE KERNEL");
+    if (argc != 4 && argc != 5)
+        give_up("usage: host_code FILE DEVICE KERNEL [ROUNDS]");
+    unsigned rounds = argc == 5 ? (unsigned)strtoul(argv[4], NULL, 10) : 5;
     struct zs_span request = zs_gpu_kernel_tier_request(open_kernel(argv[1], argv[2], argv[3]));
     double least_ms[2] = {1e9, 1e9};
     struct zs_buf all = {0};
     uint32_t count = instructions(request, &all);
-    for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+    for (unsigned i = 0; i < 2 * rounds; i++) {
         double ms = build_ms(request, i % 2 ? zs_span_make(NULL, 0) : zs_buf_span(&all));
         least_ms[i % 2] = ms < least_ms[i % 2] ? ms : least_ms[i % 2];
     }

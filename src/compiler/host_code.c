@@ -262,7 +262,7 @@ static int to_file(const struct zs_host_llvm *l, ref context, struct zs_buf *tex
     }
     char *cpu = l->LLVMGetHostCPUName(), *features = l->LLVMGetHostCPUFeatures();
     ref machine = l->LLVMCreateTargetMachine(target, "x86_64-unknown-linux-gnu", cpu, features,
-                                             LEVEL_LESS + 1, RELOC_PIC, MODEL_SMALL);
+                                             LEVEL_LESS, RELOC_PIC, MODEL_SMALL);
     l->LLVMDisposeMessage(cpu);
     l->LLVMDisposeMessage(features);
     ref layout = l->LLVMCreateTargetDataLayout(machine);

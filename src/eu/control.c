@@ -204,9 +204,9 @@ const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken,
     return split(t, taken, t->depth_key | block, next_block);
 }
 
-void zs_eu_lanes_join(struct zs_eu_thread *t, uint32_t block)
+const struct zs_eu_op *zs_eu_lanes_join(struct zs_eu_thread *t, uint32_t block)
 {
-    merge(t, block);
+    return merge(t, block);
 }
 
 /* ---- block starts ---- */

@@ -12,6 +12,6 @@ enum { ZS_EU_WAIT_LEAVES = 4 };
  * those with the least key run; its operation. Lanes that wait at a block join those that run. */
 const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
                                          uint32_t next_block);
-void zs_eu_lanes_join(struct zs_eu_thread *t, uint32_t block);
+const struct zs_eu_op *zs_eu_lanes_join(struct zs_eu_thread *t, uint32_t block);
 
 #endif

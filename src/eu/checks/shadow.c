@@ -420,15 +420,13 @@ SHADOW(shadow_flag_ones)
  */
 
 static const struct zs_eu_shadow_shape shapes[ZS_EU_KIND_COUNT] = {
-    [ZS_EU_KIND_MACH] = {2, 8, 4, .adds_acc = true, .sets_acc = true},
-    [ZS_EU_KIND_MAC] = {2, 8, 8, .adds_acc = true},
-    [ZS_EU_KIND_EXACT] = {3, 8, 8, .adds_acc = false},
-    [ZS_EU_KIND_MADM] = {3, 4, 4, .adds_acc = false},
+    [ZS_EU_KIND_EXACT] = {3, 8, 8, .sets_flag = false},
+    [ZS_EU_KIND_MADM] = {3, 4, 4, .sets_flag = false},
     [ZS_EU_KIND_MACRO_SEED] = {2, 4, 4, .sets_flag = true},
-    [ZS_EU_KIND_DOT] = {2, 4, 4, .adds_acc = false},
-    [ZS_EU_KIND_SAD] = {2, 4, 4, .adds_acc = false},
-    [ZS_EU_KIND_DOWNSCALE] = {2, 4, 4, .adds_acc = false},
-    [ZS_EU_KIND_ROUND_RANDOMLY] = {2, 4, 4, .adds_acc = false},
+    [ZS_EU_KIND_DOT] = {2, 4, 4, .sets_flag = false},
+    [ZS_EU_KIND_SAD] = {2, 4, 4, .sets_flag = false},
+    [ZS_EU_KIND_DOWNSCALE] = {2, 4, 4, .sets_flag = false},
+    [ZS_EU_KIND_ROUND_RANDOMLY] = {2, 4, 4, .sets_flag = false},
 };
 
 struct zs_eu_shadow_shape zs_eu_shadow_shape_of(const struct zs_eu_op *op)
@@ -437,11 +435,6 @@ struct zs_eu_shadow_shape zs_eu_shadow_shape_of(const struct zs_eu_op *op)
     if (shape.src_B == 4 && op->kind != ZS_EU_KIND_DOT && op->kind != ZS_EU_KIND_SAD && op->arg & 8)
         shape.src_B = shape.dst_B = 8;
     return shape;
-}
-
-static uint32_t acc_at(unsigned c, bool high)
-{
-    return (high ? ZS_EU_OFFSET(acc_high) : ZS_EU_OFFSET(acc)) + c * 4;
 }
 
 static void set_element(struct zs_eu_shadow *s, uint32_t at, uint32_t size_B, bool is_undefined,
@@ -457,7 +450,6 @@ SHADOW(shadow_channels)
     const struct zs_eu_shadow_shape shape = zs_eu_shadow_shape_of(op);
     struct zs_eu_shadow *s = t->shadow;
     uint32_t src_B = shape.src_B, dst_B = shape.dst_B;
-    uint32_t active = zs_eu_active(t, op);
     for (unsigned c = 0; s && c < op->count; c++) {
         uint32_t from = 0;
         bool is_undefined = false;
@@ -466,13 +458,7 @@ SHADOW(shadow_channels)
             if (op->src[i] && get(s->bits + at, src_B))
                 is_undefined = true, from = from_of(s, op, at);
         }
-        if (shape.adds_acc && (word_of(s, acc_at(c, false)) | word_of(s, acc_at(c, true))))
-            is_undefined = true, from = from_of(s, op, acc_at(c, false));
         set_element(s, op->dst + c * dst_B, dst_B, is_undefined, from);
-        if (shape.sets_acc && active >> c & 1) {
-            set_element(s, acc_at(c, false), 4, is_undefined, from);
-            set_element(s, acc_at(c, true), 4, is_undefined, from);
-        }
     }
     if (s && shape.sets_flag)
         set_word(s, op->flag, 0);
@@ -681,8 +667,6 @@ static zs_eu_op_fn *const kinds[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_PREDICATE] = shadow_predicate,
     [ZS_EU_KIND_FLAG_COPY] = shadow_flag_copy,
     [ZS_EU_KIND_FLAG_ONES] = shadow_flag_ones,
-    [ZS_EU_KIND_MACH] = shadow_channels,
-    [ZS_EU_KIND_MAC] = shadow_channels,
     [ZS_EU_KIND_EXACT] = shadow_channels,
     [ZS_EU_KIND_MADM] = shadow_channels,
     [ZS_EU_KIND_MACRO_SEED] = shadow_channels,

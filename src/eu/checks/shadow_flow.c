@@ -371,7 +371,7 @@ static bool keeps_acc(const struct flow *f)
 
 static bool reads_acc(const struct zs_eu_op *op)
 {
-    bool reads = zs_eu_shadow_shape_of(op).adds_acc;
+    bool reads = false;
     for (unsigned i = 0; i < 3 && op->kind < ZS_EU_ROW_COUNT; i++)
         reads |= zs_eu_row_infos[op->kind].src_B[i] && zs_eu_shadow_is_acc(op->src[i]);
     return reads;

@@ -218,29 +218,19 @@ static void by_region(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
     destination(w, op, &(struct region){op->dst, size_B, size_B, gathers ? NULL : offsets});
 }
 
-/* As shadow.c has it: all channels of the destination are written, and those of accumulators that
- * are on. */
+/* As shadow.c has it: all channels of the destination are written. */
 static void channels(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
     const struct zs_eu_shadow_shape shape = zs_eu_shadow_shape_of(op);
-    const uint32_t acc[2] = {ZS_EU_OFFSET(acc), ZS_EU_OFFSET(acc_high)};
     for (unsigned c = 0; c < op->count; c++) {
         uint8_t who = w->flows ? zs_eu_shadow_reader(w, op, c) : (uint8_t)EVERYBODY;
         for (unsigned i = 0; i < shape.source_count; i++)
             if (op->src[i])
                 zs_eu_shadow_reads(w, op->src[i] + (op->arg >> i & 1 ? 0 : c * shape.src_B),
                                    shape.src_B, op->arg >> i & 1 ? EVERYBODY : who);
-        for (unsigned i = 0; i < 2; i++)
-            if (shape.adds_acc || (shape.sets_acc && !w->flows))
-                zs_eu_shadow_reads(w, acc[i] + c * 4, 4, who);
     }
-    for (unsigned c = 0; c < op->count; c++) {
+    for (unsigned c = 0; c < op->count; c++)
         zs_eu_shadow_writes(w, op->dst + c * shape.dst_B, shape.dst_B, EVERYBODY);
-        for (unsigned i = 0; i < 2; i++)
-            if (shape.sets_acc && w->flows && zs_eu_shadow_is_sure(op) &&
-                zs_eu_shadow_channels_of(w, op) >> c & 1)
-                zs_eu_shadow_writes(w, acc[i] + c * 4, 4, zs_eu_shadow_writer(w, op, c));
-    }
     if (shape.sets_flag)
         zs_eu_shadow_writes(w, op->flag, 4, EVERYBODY);
 }
@@ -282,8 +272,6 @@ static const struct {
     [ZS_EU_KIND_PREDICATE] = {predicate, false},
     [ZS_EU_KIND_FLAG_COPY] = {flag, false},
     [ZS_EU_KIND_FLAG_ONES] = {flag, false},
-    [ZS_EU_KIND_MACH] = {channels, false},
-    [ZS_EU_KIND_MAC] = {channels, false},
     [ZS_EU_KIND_EXACT] = {channels, false},
     [ZS_EU_KIND_MADM] = {channels, false},
     [ZS_EU_KIND_MACRO_SEED] = {channels, false},

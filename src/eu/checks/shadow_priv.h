@@ -25,7 +25,7 @@ extern const struct zs_eu_shadow_rule zs_eu_shadow_rules[];
 /* Operands of kinds whose channels depend on their own sources alone. */
 struct zs_eu_shadow_shape {
     uint8_t source_count, src_B, dst_B;
-    bool adds_acc, sets_acc, sets_flag;
+    bool sets_flag;
 };
 /* Of op; source_count 0: it is of no such kind. */
 struct zs_eu_shadow_shape zs_eu_shadow_shape_of(const struct zs_eu_op *op);

@@ -139,51 +139,16 @@ const struct zs_eu_op *zs_eu_op_movi(struct zs_eu_thread *t, const struct zs_eu_
 
 /* ---- accumulator ---- */
 
-/* Element c of a packed 32- or 64-bit source; arg has bit i set when source i is one element. */
+/* Element c of a packed source; arg has bit i set when source i is one element. */
 static uint32_t source32(const struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned i,
                          unsigned c)
 {
     return zs_eu_word(t, op->src[i] + (op->arg >> i & 1 ? 0 : c * 4));
 }
 
-static uint64_t source64(const struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned i,
-                         unsigned c)
-{
-    uint64_t value;
-    memcpy(&value, (const uint8_t *)t + op->src[i] + (op->arg >> i & 1 ? 0 : c * 8), 8);
-    return value;
-}
-
 static void set32(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned c, uint32_t value)
 {
     memcpy(AT(t, op->dst) + c * 4, &value, 4);
-}
-
-/* acc = acc + (a * (b >> 16) << 16), result: its high half. Sources widened to 64 bits; dst is a
- * temporary; acc's elements are those of the channels, whatever the channel offset. */
-const struct zs_eu_op *zs_eu_op_mach(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    uint32_t active = zs_eu_active(t, op);
-
-    for (unsigned c = 0; c < op->count; c++) {
-        uint64_t a = source64(t, op, 0, c);
-        uint64_t high = (uint64_t)((int64_t)source64(t, op, 1, c) >> 16);
-        uint64_t acc = zs_eu_acc(t, c) + (a * high << 16);
-        set32(t, op, c, (uint32_t)(acc >> 32));
-        if (active >> c & 1)
-            zs_eu_acc_set(t, c, acc);
-    }
-    ZS_EU_NEXT(t, op);
-}
-
-/* acc + a * b on 64 bits into the temporary dst (64-bit elements). */
-const struct zs_eu_op *zs_eu_op_mac(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    for (unsigned c = 0; c < op->count; c++) {
-        uint64_t value = zs_eu_acc(t, c) + source64(t, op, 0, c) * source64(t, op, 1, c);
-        memcpy(AT(t, op->dst) + c * 8, &value, 8);
-    }
-    ZS_EU_NEXT(t, op);
 }
 
 /* Differences of pairs of dwords (arg: bit i: source i is one element) into the first of each pair

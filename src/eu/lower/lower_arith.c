@@ -346,21 +346,16 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
         zs_eu_compute(l, row, ZS_TYPE_UD, src, 2);
 }
 
-/* An operation on 64-bit sources with the accumulator as the addend. */
-static uint32_t emit_with_acc(struct zs_eu_lowering *l, enum zs_eu_kind kind)
+/* The accumulator's 64 bits and two sources of as many. */
+static void load_with_acc(struct zs_eu_lowering *l, struct zs_eu_loc ret[3])
 {
-    struct zs_eu_loc src[2];
+    bool one = l->n == 1;
+    struct zs_eu_loc halves[2] = {{ZS_EU_OFFSET(acc), one}, {ZS_EU_OFFSET(acc_high), one}};
 
-    load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, src);
-    uint32_t at = zs_eu_temp(l);
+    load_all(l, ZS_TYPE_Q, ZS_EU_MOD_ARITH, ret + 1);
     zs_eu_mark_acc_read(l, 0, l->n);
-    struct zs_eu_op *op = zs_eu_emit(l, kind);
-    op->dst = at;
-    op->src[0] = src[0].at;
-    op->src[1] = src[1].at;
-    op->arg = (uint8_t)((uint32_t)src[0].scalar | (uint32_t)src[1].scalar << 1);
-    zs_eu_mask(l, op);
-    return at;
+    ret[0] = (struct zs_eu_loc){zs_eu_temp(l), one};
+    zs_eu_emit_row(l, ZS_EU_ROW_JOIN_64, ret[0].at, halves, 2, true);
 }
 
 /* The accumulator holds what fits one: an operation that takes all channels at once. */
@@ -397,9 +392,13 @@ void zs_eu_lower_mach(struct zs_eu_lowering *l)
         lower_macl(l, type);
         return;
     }
-    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MACH);
+    struct zs_eu_loc src[3], sum = {zs_eu_temp(l), l->n == 1};
+    load_with_acc(l, src);
+    zs_eu_emit_row(l, ZS_EU_ROW_MACH_64, sum.at, src, 3, true);
+    zs_eu_emit_row(l, ZS_EU_ROW_I64_32, ZS_EU_OFFSET(acc), &sum, 1, true);
+    zs_eu_emit_row(l, ZS_EU_ROW_HIGH_32, ZS_EU_OFFSET(acc_high), &sum, 1, true);
     plain->flags &= ~(uint32_t)ZS_INST_ACCWREN; /* done */
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+    zs_eu_compute(l, ZS_EU_ROW_HIGH_32, type, &sum, 1);
 }
 
 /* On floats: mad with acc0 as its first source, which is what IGC makes mac of. No double has one.
@@ -433,6 +432,9 @@ void zs_eu_lower_mac(struct zs_eu_lowering *l)
         unmodelled(l, "this form");
         return;
     }
-    uint32_t at = emit_with_acc(l, ZS_EU_KIND_MAC);
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_Q);
+    struct zs_eu_loc src[3], product = {zs_eu_temp(l), l->n == 1};
+    load_with_acc(l, src);
+    zs_eu_emit_row(l, ZS_EU_ROW_MUL_64, product.at, src + 1, 2, true);
+    src[1] = product;
+    zs_eu_compute(l, ZS_EU_ROW_ADD_64, ZS_TYPE_Q, src, 2);
 }

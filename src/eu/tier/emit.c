@@ -214,7 +214,10 @@ static bool can_operand(uint32_t at, unsigned size_B, bool one, unsigned chunks)
 {
     if (one)
         return zs_eu_emit_can_scalar(at, size_B);
-    return !zs_eu_emit_in_head(at) && at + 8 * size_B * chunks <= sizeof(struct zs_eu_thread);
+    uint32_t a0 = ZS_EU_OFFSET(a0), end = at + 8 * size_B * chunks;
+    if (zs_eu_emit_in_head(at))
+        return at >= a0 && end <= a0 + ZS_EU_A0_MAX * 2 && at % 4 == 0;
+    return end <= sizeof(struct zs_eu_thread);
 }
 
 /* The row's operands are such as can be written here. */
@@ -574,6 +577,58 @@ static bool emit_stride(struct zs_eu_emit *e, const struct zs_eu_op *op)
     return done;
 }
 
+/* A pointer to a channel's element that an address register names; they wrap at the file's end. */
+static unsigned indirect_at(struct zs_eu_emit *e, const struct zs_eu_region *region, unsigned c,
+                            unsigned size_B)
+{
+    uint32_t a0 = ZS_EU_OFFSET(a0) + 2u * (region->a0_step[c] & (ZS_EU_A0_MAX - 1));
+    unsigned at = VALUE("zext i16 %%v%u to i32", zs_eu_emit_read_one(e, a0, 2));
+
+    at = VALUE("add i32 %%v%u, %u", at, (uint32_t)region->indirect_B + region->offset_B[c]);
+    at = VALUE("urem i32 %%v%u, %u", at, zs_eu_file_B(e->p));
+    at = VALUE("add i32 %%v%u, %u", at, (uint32_t)ZS_EU_OFFSET(grf));
+    at = VALUE("getelementptr i8, i8* %%t, i32 %%v%u", at);
+    return VALUE("bitcast i8* %%v%u to i%u*", at, 8 * size_B);
+}
+
+static void gather_indirect(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    const struct zs_eu_region *region = &e->p->regions.items[op->aux];
+    struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
+    unsigned size_B = 1u << op->arg, value[ZS_EU_LANES_MAX];
+
+    zs_eu_emit_reads(e, ZS_EU_OFFSET(grf), zs_eu_file_B(e->p));
+    for (unsigned c = 0; c < op->count; c++)
+        value[c] = VALUE("load i%u, i%u* %%v%u, align 1", 8 * size_B, 8 * size_B,
+                         indirect_at(e, region, c, size_B));
+    for (unsigned c = 0; c < op->count; c++)
+        write_one_masked(e, op->dst + c * size_B, size_B, value[c], active, c);
+}
+
+static void scatter_indirect(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    const struct zs_eu_region *region = &e->p->regions.items[op->aux];
+    struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
+    unsigned size_B = 1u << op->arg, bits = 8 * size_B, value[ZS_EU_LANES_MAX];
+    char type[8];
+
+    snprintf(type, sizeof(type), "i%u", bits);
+    unsigned sink = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(sink), type);
+    unsigned on = zs_eu_emit_mask_value(e, active);
+    for (unsigned c = 0; c < op->count; c++)
+        value[c] = zs_eu_emit_read_one(e, op->src[0] + c * size_B, size_B);
+    for (unsigned c = 0; c < op->count; c++) {
+        if (active.known && !(active.bits >> c & 1))
+            continue;
+        unsigned at = indirect_at(e, region, c, size_B);
+        if (!active.known) {
+            unsigned bit = VALUE("trunc i32 %%v%u to i1", VALUE("lshr i32 %%v%u, %u", on, c));
+            at = VALUE("select i1 %%v%u, %s* %%v%u, %s* %%v%u", bit, type, at, type, sink);
+        }
+        LINE("store %s %%v%u, %s* %%v%u, align 1", type, value[c], type, at);
+    }
+}
+
 static bool emit_region_move(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     bool gathers = op->kind == ZS_EU_KIND_GATHER_REGION;
@@ -581,8 +636,15 @@ static bool emit_region_move(struct zs_eu_emit *e, const struct zs_eu_op *op)
     unsigned size_B = 1u << op->arg;
     uint32_t from[ZS_EU_LANES_MAX], to[ZS_EU_LANES_MAX];
 
-    if ((gathers ? op->src[0] : op->dst) == UINT32_MAX)
-        return false;
+    if (zs_eu_emit_is_indirect(op)) {
+        if (!zs_eu_emit_can_scalar(gathers ? op->dst : op->src[0], size_B))
+            return false;
+        if (gathers)
+            gather_indirect(e, op);
+        else
+            scatter_indirect(e, op);
+        return true;
+    }
     for (unsigned i = 0; i < op->count; i++) {
         from[i] = gathers ? op->src[0] + region->offset_B[i] : op->src[0] + i * size_B;
         to[i] = gathers ? op->dst + i * size_B : op->dst + region->offset_B[i];
@@ -636,13 +698,6 @@ void zs_eu_emit_set_field(struct zs_eu_emit *e, uint32_t at, unsigned value)
     LINE("store i32 %%v%u, i32* %%v%u", value, zs_eu_emit_address(e, "%t", at, "i32"));
 }
 
-unsigned zs_eu_emit_helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type)
-{
-    unsigned at = zs_eu_emit_address(e, "%tier", which * sizeof(void *), "i8*");
-    at = VALUE("load i8*, i8** %%v%u", at);
-    return VALUE("bitcast i8* %%v%u to %s*", at, type);
-}
-
 struct bytes {
     uint32_t at, size_B;
 };
@@ -659,13 +714,6 @@ static bool operands(const struct zs_eu_emit *e, const struct zs_eu_op *op, stru
         if (row->form != ZS_EU_FORM_CMP)
             ret[3] = (struct bytes){op->dst, row->dst_B * many};
         return row->form != ZS_EU_FORM_CMP;
-    }
-    uint32_t size_B = (uint32_t)op->count << op->arg;
-    struct bytes file = {ZS_EU_OFFSET(grf), zs_eu_file_B(e->p)};
-    if (op->kind == ZS_EU_KIND_GATHER_REGION) {
-        ret[0] = file;
-        ret[3] = (struct bytes){op->dst, size_B};
-        return op->dst != UINT32_MAX;
     }
     return false;
 }
@@ -701,8 +749,7 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
     for (unsigned i = 0; i < 4 && !e->dry; i++)
         each_of(e, part[i], zs_eu_emit_spill);
     zs_eu_emit_store_budget(e);
-    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ONE, "i32 (i8*, i32)");
-    unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u)", fn, index);
+    unsigned done = VALUE("call coldcc i32 @zs_one(i8* %%t, i32 %u)", index);
     each_of(e, head, zs_eu_emit_fill);
     if (e->p->ops[index].kind == ZS_EU_KIND_SEND)
         zs_eu_emit_look_again(e, &e->p->ops[index].send->send);

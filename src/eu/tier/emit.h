@@ -104,10 +104,11 @@ struct zs_eu_emit {
     uint8_t result_used[8]; /* ... and numbers of lanes, of what messages load */
     bool uses_lane_arrays;  /* somebody goes lane by lane */
     bool area_used[ZS_EU_EMIT_AREAS];
-    uint16_t area_span[ZS_EU_EMIT_AREAS]; /* so many bytes are at how many places: known */
+    uint32_t area_span[ZS_EU_EMIT_AREAS]; /* so many bytes are at how many places: known */
     bool waits;                           /* threads leave it at barriers */
     bool overwrites;                      /* ... and store over what another would begin with */
     bool follows;                         /* threads of a series follow in it */
+    bool in_memory;                       /* registers have no variables: a0 names some */
     bool following;                       /* where one does is being written */
     uint8_t r0_changes;                   /* dwords of r0 that it writes */
     uint8_t *exits;                       /* by segment: somebody leaves to its start, or from it */
@@ -223,6 +224,12 @@ struct zs_eu_emit_mask zs_eu_emit_active(struct zs_eu_emit *e, const struct zs_e
 /* <lanes x i1> of a mask from a channel on. */
 unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, unsigned first,
                           unsigned lanes);
+/* It is of registers that a0 names. */
+static inline bool zs_eu_emit_is_indirect(const struct zs_eu_op *op)
+{
+    return (op->kind == ZS_EU_KIND_GATHER_REGION && op->src[0] == UINT32_MAX) ||
+           (op->kind == ZS_EU_KIND_SCATTER_REGION && op->dst == UINT32_MAX);
+}
 /* An operation that is no control flow. */
 void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index);
 unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
@@ -232,7 +239,6 @@ unsigned zs_eu_emit_load(struct zs_eu_emit *e, const char *base, uint64_t offset
 /* A field of the thread, which has no variable: dwords. */
 unsigned zs_eu_emit_field(struct zs_eu_emit *e, uint32_t at);
 void zs_eu_emit_set_field(struct zs_eu_emit *e, uint32_t at, unsigned value);
-unsigned zs_eu_emit_helper(struct zs_eu_emit *e, enum zs_eu_tier_helper which, const char *type);
 /* The interpreter's handler of one operation. */
 void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index);
 
@@ -255,6 +261,8 @@ void zs_eu_emit_stop(struct zs_eu_emit *e);
 void zs_eu_emit_leave_undefined(struct zs_eu_emit *e, uint32_t op);
 /* false: what follows in the segment is not reached from here. */
 bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index);
+/* Of the segments that are `in`: whether registers are named by a0. */
+bool zs_eu_emit_has_indirect(const struct zs_eu_emit *e);
 /* Append the function of the segments that are `in`. */
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out);
 

@@ -213,7 +213,9 @@ unsigned zs_eu_emit_places(struct zs_eu_emit *e, const struct zs_eu_emit_message
     unsigned number = area_of(m), span_B = e->area_span[number];
 
     if (e->dry)
-        e->area_span[number] = (uint16_t)ZS_MAX(e->area_span[number], size_B);
+        e->area_span[number] = ZS_MAX(e->area_span[number], size_B);
+    if (number == SCRATCH && span_B > size_B) /* spills: what they reach is all there */
+        size_B = span_B;
     if (e->waits || is_named(m) || span_B < size_B ||
         (span_B > size_B && (!fewer || span_B > 2 * size_B)))
         return places(e, m->size, size_B);

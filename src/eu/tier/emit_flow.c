@@ -96,8 +96,7 @@ static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emi
     give_up(e, live);
     unsigned at = op_at(e, op);
     if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) { /* its handler may be this function */
-        unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
-        at = VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", fn, at);
+        at = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%v%u) #3", at);
     }
     LINE("ret i8* %%v%u", at);
 }
@@ -209,8 +208,7 @@ static void emit_join(struct zs_eu_emit *e, uint32_t block)
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", merge, block), join, alone,
                       LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, join);
-    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_JOIN, "void (i8*, i32)");
-    LINE("call void %%v%u(i8* %%t, i32 %u)", fn, block);
+    VALUE("call coldcc i8* @zs_join(i8* %%t, i32 %u)", block);
     load_lanes(e);
     unsigned all = VALUE("load i32, i32* %%ce"), more = zs_eu_emit_label(e);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", all, e->p->full_ce), more, alone,
@@ -281,9 +279,8 @@ static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
 /* `taken` of the running lanes go to a block, the others to next: whoever is first runs. */
 static unsigned call_split(struct zs_eu_emit *e, unsigned taken, uint32_t block, uint32_t next)
 {
-    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_SPLIT, "i8* (i8*, i32, i32, i32)");
     unsigned op =
-        VALUE("call i8* %%v%u(i8* %%t, i32 %%v%u, i32 %u, i32 %u)", fn, taken, block, next);
+        VALUE("call coldcc i8* @zs_split(i8* %%t, i32 %%v%u, i32 %u, i32 %u)", taken, block, next);
     load_lanes(e);
     return op;
 }
@@ -472,6 +469,15 @@ static void emit_ret(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t i
     zs_eu_emit_leave(e, index);
 }
 
+/* What is stored may be over what another thread would begin with. */
+static void emit_strayed(struct zs_eu_emit *e)
+{
+    unsigned follows = zs_eu_emit_field(e, ZS_EU_OFFSET(follows));
+
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(follows),
+                         VALUE("or i32 %%v%u, %d", follows, (int)ZS_EU_STRAYED));
+}
+
 /* A barrier: who comes to it waits, nearly always. The interpreter goes on behind it. */
 static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
@@ -490,11 +496,8 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_put_label(e, waits);
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
-        if (!e->full) /* what it stores may be over what another thread would begin with */
-            zs_eu_emit_set_field(e, ZS_EU_OFFSET(follows),
-                                 VALUE("or i32 %%v%u, %d",
-                                       zs_eu_emit_field(e, ZS_EU_OFFSET(follows)),
-                                       (int)ZS_EU_STRAYED));
+        if (!e->full)
+            emit_strayed(e);
         give_up(e, live);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);
@@ -552,8 +555,7 @@ void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
     spill_bytes(e, d->src0_B, d->mlen * grf_B);
     spill_bytes(e, d->src1_B, d->xlen * grf_B);
     spill_bytes(e, d->dst_B, dst_B);
-    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_SEND, "i32 (i8*, i32, i32)");
-    unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u) #3", fn, index, active);
+    unsigned done = VALUE("call coldcc i32 @zs_send(i8* %%t, i32 %u, i32 %%v%u) #3", index, active);
     fill_bytes(e, d->dst_B, dst_B);
     zs_eu_emit_look_again(e, &op->send->send);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, UNLIKELY);
@@ -802,13 +804,13 @@ static void emit_exits(struct zs_eu_emit *e)
     zs_buf_puts(&e->body, "return:\n");
     LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
     zs_buf_puts(&e->body, "handler:\n");
-    unsigned original = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
     unsigned op = VALUE("load i8*, i8** %%next");
-    LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%v%u) #3", original, op));
+    op = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%v%u) #3", op);
+    LINE("ret i8* %%v%u", op);
     zs_eu_emit_next(e);
     zs_buf_puts(&e->body, "bail:\n");
-    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_ORIGINAL, "i8* (i8*, i8*)");
-    LINE("ret i8* %%v%u", VALUE("call i8* %%v%u(i8* %%t, i8* %%op) #3", fn));
+    op = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%op) #3");
+    LINE("ret i8* %%v%u", op);
     zs_buf_puts(&e->body, "}\n\n");
 }
 
@@ -880,7 +882,6 @@ static void emit_head(struct zs_eu_emit *e)
         emit_lane_arrays(e);
     name_load(e, "program", "%t", ZS_EU_OFFSET(program));
     name_load(e, "ops", "%program", offsetof(struct zs_eu_program, ops));
-    name_load(e, "tier", "%program", offsetof(struct zs_eu_program, tier));
     name_load(e, "port", "%t", ZS_EU_OFFSET(env));
     unsigned ok = emit_modes(e), areas = zs_eu_emit_areas_known(e);
     if (e->p->shadows)
@@ -896,14 +897,30 @@ static void emit_head(struct zs_eu_emit *e)
     zs_eu_emit_series(e);
     LINE("br i1 %%v%u, label %%start, label %%bail", ok);
     zs_buf_puts(&e->body, "start:\n");
+    if (e->in_memory)
+        emit_strayed(e);
     zs_eu_emit_areas(e);
     zs_eu_emit_entries(e);
+}
+
+bool zs_eu_emit_has_indirect(const struct zs_eu_emit *e)
+{
+    bool has = false;
+
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        const struct zs_eu_emit_segment *s = &e->segments[i];
+        for (uint32_t op = s->first; s->in && op < s->end; op++)
+            has |= zs_eu_emit_is_indirect(&e->p->ops[op]);
+    }
+    return has;
 }
 
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
 {
     memset(e->exits, 0, e->segment_count);
-    e->follows = zs_eu_emit_can_follow(e);
+    e->in_memory = zs_eu_emit_has_indirect(e);
+    e->follows = !e->in_memory && zs_eu_emit_can_follow(e);
+    e->overwrites |= e->in_memory;
     e->waits = zs_eu_emit_can_wait(e);
     zs_eu_emit_reset_units(e);
     e->dry = true;

@@ -75,9 +75,10 @@ static void call_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
 {
     if (m->is_guess)
         zs_eu_emit_spill(e, (ZS_EU_OFFSET(a0) + m->op->send->ex_desc_a0 * 4u) / 32);
-    unsigned fn = zs_eu_emit_helper(e, ZS_EU_TIER_REACH, "i32 (i8*, i32, i32, i32, i64, i32)");
-    unsigned done = VALUE("call i32 %%v%u(i8* %%t, i32 %u, i32 %%v%u, i32 %u, i64 %%v%u, i32 %u)",
-                          fn, (unsigned)(m->op - e->p->ops), active, (unsigned)how, address, first);
+    unsigned done =
+        VALUE("call coldcc i32 @zs_reach(i8* %%t, i32 %u, i32 %%v%u, i32 %u, i64 %%v%u, "
+              "i32 %u)",
+              (unsigned)(m->op - e->p->ops), active, (unsigned)how, address, first);
     zs_eu_emit_need(e, m, VALUE("icmp ne i32 %%v%u, 0", done));
 }
 
@@ -550,7 +551,8 @@ static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 
 /* ---- blocks ---- */
 
-/* Where it begins, from the base: i64. */
+/* Where it begins, from the base: i64. Of scratch memory where the thread's own does: all such
+ * messages have that in common, and one check. */
 static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
 {
     if (m->wide) {
@@ -560,7 +562,6 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_messa
     if (m->port->shape == ZS_PORT_SHAPE_SCRATCH) {
         unsigned own = zs_eu_emit_read_one(e, m->address_at + 20, 4);
         own = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", own, ~0x3ff));
-        own = VALUE("add i64 %%v%u, %u", own, m->port->block_offset_B);
         unsigned bias = zs_eu_emit_load(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
         return VALUE("sub i64 %%v%u, %%v%u", own, bias);
     }
@@ -581,15 +582,16 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_messa
 static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     uint32_t size_B = m->port->block_B, at_B = 0;
+    uint32_t more_B = m->port->shape == ZS_PORT_SHAPE_SCRATCH ? m->port->block_offset_B : 0;
     unsigned first = block_offset(e, m);
 
-    zs_eu_emit_need(e, m, inside(e, m, first, size_B));
+    zs_eu_emit_need(e, m, inside(e, m, first, more_B + size_B));
     zs_eu_emit_local_row(e, m, first, size_B, m->writes);
     zs_eu_emit_reach(e, m, ZS_EU_REACH_ONE, first, 0, 32);
     for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
         unsigned n = at_B + 64 <= size_B ? 16 : 8;
         const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
-        unsigned at = pointer(e, m, first, at_B, type);
+        unsigned at = pointer(e, m, first, more_B + at_B, type);
         if (m->writes)
             LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type,
                  zs_eu_emit_read(e, m->data_at + at_B, 4, n), type, at);
@@ -598,7 +600,7 @@ static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
                              VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
     }
     for (; at_B < size_B; at_B += 4) {
-        unsigned at = pointer(e, m, first, at_B, "i32");
+        unsigned at = pointer(e, m, first, more_B + at_B, "i32");
         if (m->writes)
             LINE("store volatile i32 %%v%u, i32* %%v%u, align 1",
                  zs_eu_emit_read_one(e, m->data_at + at_B, 4), at);

@@ -236,7 +236,8 @@ static unsigned load_variable(struct zs_eu_emit *e, uint32_t unit)
     unsigned lanes = lanes_of(e, unit);
 
     e->used[variable_of(e, unit)] = 1;
-    return VALUE("load <%u x i32>, <%u x i32>* %%c%u", lanes, lanes, variable_of(e, unit));
+    return VALUE("load <%u x i32>, <%u x i32>* %%c%u, align 32", lanes, lanes,
+                 variable_of(e, unit));
 }
 
 static void store_variable(struct zs_eu_emit *e, uint32_t unit, unsigned value)
@@ -244,7 +245,8 @@ static void store_variable(struct zs_eu_emit *e, uint32_t unit, unsigned value)
     unsigned lanes = lanes_of(e, unit);
 
     e->used[variable_of(e, unit)] = e->dirty[variable_of(e, unit)] = 1;
-    LINE("store <%u x i32> %%v%u, <%u x i32>* %%c%u", lanes, value, lanes, variable_of(e, unit));
+    LINE("store <%u x i32> %%v%u, <%u x i32>* %%c%u, align 32", lanes, value, lanes,
+         variable_of(e, unit));
 }
 
 unsigned zs_eu_emit_half(struct zs_eu_emit *e, unsigned value, unsigned size_B, unsigned half)
@@ -324,8 +326,18 @@ void zs_eu_emit_set_word(struct zs_eu_emit *e, uint32_t at, unsigned value)
         store_word(e, at, value);
 }
 
+/* Its variables are the thread's own bytes. */
+static bool is_in_memory(const struct zs_eu_emit *e, uint32_t unit)
+{
+    uint32_t file = ZS_EU_OFFSET(grf) / 32;
+
+    return e->in_memory && unit >= file && unit < file + zs_eu_file_B(e->p) / 32;
+}
+
 void zs_eu_emit_spill(struct zs_eu_emit *e, uint32_t unit)
 {
+    if (is_in_memory(e, unit))
+        return;
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
             if (!e->word_dirty[i])
@@ -354,6 +366,8 @@ static bool begins_anew(const struct zs_eu_emit *e, bool used, bool dirty)
 void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
 {
     zs_eu_emit_rise_forget(e, unit * 32, e->kind[unit] == ZS_EU_EMIT_LOW ? 64 : 32);
+    if (is_in_memory(e, unit))
+        return;
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
             if (!begins_anew(e, e->word_used[i], e->word_dirty[i]))
@@ -376,6 +390,8 @@ void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit)
 static void store_constant(struct zs_eu_emit *e, uint32_t unit, const char *word,
                            const char *vector)
 {
+    if (is_in_memory(e, unit))
+        return;
     if (e->kind[unit] == ZS_EU_EMIT_WORDS) {
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
             if (begins_anew(e, e->word_used[i], e->word_dirty[i]))
@@ -424,14 +440,24 @@ void zs_eu_emit_mark_dirty(struct zs_eu_emit *e, uint32_t unit)
     memcpy(e->word_dirty + unit * 8, e->word_used + unit * 8, 8);
 }
 
+static void variable(struct zs_eu_emit *e, char kind, uint32_t number, uint32_t at,
+                     const char *type)
+{
+    if (is_in_memory(e, at / 32))
+        LINE("%%%c%u = bitcast i8* %%v%u to %s*", kind, number,
+             VALUE("getelementptr i8, i8* %%t, i64 %u", at), type);
+    else
+        LINE("%%%c%u = alloca %s", kind, number, type);
+}
+
 void zs_eu_emit_variables(struct zs_eu_emit *e)
 {
     for (uint32_t unit = 0; unit < ZS_EU_EMIT_UNITS; unit++) {
         if (e->kind[unit] != ZS_EU_EMIT_WORDS && e->used[unit])
-            LINE("%%c%u = alloca <%u x i32>", unit, lanes_of(e, unit));
+            variable(e, 'c', unit, unit * 32, lanes_of(e, unit) == 8 ? "<8 x i32>" : "<16 x i32>");
         for (uint32_t i = unit * 8; i < unit * 8 + 8; i++) {
             if (e->word_used[i])
-                LINE("%%w%u = alloca i32", i);
+                variable(e, 'w', i, i * 4, "i32");
         }
     }
 }
@@ -539,8 +565,32 @@ static bool is_pair(const struct zs_eu_emit *e, uint32_t at, uint32_t total)
     return at % 32 == 0 && total == 64 && e->kind[at / 32] == ZS_EU_EMIT_LOW;
 }
 
+/* Elements among the head's dwords. */
+static unsigned read_words(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
+{
+    unsigned count = lanes * size_B / 4;
+    unsigned v = VALUE("add <%u x i32> zeroinitializer, zeroinitializer", count);
+
+    for (unsigned i = 0; i < count; i++)
+        v = VALUE("insertelement <%u x i32> %%v%u, i32 %%v%u, i32 %u", count, v,
+                  load_word(e, at + 4 * i), i);
+    return VALUE("bitcast <%u x i32> %%v%u to <%u x i%u>", count, v, lanes, 8 * size_B);
+}
+
+static void write_words(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes,
+                        unsigned v)
+{
+    unsigned count = lanes * size_B / 4;
+
+    v = VALUE("bitcast <%u x i%u> %%v%u to <%u x i32>", lanes, 8 * size_B, v, count);
+    for (unsigned i = 0; i < count; i++)
+        store_word(e, at + 4 * i, VALUE("extractelement <%u x i32> %%v%u, i32 %u", count, v, i));
+}
+
 static unsigned read_some(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
 {
+    if (zs_eu_emit_in_head(at))
+        return read_words(e, at, size_B, lanes);
     const uint8_t *constant = zs_eu_emit_constant_at(e, at, lanes * size_B);
 
     if (constant) {
@@ -601,7 +651,9 @@ static void write_eight(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsi
 static void write_some(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes,
                        unsigned value)
 {
-    if (is_pair(e, at, lanes * size_B)) {
+    if (zs_eu_emit_in_head(at)) {
+        write_words(e, at, size_B, lanes, value);
+    } else if (is_pair(e, at, lanes * size_B)) {
         store_variable(e, at / 32,
                        VALUE("bitcast <%u x i%u> %%v%u to <16 x i32>", lanes, 8 * size_B, value));
     } else if (lanes == 8) {

@@ -16,6 +16,7 @@
 
 enum {
     FUNCTION_OPS = 3000, /* of both versions */
+    LONG_OPS = 12000,    /* of one without variables, of which LLVM has less to think */
     MODULE_OPS = 24000,  /* of all functions together */
     BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it, if
                        nobody knows of any */
@@ -105,7 +106,8 @@ static bool add_function(struct plan *plan, const uint8_t *in, bool any_lanes)
         s->in = in[i % half] && (any_lanes || s->full) && is_seen(e, s);
         ops += s->in ? ops_of(s) : 0;
     }
-    if (!ops || ops > FUNCTION_OPS || plan->ops + ops > MODULE_OPS)
+    uint32_t most = zs_eu_emit_has_indirect(e) ? LONG_OPS : FUNCTION_OPS;
+    if (!ops || ops > most || plan->ops + ops > MODULE_OPS)
         return false;
     for (uint32_t i = 0; i < e->segment_count; i++) {
         struct zs_eu_emit_segment *s = &e->segments[i];
@@ -217,6 +219,47 @@ static void put_vectors(struct zs_buf *out)
     }
 }
 
+/* Helpers, as functions that leave the registers of whoever calls them alone: it is seldom done,
+ * and what is in registers stays there. Those that are called. */
+static void put_helpers(const char *functions, struct zs_buf *out)
+{
+    static const struct {
+        const char *name, *result, *types, *values;
+    } helpers[ZS_EU_TIER_HELPERS] = {
+        [ZS_EU_TIER_ORIGINAL] = {"zs_original", "i8*", "i8*, i8*", "i8* %t, i8* %a"},
+        [ZS_EU_TIER_ONE] = {"zs_one", "i32", "i8*, i32", "i8* %t, i32 %a"},
+        [ZS_EU_TIER_SEND] = {"zs_send", "i32", "i8*, i32, i32", "i8* %t, i32 %a, i32 %b"},
+        [ZS_EU_TIER_SPLIT] = {"zs_split", "i8*", "i8*, i32, i32, i32",
+                              "i8* %t, i32 %a, i32 %b, i32 %c"},
+        [ZS_EU_TIER_JOIN] = {"zs_join", "i8*", "i8*, i32", "i8* %t, i32 %a"},
+        [ZS_EU_TIER_REACH] = {"zs_reach", "i32", "i8*, i32, i32, i32, i64, i32",
+                              "i8* %t, i32 %a, i32 %b, i32 %c, i64 %d, i32 %f"},
+    };
+
+    for (unsigned i = 0; i < ZS_EU_TIER_HELPERS; i++) {
+        const char *result = helpers[i].result, *types = helpers[i].types;
+        if (!strstr(functions, helpers[i].name))
+            continue;
+        zs_buf_printf(out, "define internal coldcc %s @%s(%s) #1 {\n", result, helpers[i].name,
+                      helpers[i].values);
+        zs_buf_printf(out,
+                      "  %%1 = getelementptr i8, i8* %%t, i64 %zu\n"
+                      "  %%2 = bitcast i8* %%1 to i8**\n"
+                      "  %%3 = load i8*, i8** %%2\n"
+                      "  %%4 = getelementptr i8, i8* %%3, i64 %zu\n"
+                      "  %%5 = bitcast i8* %%4 to i8***\n"
+                      "  %%6 = load i8**, i8*** %%5\n"
+                      "  %%7 = getelementptr i8*, i8** %%6, i64 %u\n"
+                      "  %%8 = bitcast i8** %%7 to %s (%s)**\n"
+                      "  %%9 = load %s (%s)*, %s (%s)** %%8\n"
+                      "  %%10 = call %s %%9(%s)\n"
+                      "  ret %s %%10\n}\n",
+                      (size_t)ZS_EU_OFFSET(program), offsetof(struct zs_eu_program, tier), i,
+                      result, types, result, types, result, types, result, helpers[i].values,
+                      result);
+    }
+}
+
 static void put_module(struct plan *plan)
 {
     struct zs_buf *out = &plan->module->text;
@@ -228,6 +271,7 @@ static void put_module(struct plan *plan)
         zs_buf_puts(out, "declare i32 @llvm.ctpop.i32(i32)\n\n");
     if (!strstr(zs_buf_cstr(out), "declare i32 @llvm.cttz.i32("))
         zs_buf_puts(out, "declare i32 @llvm.cttz.i32(i32, i1 immarg)\n\n");
+    put_helpers(zs_buf_cstr(&plan->functions), out);
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
     zs_buf_puts(out, "attributes #0 = { nounwind alwaysinline }\n"
                      "attributes #1 = { nounwind noinline }\n"
