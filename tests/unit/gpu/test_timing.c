@@ -610,12 +610,14 @@ static void check_parts(struct lab *lab)
     const struct {
         const char *kernel;
         uint32_t groups;
+        double most; /* that it may be off */
         struct lab_arg args[LAB_ARGS];
     } rows[] = {
-        {"halves", 512, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}},
-        {"rate_int_add", 84, {LAB_BUF(out), LAB_I(6), LAB_I(77), LAB_I(13)}},
-        {"barriers", 100, {LAB_BUF(out), LAB_I(50)}},
-        {"parts", 120, {LAB_BUF(in), LAB_BUF(out), LAB_I(32)}},
+        /* who comes first to a line is drawn: 5 % off with code of IGC 1 on pvc, 9 with IGC 2's */
+        {"halves", 512, 0.1, {LAB_BUF(in), LAB_BUF(out), LAB_I(64)}},
+        {"rate_int_add", 84, 0.05, {LAB_BUF(out), LAB_I(6), LAB_I(77), LAB_I(13)}},
+        {"barriers", 100, 0.05, {LAB_BUF(out), LAB_I(50)}},
+        {"parts", 120, 0.05, {LAB_BUF(in), LAB_BUF(out), LAB_I(32)}},
     };
     for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
         lab->flags = 0;
@@ -623,7 +625,7 @@ static void check_parts(struct lab *lab)
         assert_true(lab->result.timing.replayed < lab->result.timing.instructions / 4);
         lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
         uint64_t all = lab_run(lab, rows[i].kernel, rows[i].groups, 128, rows[i].args);
-        if (part > all + all / 14 || part < all - all / 14)
+        if (fabs((double)part - (double)all) > rows[i].most * (double)all)
             fail_msg("%s, %s: %llu cycles, and %llu when all is replayed", lab->model->name,
                      rows[i].kernel, (unsigned long long)part, (unsigned long long)all);
     }
