@@ -156,6 +156,18 @@ typedef int (*zescope_pfnCheckCompiled_t)(char *ret_why, size_t size_B);
  * each kernel that Intel's driver ran, on the thread that ran it, with what its instructions did.
  * The callback must not wait for the device. One a process; NULL takes it away.
  */
+typedef struct zescope_walk_metric {
+    const char *name, *description, *component, *unit;
+    uint32_t tier, type, value_type; /* zet_metric_type_t, zet_value_type_t */
+} zescope_walk_metric_t;
+typedef struct zescope_walk_group {
+    const char *name, *description;
+    uint32_t domain, metric_count;
+    const zescope_walk_metric_t *metrics;
+    uint32_t set_count;     /* one, or of groups by address one for each instruction */
+    const uint64_t *values; /* set_count * metric_count; of floats the bits of a double. Addresses
+                               are offsets from `code` */
+} zescope_walk_group_t;
 #define ZESCOPE_SET_WALK_CALLBACK_NAME "zescope_set_walk_callback"
 typedef struct zescope_walk_info {
     size_t size_B;       /* of this struct: later versions append members */
@@ -164,9 +176,17 @@ typedef struct zescope_walk_info {
     uint32_t simd;
     uint32_t instruction_count;
     const zescope_instruction_count_t *instructions; /* offsets from `code` */
+    uint64_t start_ticks;                            /* of the device's clock */
+    uint32_t group_count;                            /* of metrics that were asked for */
+    const zescope_walk_group_t *groups;
 } zescope_walk_info_t;
 typedef void (*zescope_walk_callback_t)(const zescope_walk_info_t *info, void *user);
 typedef void (*zescope_pfnSetWalkCallback_t)(zescope_walk_callback_t callback, void *user);
+
+/* And this: which groups of metrics that callback gets, by their names, one a line. How many of
+ * these names devices have. */
+#define ZESCOPE_SET_WALK_METRICS_NAME "zescope_set_walk_metrics"
+typedef uint32_t (*zescope_pfnSetWalkMetrics_t)(const char *names);
 
 /*
  * And these: who sees the application's calls says what faults and findings are to name. A module

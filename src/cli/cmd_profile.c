@@ -30,8 +30,7 @@ static const struct zs_option options[] = {
     {"system", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, system), NULL,
      "use the system's Level Zero driver instead of the software GPU: times alone"},
     {"intel", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, intel), NULL,
-     "on Intel's own drivers, as zescope run --intel has them: OpenCL programs, too; exact counts, "
-     "without what replays tell"},
+     "on Intel's own drivers, as zescope run --intel has them: OpenCL programs, too"},
     {"kernel", 'k', ZS_OPTION_LIST, offsetof(struct profile_options, kernels), "REGEX",
      "only kernels whose name matches; may be given several times"},
     {"launch-count", 0, ZS_OPTION_U64, offsetof(struct profile_options, launch_count), "N",
@@ -60,7 +59,7 @@ static int record(const struct profile_options *o, int count, char **app)
     words[at++] = "--debug-info";
     if (!o->system)
         words[at++] = "--counts";
-    if (!o->system && !o->quick && !o->intel) {
+    if (!o->system && !o->quick) {
         words[at++] = "--metrics";
         words[at++] = GROUPS;
     }

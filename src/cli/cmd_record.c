@@ -288,7 +288,8 @@ static bool put_metrics_variables(struct launch *l, const struct record_options 
     bool ok = !text.error && put_variable(l, ZS_ENV_COLLECT_METRICS, (const char *)text.data) &&
               put_number(l, ZS_ENV_COLLECT_METRICS_RUN, run) &&
               put_number(l, ZS_ENV_COLLECT_METRICS_PERIOD, l->metrics_period_ns) &&
-              (!o->metrics.count || put_variable(l, "ZET_ENABLE_METRICS", "1"));
+              (!o->metrics.count || zs_cli_has_intel_nodes() ||
+               put_variable(l, "ZET_ENABLE_METRICS", "1"));
     zs_buf_fini(&text);
     return ok;
 }
@@ -919,6 +920,19 @@ int zs_cli_record_lines(const struct zs_common_options *common, const struct zs_
     return run_record(&o, count, argv);
 }
 
+/* Below Intel's drivers launches are measured as they are counted. */
+static int use_walk_metrics(struct record_options *o, bool *ret_told)
+{
+    if (o->metrics_period || o->runs || o->launch_skip || o->launch_count != UINT64_MAX)
+        return zs_cli_usage(
+            &zs_command_record,
+            "on emulated nodes --metrics measures every launch, all groups at once: "
+            "without --metrics-period, --runs, --launch-skip, --launch-count");
+    o->counts = true;
+    *ret_told = true;
+    return ZS_EXIT_OK;
+}
+
 static int run_record(void *options, int operand_count, char **operands)
 {
     struct record_options *o = options;
@@ -935,7 +949,9 @@ static int run_record(void *options, int operand_count, char **operands)
                                   o->device ? o->device : zs_default_intel_device(), o->check);
     else if (status == ZS_EXIT_OK && o->device)
         status = zs_cli_use_software_gpu(&zs_command_record, o->device);
-    if (status == ZS_EXIT_OK && o->metrics.count)
+    if (status == ZS_EXIT_OK && o->metrics.count && zs_cli_has_intel_nodes())
+        status = use_walk_metrics(o, &told);
+    else if (status == ZS_EXIT_OK && o->metrics.count)
         status = zs_cli_check_metric_groups(&o->metrics, &told);
     if (status == ZS_EXIT_OK && o->check && zs_cli_has_intel_nodes()) {
         o->debug_info = true; /* for the lines of what is found */
@@ -950,6 +966,7 @@ static int run_record(void *options, int operand_count, char **operands)
                                            .debug_info = o->debug_info,
                                            .no_trace = !o->trace,
                                            .no_activity = !o->activity,
+                                           .is_emulated = zs_cli_has_intel_nodes(),
                                            .timing = timing_of(o)};
     struct zs_recording_writer *writer;
     struct zs_diag diag = {0};

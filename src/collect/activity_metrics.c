@@ -4,6 +4,7 @@
 
 #include <zescope/driver_ext.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ struct act_meter *act_meter_create(void)
 {
     const char *names = getenv(ZS_ENV_COLLECT_METRICS), *run = getenv(ZS_ENV_COLLECT_METRICS_RUN);
     const char *period = getenv(ZS_ENV_COLLECT_METRICS_PERIOD);
-    struct act_meter *m = names && names[0] ? calloc(1, sizeof(*m)) : NULL;
+    bool is_below = dlsym(RTLD_DEFAULT, ZESCOPE_SET_WALK_METRICS_NAME) != NULL; /* walk_metrics.h */
+    struct act_meter *m = names && names[0] && !is_below ? calloc(1, sizeof(*m)) : NULL;
     if (!m)
         return NULL;
     take_names(m, names);

@@ -6,6 +6,7 @@
  */
 #include "collect/collect.h"
 #include "collect/own_stack.h"
+#include "collect/walk_metrics.h"
 
 #include "store/counts_file.h"
 
@@ -27,8 +28,9 @@ struct profile {
     uint32_t build;
     char *kernel;
     uint32_t rows;
-    size_t code_B; /* of a kernel below Intel's driver, whose name is not known */
-    uint8_t *file; /* mapped */
+    size_t code_B;   /* of a kernel below Intel's driver, whose name is not known */
+    uint32_t number; /* of it, from 1 */
+    uint8_t *file;   /* mapped */
 };
 
 /* The build that a module's handle stands for now. */
@@ -47,6 +49,8 @@ struct zs_counts_keeper {
     pthread_mutex_t lock;
     struct profile *profiles;
     pid_t pid;
+    uint32_t walked; /* kernels */
+    struct zs_walk_metrics metrics;
 };
 
 static const struct built *built_of(const struct zs_counts_keeper *c, ze_module_handle_t module)
@@ -264,6 +268,7 @@ static struct profile *find_walk(struct zs_counts_keeper *c, const zescope_walk_
     put_u64(p->file + 16, p->code_B);
     put_u64(p->file + 32, zs_collect_now_ns());
     put_u32(p->file + 40, info->simd);
+    put_u32(p->file + 48, p->number = ++c->walked);
     put_rows(c, p, info->instructions);
     memcpy(code_of(p), info->code, p->code_B);
     memcpy(p->file, ZS_WALKS_MAGIC, 8);
@@ -278,8 +283,10 @@ static void add_walk(void *arg)
     zs_guard_enter(&guard);
     pthread_mutex_lock(&c->lock);
     struct profile *p = find_walk(c, counted->walk);
-    if (p)
+    if (p) {
         add_rows(p, counted->walk->instructions);
+        zs_walk_metrics_put(&c->metrics, c->collector, p->number, counted->walk);
+    }
     pthread_mutex_unlock(&c->lock);
     zs_guard_leave(&guard);
 }
@@ -312,6 +319,7 @@ bool zs_counts_start_below(struct zs_collector *c)
         return true;
     struct zs_counts_keeper *keeper = keeper_new(c);
     memcpy(&set_callback, &function, sizeof(set_callback));
+    zs_walk_metrics_ask(c);
     if (keeper)
         set_callback(on_walk, keeper);
     return keeper != NULL;

@@ -277,7 +277,7 @@ base_of(const struct zs_port *port, const struct zs_port_message *m, uint64_t *r
         return 0;
     *ret_size_B =
         port->surfaces[m->bti].size_B; /* of images, too: they are bytes to such messages */
-    return (uint64_t)(uintptr_t)port->surfaces[m->bti].base;
+    return port->surfaces[m->bti].gpu_va;
 }
 
 static void touch_lanes(const struct zs_port *port, const struct zs_port_message *m,
@@ -462,10 +462,16 @@ static void touch_block(const struct zs_port *port, const struct zs_port_message
         t->slm_cycles = (uint16_t)((m->block_B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B);
         return;
     }
+    if (m->shape == ZS_PORT_SHAPE_A64_BLOCK || has_addresses(m)) {
+        add_bytes(t, zs_port_load64(src0), m->block_B);
+        return;
+    }
     if (is_relative(m))
         start = (uint64_t)(uintptr_t)(m->space == ZS_PORT_SPACE_PAYLOAD && port->payload
                                           ? port->payload
                                           : port->scratch + port->scratch_start);
+    else if (m->bti < port->surface_count)
+        start = (uint64_t)(uintptr_t)port->surfaces[m->bti].base - port->surfaces[m->bti].gpu_va;
     zs_port_accesses(port, m, src0, mask, &r);
     for (uint32_t i = 0; i < r.count; i++)
         add_bytes(t, r.pieces[i].address - start, r.pieces[i].size_B);
@@ -514,16 +520,16 @@ static void add_texel(const struct zs_port_surface *s, const int64_t coordinate[
     const uint8_t *texel = zs_port_surface_texel(s, coordinate);
     if (!texel)
         return;
-    uint64_t start = (uint64_t)(uintptr_t)s->base;
+    uint64_t at_B = (uint64_t)(texel - s->base);
     if (s->dimensions < 2 || s->tiling != ZS_LINEAR) {
-        add_bytes(t, (uint64_t)(uintptr_t)texel, s->format->texel_B);
+        add_bytes(t, s->gpu_va + at_B, s->format->texel_B);
         return;
     }
     uint64_t x_B = (uint64_t)coordinate[0] * s->format->texel_B, y = (uint64_t)coordinate[1];
     uint64_t tiles = s->row_pitch_B / TILE_B; /* in a row of them */
     uint64_t tile = y / TILE_ROWS * tiles + x_B / TILE_B;
-    uint64_t slice_B = (uint64_t)(uintptr_t)texel - start - y * s->row_pitch_B - x_B;
-    add_line(t, (start + slice_B + tile * ZS_PORT_LINE_B) >> LINE_SHIFT);
+    uint64_t slice_B = at_B - y * s->row_pitch_B - x_B;
+    add_line(t, (s->gpu_va + slice_B + tile * ZS_PORT_LINE_B) >> LINE_SHIFT);
 }
 
 static void touch_texels(const struct zs_port_surface *s, const struct zs_port_message *m,

@@ -398,6 +398,8 @@ void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
     unsigned kinds = zs_drm_checks();
     c->walk = walk;
     walk->time_limit_ns = check.time_limit_ns;
+    walk->private_va = private_va(c);
+    walk->private_thread_B = c->kernel ? c->kernel->private_per_hw_thread_B : 0;
     if (!kinds || (!c->kernel && zs_drm_has_names()))
         return;
     walk->flags |=
@@ -405,7 +407,6 @@ void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
         (kinds & ZS_CHECK_INIT ? ZS_GPU_LAUNCH_CHECK_UNWRITTEN : 0u) |
         (kinds & ZS_CHECK_RACE ? ZS_GPU_LAUNCH_CHECK_RACES : 0u) |
         (kinds & ZS_CHECK_SYNC ? ZS_GPU_LAUNCH_CHECK_SYNC : 0u);
-    walk->private_va = private_va(c);
     walk->found = on_found;
     walk->found_context = c;
 }

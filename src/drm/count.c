@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What instructions of kernels did, for a recorder in the same process. */
+/* What instructions of kernels did, for a recorder in the same process; measure.c has their
+ * metrics. */
 #include "drm/drm_priv.h"
 
 #include "gpu/walk.h"
@@ -36,8 +37,19 @@ struct zs_gpu_counters *zs_drm_count_begin(const struct zs_gpu_walk_kernel *kern
     return counters;
 }
 
-static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters)
+bool zs_drm_counts_wanted(void)
 {
+    pthread_rwlock_rdlock(&watcher.lock);
+    bool is_wanted = watcher.callback != NULL;
+    pthread_rwlock_unlock(&watcher.lock);
+    return is_wanted;
+}
+
+static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters,
+                 const struct zs_gpu_model *model, const struct zs_gpu_result *result)
+{
+    zescope_walk_group_t *groups;
+    uint32_t group_count = zs_drm_measure(model, result, &groups);
     size_t count = zs_gpu_counters_size(counters);
     struct zs_gpu_instruction_count *rows = calloc(count + 1, sizeof(*rows));
     zescope_instruction_count_t *told = calloc(count + 1, sizeof(*told));
@@ -58,20 +70,24 @@ static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters
                                           .code_B = code->code.size_B,
                                           .simd = code->simd,
                                           .instruction_count = (uint32_t)count,
-                                          .instructions = told};
+                                          .instructions = told,
+                                          .start_ticks = result->start_ticks,
+                                          .group_count = group_count,
+                                          .groups = groups};
         pthread_rwlock_rdlock(&watcher.lock);
         if (watcher.callback)
             watcher.callback(&info, watcher.user);
         pthread_rwlock_unlock(&watcher.lock);
     }
+    zs_drm_measured_free(groups, group_count);
     free(rows);
     free(told);
 }
 
 void zs_drm_count_end(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters,
-                      bool has_run)
+                      const struct zs_gpu_model *model, const struct zs_gpu_result *result)
 {
-    if (counters && has_run)
-        tell(kernel, counters);
+    if (counters && !result->error)
+        tell(kernel, counters, model, result);
     zs_gpu_counters_destroy(counters);
 }

@@ -32,6 +32,8 @@
 #include "base/vec.h"
 #include "gpu/between.h"
 
+#include <zescope/driver_ext.h>
+
 #include <pthread.h>
 #include <sys/types.h>
 
@@ -456,7 +458,20 @@ struct zs_gpu_walk_kernel;
 struct zs_gpu_counters;
 /* NULL: nobody wants to know what the kernel's instructions do. */
 struct zs_gpu_counters *zs_drm_count_begin(const struct zs_gpu_walk_kernel *kernel);
+/* Tells it, if the kernel has run, and frees the counters. */
 void zs_drm_count_end(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters,
-                      bool has_run);
+                      const struct zs_gpu_model *model, const struct zs_gpu_result *result);
+/* Somebody is told: kernels are timed by the model then. */
+bool zs_drm_counts_wanted(void);
+
+/* ---- measure.c ---------------------------------------------------------------------------------
+ */
+
+/* Of launches (ZS_GPU_LAUNCH_*), for what is asked for. */
+uint32_t zs_drm_measure_flags(void);
+/* What is asked for of a launch: how many groups; 0: none, or no memory. */
+uint32_t zs_drm_measure(const struct zs_gpu_model *model, const struct zs_gpu_result *result,
+                        zescope_walk_group_t **ret_groups);
+void zs_drm_measured_free(zescope_walk_group_t *groups, uint32_t count);
 
 #endif

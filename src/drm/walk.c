@@ -406,7 +406,8 @@ static int prepare(struct zs_drm_node *node, struct zs_gpu_device *device,
         .row_B = walk->row_B,
         .inline_B = walk->inline_B,
         .cross_B = walk->cross_B,
-        .flags = (zs_drm_stalls_wanted(node) ? ZS_GPU_KERNEL_TIMED : 0u) | zs_drm_check_kernel(),
+        .flags = (zs_drm_stalls_wanted(node) || zs_drm_counts_wanted() ? ZS_GPU_KERNEL_TIMED : 0u) |
+                 zs_drm_check_kernel(),
     };
     zs_drm_compile_choose(&code);
     struct zs_drm_kernels *kernels = kernels_of(node);
@@ -455,9 +456,10 @@ static int run(struct zs_drm_node *node, struct work *work, const struct zs_cs_w
     zs_drm_check_launch(walk, &checked);
     zs_drm_order_begin(order, asked, walk, &command);
     walk->counters = zs_drm_count_begin(walk->kernel);
+    walk->flags |= walk->counters ? zs_drm_measure_flags() : 0u;
     int error = zs_gpu_walk_run(node->device, walk, &result);
     zs_drm_order_end(order, &command);
-    zs_drm_count_end(walk->kernel, walk->counters, error == 0);
+    zs_drm_count_end(walk->kernel, walk->counters, node->model, &result);
     if (result.timing.stall_count)
         zs_drm_stalls_put(node, asked->kernel_va, zs_gpu_walk_kernel_of(walk->kernel),
                           &result.timing);

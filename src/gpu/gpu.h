@@ -679,6 +679,7 @@ struct zs_gpu_launch {
     uint32_t global_offset[3];
     uint32_t flags;
     uint64_t private_va; /* of walk.h: in what threads have for themselves; 0: nothing */
+    uint32_t private_thread_B;
     /* Printf buffer, when the kernel uses printf: initialise and drain it with zs_gpu_printf_*. */
     void *printf_buffer;
     size_t printf_size_B;

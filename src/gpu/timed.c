@@ -46,6 +46,8 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         return 0;
     const struct zs_kernel *m = kernel->module;
     const struct zs_gpu_model *model = run->device->model;
+    bool own = run->private_memory.data != NULL;
+    uint32_t private_thread_B = own ? m->private_per_hw_thread_B : run->launch->private_thread_B;
     const struct zs_timing_launch launch = {
         .store = run->device->timing,
         .workers = run->workers_max,
@@ -63,10 +65,9 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         .exact = run->launch->flags & ZS_GPU_LAUNCH_TIME_EXACT,
         .gains = run->launch->flags & ZS_GPU_LAUNCH_TIME_GAINS,
         .without = ZS_TIMING_GAINS,
-        .private_va = (uint64_t)(uintptr_t)run->private_memory.data,
-        .private_B =
-            run->private_memory.data ? (uint64_t)m->private_per_hw_thread_B * run->slots : 0,
-        .private_thread_B = m->private_per_hw_thread_B,
+        .private_va = own ? (uint64_t)(uintptr_t)run->private_memory.data : run->launch->private_va,
+        .private_B = own || run->launch->private_va ? (uint64_t)private_thread_B * run->slots : 0,
+        .private_thread_B = private_thread_B,
     };
     return zs_timing_trace_create(&launch, &run->trace);
 }

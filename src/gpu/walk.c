@@ -330,6 +330,7 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         .sampler_handle_base = SAMPLERS,
         .flags = ZS_GPU_LAUNCH_PIN_ALL | walk->flags,
         .private_va = walk->private_va,
+        .private_thread_B = walk->private_thread_B,
         .cancel = walk->cancel,
         .time_limit_ns = walk->time_limit_ns,
         .counters = walk->counters,

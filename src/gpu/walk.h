@@ -107,9 +107,10 @@ struct zs_gpu_walk {
     uint32_t sampler_handle_count;
     const _Atomic(bool) *cancel;
     struct zs_gpu_counters *counters;
-    uint64_t private_va;    /* in memory that threads have for themselves; 0: there is none */
-    uint32_t flags;         /* ZS_GPU_LAUNCH_* beside what all walks have */
-    uint64_t time_limit_ns; /* 0: none */
+    uint64_t private_va;       /* in memory that threads have for themselves; 0: there is none */
+    uint32_t private_thread_B; /* of it, each; 0: not known */
+    uint32_t flags;            /* ZS_GPU_LAUNCH_* beside what all walks have */
+    uint64_t time_limit_ns;    /* 0: none */
     zs_gpu_found_fn *found;
     void *found_context;
     const struct zs_between_command *command; /* as those of launches; NULL: none */

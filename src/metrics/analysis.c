@@ -75,7 +75,10 @@ bool zs_profiles_are_modelled(const struct zs_profiles *t)
 {
     uint32_t count;
     const struct zs_record_device *devices = zs_recording_devices(t->recording, &count);
-    for (uint32_t i = 0; i < count; i++)
+    const char *clock = zs_recording_info(t->recording)->clock;
+    if (*clock && strcmp(clock, "device"))
+        return true;
+    for (uint32_t i = 0; i < count; i++) /* ... beside others */
         if (!strncmp(devices[i].driver_uuid, "7a6573636f7065", 14))
             return true;
     return false;

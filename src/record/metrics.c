@@ -14,6 +14,7 @@
 #include "record/merge.h"
 #include "record/traces.h"
 #include "store/activity.h"
+#include "store/counts_file.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -116,21 +117,26 @@ static int add_metric(struct metrics_load *l, uint64_t process, const struct fie
     return 0;
 }
 
+static struct metrics_entry entry_of(uint64_t process, const struct fields *f)
+{
+    return (struct metrics_entry){.process = process,
+                                  .group = f->number[ZS_ACT_GROUP_ID],
+                                  .append = f->number[ZS_ACT_ID],
+                                  .submit_ns = f->number[ZS_ACT_SUBMIT_NS],
+                                  .start_ns = f->number[ZS_ACT_START_NS],
+                                  .end_ns = f->number[ZS_ACT_END_NS],
+                                  .values_B = (uint32_t)f->bytes[ZS_ACT_VALUES].size_B,
+                                  .part = small(f->number[ZS_ACT_PART])};
+}
+
 static int add_entry(struct metrics_load *l, uint64_t process, const struct fields *f,
                      bool is_sample)
 {
     struct zs_span raw = l->m->keeps_raw ? f->bytes[ZS_ACT_RAW] : zs_span_make(NULL, 0);
     struct zs_span values = f->bytes[ZS_ACT_VALUES];
-    struct metrics_entry e = {.process = process,
-                              .group = f->number[ZS_ACT_GROUP_ID],
-                              .append = f->number[ZS_ACT_ID],
-                              .submit_ns = f->number[ZS_ACT_SUBMIT_NS],
-                              .start_ns = f->number[ZS_ACT_START_NS],
-                              .end_ns = f->number[ZS_ACT_END_NS],
-                              .values_B = (uint32_t)values.size_B,
-                              .raw_B = (uint32_t)raw.size_B,
-                              .part = small(f->number[ZS_ACT_PART]),
-                              .is_sample = is_sample};
+    struct metrics_entry e = entry_of(process, f);
+    e.raw_B = (uint32_t)raw.size_B;
+    e.is_sample = is_sample;
     l->scratch.size_B = 0;
     if (values.size_B)
         zs_buf_append(&l->scratch, values.data, values.size_B);
@@ -185,6 +191,17 @@ static int on_metric(void *user, uint64_t process, struct zs_span record, uint64
     }
 }
 
+int metrics_record(struct metrics_load *l, uint64_t process, struct zs_span record,
+                   struct metrics_entry *ret_entry, struct zs_span *ret_values)
+{
+    struct fields f;
+    if (!parse(record, &f) || f.number[ZS_ACT_TYPE] != ZS_ACT_QUERY)
+        return on_metric(l, process, record, 0);
+    *ret_entry = entry_of(process, &f);
+    *ret_values = f.bytes[ZS_ACT_VALUES];
+    return 1;
+}
+
 static int on_execute(void *user, const struct zs_act_execute *e)
 {
     struct metrics_load *l = user;
@@ -221,11 +238,27 @@ static bool same_metrics(const struct zs_metric_group *g, const struct metrics_d
     return true;
 }
 
+/* NULL: there is none, or more than one. */
+static const struct zs_act_device *only_device(const struct metrics_load *l)
+{
+    const struct zs_id_map *devices = &l->activities.devices;
+    const struct zs_act_device *found = NULL;
+    for (size_t i = 0; i < devices->capacity; i++) {
+        const struct zs_act_device *d = devices->slots[i].value;
+        if (d && found && strcmp(d->name, found->name) != 0)
+            return NULL;
+        found = d ? d : found;
+    }
+    return found;
+}
+
 /* Groups of the same description are one. */
 static int settle_group(struct metrics_load *l, struct metrics_described *d)
 {
     const struct zs_act_device *device =
         zs_id_map_get(&l->activities.devices, d->process, d->device_id);
+    if (!device && d->id >= ZS_WALK_METRICS_IDS)
+        device = only_device(l);
     const char *device_name = device ? device->name : "";
     struct zs_metrics *m = l->m;
     if (d->seen != d->count) {
@@ -285,6 +318,7 @@ static int load(struct metrics_load *l, const char *recording, uint32_t run,
     int error = zs_merge(recording, &sink, &l->activities, &totals, diag);
     l->m->info.damaged_files += totals.damaged_files;
     l->m->info.events_lost += zs_traces_lost(recording);
+    error = error ? error : metrics_add_walks(l, recording);
     for (size_t i = 0; i < l->all.count && !error; i++)
         error = settle_group(l, l->all.items[i]);
     if (!error)

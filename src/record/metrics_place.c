@@ -26,7 +26,7 @@ int metrics_find_bases(struct zs_metrics *m)
     const struct zs_id_map *kernels = &m->activities.kernels;
     for (size_t i = 0; i < kernels->capacity; i++) {
         const struct zs_act_kernel *k = kernels->slots[i].value;
-        if (k && k->base && !ZS_VEC_PUSH(&m->bases, k))
+        if (k && !ZS_VEC_PUSH(&m->bases, k))
             return -ENOMEM;
     }
     if (m->bases.count)
@@ -75,7 +75,7 @@ static const struct zs_act_kernel *before_low(const struct zs_metrics *m, uint64
     for (size_t i = 0; i < m->bases.count; i++) {
         const struct zs_act_kernel *k = m->bases.items[i];
         uint32_t away_B = (units << 3) - (uint32_t)k->base;
-        if (k->process != process || away_B >= least_B)
+        if (!k->base || k->process != process || away_B >= least_B)
             continue;
         best = k;
         least_B = away_B;
@@ -85,7 +85,7 @@ static const struct zs_act_kernel *before_low(const struct zs_metrics *m, uint64
 }
 
 /* A launch's own kernel, of which several objects may be: functions that it calls may stand before
- * its code. */
+ * its code. Where nobody knows its address places are offsets. */
 static const struct zs_act_kernel *
 of_launch(const struct zs_metrics *m, const struct zs_metric_launch *launch, uint64_t address)
 {

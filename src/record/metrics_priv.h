@@ -72,6 +72,13 @@ struct metrics_load {
     struct zs_buf scratch;
 };
 
+/* A record of one process. 1: a query, which the caller keeps; 0; -errno. */
+int metrics_record(struct metrics_load *l, uint64_t process, struct zs_span record,
+                   struct metrics_entry *ret_entry, struct zs_span *ret_values);
+
+/* metrics_walks.c: when all launches are there. 0 or -errno. */
+int metrics_add_walks(struct metrics_load *l, const char *recording);
+
 /* ---- metrics_join.c: launches and sets of values become reports ---- */
 
 zs_sorter_compare metrics_by_submission, metrics_by_entry, metrics_by_report;

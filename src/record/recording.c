@@ -79,6 +79,7 @@ static int read_meta(struct zs_recording *r, struct zs_diag *diag)
     info->debug_info = json_is_true(json_object_get(meta, "debug_info"));
     info->no_trace = json_is_false(json_object_get(meta, "trace"));
     info->no_activity = json_is_false(json_object_get(meta, "activity"));
+    r->is_emulated = json_is_true(json_object_get(meta, "emulated"));
     info->clock = member_text(r, meta, "timing"); /* until devices are known: find_clock() */
     json_decref(meta);
     return 0;
@@ -194,9 +195,9 @@ static void read_sources(struct zs_recording *r)
 }
 
 /* The driver's own identification: "zescope" in its first bytes. */
-static bool is_software(const struct zs_record_device *device)
+static bool is_software(const struct zs_recording *r, const struct zs_record_device *device)
 {
-    return !strncmp(device->driver_uuid, "7a6573636f7065", 14);
+    return r->is_emulated || !strncmp(device->driver_uuid, "7a6573636f7065", 14);
 }
 
 /* Until now it is what the software GPU would have, in whatever words. */
@@ -211,7 +212,7 @@ static void find_clock(struct zs_recording *r)
             r->info.clock = clocks[i];
     const struct zs_record_device *devices = zs_recording_devices(r, &count);
     for (uint32_t i = 0; i < count; i++) {
-        software += is_software(&devices[i]);
+        software += is_software(r, &devices[i]);
         known += devices[i].driver_uuid[0] != 0;
     }
     if (!count || software != count)

@@ -29,6 +29,7 @@ enum {
 struct zs_recording {
     struct zs_arena arena;
     struct zs_recording_info info;
+    bool is_emulated;                   /* Intel's drivers were on the software GPU */
     int dir_fd, modules_fd, sources_fd; /* -1: not there */
     VEC(struct zs_record_process) processes;
     VEC(uint32_t) ordinals; /* of the processes */

@@ -267,6 +267,8 @@ static int write_meta(const struct zs_recording_writer *w, const struct zs_recor
     zs_json_bool(&j, "debug_info", w->plan.debug_info);
     zs_json_bool(&j, "trace", !w->plan.no_trace);
     zs_json_bool(&j, "activity", !w->plan.no_trace && !w->plan.no_activity);
+    if (w->plan.is_emulated)
+        zs_json_bool(&j, "emulated", true);
     if (w->plan.timing)
         zs_json_string(&j, "timing", w->plan.timing);
     zs_json_array(&j, "environment");

@@ -16,6 +16,7 @@ struct zs_recording_plan {
     const char *path;
     char *const *argv;                      /* of the application */
     bool debug_info, no_trace, no_activity; /* stated in meta.json */
+    bool is_emulated;                       /* Intel's drivers are on the software GPU */
     const char *timing; /* of the software GPU, should it be used: likewise; NULL: not known */
 };
 

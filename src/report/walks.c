@@ -31,7 +31,7 @@ struct naming {
 
 /* A file, checked. */
 struct walk {
-    uint32_t pid, rows, ordinal;
+    uint32_t pid, rows, ordinal, number;
     uint64_t first_ns;
     struct zs_span all, code;
 };
@@ -47,7 +47,9 @@ static int parse(struct zs_span span, struct walk *w)
     uint64_t code_B = zs_read_u64(&r, "bytes of code");
     zs_read_u64(&r, "launches");
     w->first_ns = zs_read_u64(&r, "first launch");
-    zs_read_bytes(&r, 252 - 40, "no name");
+    zs_read_bytes(&r, 8, "no name");
+    w->number = zs_read_u32(&r, "number");
+    zs_read_bytes(&r, 252 - 52, "no name");
     w->ordinal = zs_read_u32(&r, "process") - 1;
     uint64_t left_B = zs_reader_left(&r);
     if (r.error || memcmp(magic.data, ZS_WALKS_MAGIC, 8) != 0 || w->rows > ZS_COUNTS_ROWS_MAX ||
@@ -106,6 +108,8 @@ static int write_named(const char *path, const struct walk *w, const struct zs_k
     uint32_t name_B = (uint32_t)strnlen(kernel->name, ZS_COUNTS_NAME_MAX_B);
     memcpy(file, ZS_RECORD_COUNTS_MAGIC, 8);
     memset(file + 16, 0, 8);
+    memcpy(file + 16, &w->number, sizeof(w->number));
+    memset(file + 48, 0, sizeof(w->number));
     memcpy(file + 44, &name_B, sizeof(name_B));
     memcpy(file + 48, kernel->name, name_B);
     memcpy(file + 248, &build, sizeof(build));

@@ -33,11 +33,23 @@ enum {
 
 /*
  * What was counted below Intel's driver, where kernels have no names: ZS_WALKS_MAGIC, the bytes of
- * code where the module's handle is, no name and no build, rows from the first instruction that
- * threads execute on, and behind them the code. zescope record makes files of counts of them.
+ * code where the module's handle is, no build, where the name is a number from 1, rows from the
+ * first instruction that threads execute on, and behind them the code. zescope record makes files
+ * of counts of them.
  */
-#define ZS_WALKS_MAGIC  "ZSWALKS1"
+#define ZS_WALKS_MAGIC  "ZSWALKS2"
 #define ZS_WALKS_SUFFIX ".walks"
+
+/*
+ * Metrics of these launches, a file a process: ZS_WALK_METRICS_MAGIC, u32 pid, u32 ordinal + 1,
+ * then u32 length and a record (store/activity.h) each: METRIC_GROUP, with ids from
+ * ZS_WALK_METRICS_IDS on, METRIC, and QUERY of the nth kernel, whose files tell that number: of
+ * walks at byte 48 (u32), of counts in the place of the module's handle. START_NS is of the
+ * device's clock; places are offsets as those of rows of walks.
+ */
+#define ZS_WALK_METRICS_MAGIC  "ZSWALKM1"
+#define ZS_WALK_METRICS_SUFFIX ".measured"
+enum { ZS_WALK_METRICS_IDS = 1 << 20 };
 
 /* How a note begins about a driver that has no counts to give. */
 #define ZS_NOTE_NO_COUNTS "no execution counts of one driver"

@@ -87,6 +87,8 @@ static inline void fixture_unbias(struct fixture *f)
     f->node.range.start += BIAS;
     f->node.range.end += BIAS;
     f->node.range.bias = 0;
+    for (uint32_t i = 0; i < f->port.surface_count; i++)
+        f->surfaces[i].gpu_va += f->surfaces[i].gpu_va ? BIAS : 0;
 }
 
 /* The first platform from XeHPG on that has such registers. */

@@ -531,6 +531,7 @@ static void init(struct trial *t)
                                                         .is_array = true,
                                                         .swizzle = {4, 5, 6, 7},
                                                         .base = t->f.memory,
+                                                        .gpu_va = (uintptr_t)t->f.memory,
                                                         .size_B = MEMORY_B,
                                                         .format = zs_port_format_find(0xC7),
                                                         .width = 7,
