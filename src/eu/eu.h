@@ -317,6 +317,9 @@ void zs_eu_program_destroy(struct zs_eu_program *program); /* NULL is fine */
 bool zs_eu_program_computes_jumps(const struct zs_eu_program *program);
 /* Some message that does something is told to hooks. */
 bool zs_eu_program_is_hooked(const struct zs_eu_program *program);
+/* Of one that was lowered with SCOREBOARD: no thread can come to an instruction too early, as far
+ * as is known without running it; the check finds nothing then. */
+bool zs_eu_program_waits(const struct zs_eu_program *program);
 /* The address of an offset of its code. */
 uint32_t zs_eu_program_ip(const struct zs_eu_program *program, uint32_t offset_B);
 

@@ -236,12 +236,18 @@ static int lower(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_desc *
         .registers = &registers,
     };
     int error = zs_eu_lower(&params, &kernel->program, diag);
+    if (!error && params.flags & ZS_EU_LOWER_SCOREBOARD && zs_eu_program_waits(kernel->program)) {
+        zs_eu_program_destroy(kernel->program);
+        kernel->program = NULL;
+        params.flags &= ~(uint32_t)ZS_EU_LOWER_SCOREBOARD;
+        error = zs_eu_lower(&params, &kernel->program, diag);
+    }
     for (unsigned all = 0; all < 2 && !error; all++)
         kernel->is_clean[all] =
             !kernel->uses_private &&
             zs_eu_shadow_is_clean(kernel->program, all, params.payload_B, kernel->unused_ids);
     if (!error && desc->compile && (kernel->is_clean[true] || !kernel->tracks_undefined) &&
-        !(desc->flags & (ZS_GPU_KERNEL_SCOREBOARD | ZS_GPU_KERNEL_X86_64_V2)))
+        !(params.flags & ZS_EU_LOWER_SCOREBOARD) && !(desc->flags & ZS_GPU_KERNEL_X86_64_V2))
         error = zs_gpu_tier_create(kernel, desc, &params);
     if (!error && kernel->device->debug && desc->base_va &&
         zs_gpu_kernel_debug_make(kernel, &params, desc->base_va))

@@ -2,7 +2,12 @@
 #include "dataport/dataport.h"
 #include "eu/eu_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    WAYS_MAX = 4 << 20
+}; /* words for what may be under way: programs are looked at as a whole */
 
 /* ---- waiting ---- */
 
@@ -41,6 +46,13 @@ struct touches {
     uint32_t lanes;
     uint64_t mask; /* of the bytes */
 };
+
+static struct touches touches_of(const struct zs_eu_score *score)
+{
+    struct touches now = {.dst = score->dst, .lanes = UINT32_MAX, .mask = score->mask};
+    memcpy(now.src, score->src, sizeof(now.src));
+    return now;
+}
 
 static uint64_t mask_of(const struct touches *touches)
 {
@@ -222,6 +234,15 @@ static bool check_pipe(struct zs_eu_thread *t, const struct zs_eu_score *score,
     return true;
 }
 
+static bool check_pipes(struct zs_eu_thread *t, const struct zs_eu_score *score,
+                        const struct touches *now)
+{
+    for (uint32_t pipe = 0; pipe < ZS_EU_PIPE_COUNT; pipe++)
+        if (!check_pipe(t, score, now, pipe))
+            return false;
+    return true;
+}
+
 static bool check(struct zs_eu_thread *t, const struct zs_eu_score *score,
                   const struct touches *now)
 {
@@ -232,13 +253,23 @@ static bool check(struct zs_eu_thread *t, const struct zs_eu_score *score,
         else if (t->scoreboard.tokens[i].mask & now->mask && !check_token(t, score, now, i))
             return false;
     }
-    for (uint32_t pipe = 0; pipe < ZS_EU_PIPE_COUNT; pipe++)
-        if (!check_pipe(t, score, now, pipe))
-            return false;
-    return true;
+    return check_pipes(t, score, now);
 }
 
 /* ---- marking ---- */
+
+static struct zs_eu_token token_of(const struct zs_eu_score *score, const struct touches *now)
+{
+    struct zs_eu_token token = {.inst = score->inst,
+                                .function = score->function,
+                                .lanes = now->lanes,
+                                .dst = now->dst,
+                                .mask = now->mask,
+                                .writes = now->dst.end_B > now->dst.begin_B,
+                                .reads = true};
+    memcpy(token.src, now->src, sizeof(token.src));
+    return token;
+}
 
 static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
                  const struct touches *now)
@@ -250,17 +281,9 @@ static void mark(struct zs_eu_scoreboard *s, const struct zs_eu_score *score,
             (struct zs_eu_recent){.inst = score->inst, .dst = now->dst, .mask = mask};
         s->pending[score->pipe] |= mask;
     } else if (score->sets) {
-        struct zs_eu_token *token = &s->tokens[score->sbid];
         s->in_use |= 1u << score->sbid;
-        *token = (struct zs_eu_token){.inst = score->inst,
-                                      .number = ++s->token_number,
-                                      .function = score->function,
-                                      .lanes = now->lanes,
-                                      .dst = now->dst,
-                                      .mask = now->mask,
-                                      .writes = now->dst.end_B > now->dst.begin_B,
-                                      .reads = true};
-        memcpy(token->src, now->src, sizeof(token->src));
+        s->tokens[score->sbid] = token_of(score, now);
+        s->tokens[score->sbid].number = ++s->token_number;
     }
 }
 
@@ -269,9 +292,8 @@ const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct 
 {
     const struct zs_eu_score *score = &t->program->scores[op->aux];
     struct zs_eu_scoreboard *s = &t->scoreboard;
-    struct touches now = {.dst = score->dst, .lanes = UINT32_MAX, .mask = score->mask};
+    struct touches now = touches_of(score);
 
-    memcpy(now.src, score->src, sizeof(now.src));
     if (score->starts_block) {
         memcpy(s->done, s->issued, sizeof(s->done));
         memset(s->pending, 0, sizeof(s->pending));
@@ -293,4 +315,286 @@ const struct zs_eu_op *zs_eu_op_scoreboard(struct zs_eu_thread *t, const struct 
     }
     mark(s, score, &now);
     ZS_EU_NEXT(t, op);
+}
+
+/* ---- whole programs ----------------------------------------------------------------------------
+ *
+ * Which registers are under way where depends on the way alone, and on lanes, which are taken to be
+ * the same here. So a walk over the blocks finds out what may be under way in front of each: where
+ * nothing of it is touched too early, no thread has to look.
+ */
+
+struct ways {
+    const struct zs_eu_program *p;
+    struct zs_eu_thread *t; /* for its scoreboard */
+    size_t words;           /* of a set of instructions */
+    struct way {            /* in front of a block */
+        bool reached;
+        uint32_t set;                   /* tokens that some instruction has set, whatever the way */
+        uint32_t younger[ZS_EU_TOKENS]; /* ... and those that were set behind each */
+        /* Instructions that may be the last ones that set their tokens; that may write, read. */
+        uint64_t *last, *writes, *reads;
+    } * ways, now;
+    uint64_t *bits;
+    uint64_t *of_token[ZS_EU_TOKENS];
+    bool *joins; /* blocks where lanes may wait */
+};
+
+static bool has(const uint64_t *set, uint32_t inst)
+{
+    return set[inst / 64] >> inst % 64 & 1;
+}
+
+static void remove_all(const struct ways *w, uint64_t *from, const uint64_t *what)
+{
+    for (size_t i = 0; i < w->words; i++)
+        from[i] &= ~what[i];
+}
+
+/* Of the instructions that may have set a token last; UINT32_MAX: not all have the same. */
+static uint32_t function_of_token(const struct ways *w, uint32_t token)
+{
+    uint32_t function = 0;
+    bool any = false;
+    for (size_t i = 0; i < w->words; i++)
+        for (uint64_t m = w->now.last[i] & w->of_token[token][i]; m; m &= m - 1) {
+            uint32_t of = w->p->scores[i * 64 + (size_t)__builtin_ctzll(m)].function;
+            if (any && of != function)
+                return UINT32_MAX;
+            function = of;
+            any = true;
+        }
+    return any ? function : UINT32_MAX;
+}
+
+static void await(struct ways *w, uint32_t dst, uint32_t src)
+{
+    for (uint32_t m = dst | src; m; m &= m - 1) {
+        uint32_t token = (uint32_t)__builtin_ctz(m);
+        uint32_t function = w->now.set >> token & 1 ? function_of_token(w, token) : UINT32_MAX;
+        for (uint32_t older = 0; function != UINT32_MAX && older < ZS_EU_TOKENS; older++) {
+            for (size_t i = 0; w->now.younger[older] >> token & 1 && i < w->words; i++)
+                for (uint64_t r = w->now.reads[i] & w->of_token[older][i]; r; r &= r - 1)
+                    if (w->p->scores[i * 64 + (size_t)__builtin_ctzll(r)].function == function)
+                        w->now.reads[i] &= ~(r & -r);
+        }
+        remove_all(w, w->now.reads, w->of_token[token]);
+        if (dst & m & -m)
+            remove_all(w, w->now.writes, w->of_token[token]);
+    }
+}
+
+static bool check_all_tokens(struct ways *w, const struct zs_eu_score *score,
+                             const struct touches *now)
+{
+    for (size_t i = 0; i < w->words; i++)
+        for (uint64_t m = w->now.writes[i] | w->now.reads[i]; m; m &= m - 1) {
+            uint32_t inst = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(m);
+            const struct zs_eu_score *other = &w->p->scores[inst];
+            const struct touches of = touches_of(other);
+            if (!(other->mask & now->mask))
+                continue;
+            struct zs_eu_token *token = &w->t->scoreboard.tokens[other->sbid];
+            *token = token_of(other, &of);
+            token->writes &= has(w->now.writes, inst);
+            token->reads &= has(w->now.reads, inst);
+            if (!check_token(w->t, score, now, other->sbid))
+                return false;
+        }
+    return true;
+}
+
+static void set_token(struct ways *w, const struct zs_eu_score *score)
+{
+    uint64_t bit = UINT64_C(1) << score->inst % 64;
+    bool writes = score->dst.end_B > score->dst.begin_B;
+
+    remove_all(w, w->now.last, w->of_token[score->sbid]);
+    w->now.last[score->inst / 64] |= bit;
+    w->now.writes[score->inst / 64] |= writes ? bit : 0;
+    w->now.reads[score->inst / 64] |= bit;
+    w->now.set |= 1u << score->sbid;
+    for (uint32_t i = 0; i < ZS_EU_TOKENS; i++)
+        w->now.younger[i] |= 1u << score->sbid;
+    w->now.younger[score->sbid] = 0;
+}
+
+/* false: something is touched too early, or lengths are not known. */
+static bool pass(struct ways *w, const struct zs_eu_score *score)
+{
+    const struct zs_eu_inst *inst = &w->p->insts[score->inst];
+    const struct touches now = touches_of(score);
+    bool has_lengths = true;
+
+    if (score->lengths_in_a0) {
+        const struct zs_eu_program_send *send = &w->p->sends.items[inst->send];
+        has_lengths = !send->desc_is_reg && (send->send.d.xlen_known || !score->src[1].end_B);
+    }
+    await(w, score->wait_dst | (score->sets ? 1u << score->sbid : 0), score->wait_src);
+    wait_distance(&w->t->scoreboard, score);
+    if (!has_lengths || score->maybe_longer || !check_all_tokens(w, score, &now) ||
+        !check_pipes(w->t, score, &now))
+        return false;
+    if (score->pipe < ZS_EU_PIPE_COUNT)
+        mark(&w->t->scoreboard, score, &now);
+    else if (score->sets)
+        set_token(w, score);
+    return true;
+}
+
+static void copy_way(const struct ways *w, struct way *to, const struct way *from)
+{
+    memcpy(to->last, from->last, 3 * w->words * sizeof(uint64_t)); /* one behind the other */
+    memcpy(to->younger, from->younger, sizeof(to->younger));
+    to->set = from->set;
+    to->reached = true;
+}
+
+/* From the end of a block to the start of another. true: that knows more now. */
+static bool go(struct ways *w, uint32_t block)
+{
+    struct way *to = &w->ways[block];
+    uint64_t more = 0;
+
+    if (!to->reached) {
+        copy_way(w, to, &w->now);
+        return true;
+    }
+    for (size_t i = 0; i < 3 * w->words; i++) {
+        more |= w->now.last[i] & ~to->last[i];
+        to->last[i] |= w->now.last[i];
+    }
+    more |= to->set & ~w->now.set;
+    to->set &= w->now.set;
+    for (uint32_t i = 0; i < ZS_EU_TOKENS; i++) {
+        more |= to->younger[i] & ~w->now.younger[i];
+        to->younger[i] &= w->now.younger[i];
+    }
+    return more != 0;
+}
+
+/* ... or to lanes that wait before it. */
+static bool go_between(struct ways *w, uint32_t from, uint32_t block)
+{
+    bool more = go(w, block);
+    for (uint32_t i = from + 1; i < block; i++)
+        if (w->joins[i])
+            more |= go(w, i);
+    return more;
+}
+
+static uint32_t end_of(const struct zs_eu_program *p, uint32_t block)
+{
+    return block + 1 < p->block_count ? p->block_op[block + 1] : (uint32_t)p->op_count;
+}
+
+/* 1: blocks behind it know more; -1: something is wrong. */
+static int run_block(struct ways *w, uint32_t block)
+{
+    bool goes_on = block + 1 < w->p->block_count;
+    int more = 0;
+
+    copy_way(w, &w->now, &w->ways[block]);
+    memset(&w->t->scoreboard, 0, sizeof(w->t->scoreboard));
+    for (uint32_t i = w->p->block_op[block]; i < end_of(w->p, block); i++) {
+        const struct zs_eu_op *op = &w->p->ops[i];
+        bool always = op->predicate == ZS_EU_OFFSET(all_ones) && !op->pred_xor;
+        switch (op->kind) {
+        case ZS_EU_KIND_SCOREBOARD:
+            if (!pass(w, &w->p->scores[op->aux]))
+                return -1;
+            break;
+        case ZS_EU_KIND_GOTO:
+            more |= go_between(w, block, op->next_block);
+            more |= go_between(w, block, op->block);
+            goes_on = false;
+            break;
+        case ZS_EU_KIND_BRANCH:
+        case ZS_EU_KIND_JUMP_UNIFORM:
+            more |= go_between(w, block, op->block);
+            goes_on &= op->kind != ZS_EU_KIND_JUMP_UNIFORM || !always ||
+                       op->enables != ZS_EU_OFFSET(all_ones);
+            break;
+        case ZS_EU_KIND_SEND:
+            goes_on &= !op->arg || !always;
+            break;
+        case ZS_EU_KIND_END:
+            goes_on = false;
+            break;
+        case ZS_EU_KIND_CALL:
+        case ZS_EU_KIND_CALL_REGISTER:
+        case ZS_EU_KIND_RET:
+        case ZS_EU_KIND_JUMP_REGISTER:
+        case ZS_EU_KIND_PAIR:
+            return -1;
+        default:
+            break;
+        }
+    }
+    return more | (goes_on && go(w, block + 1));
+}
+
+static bool run_all(struct ways *w)
+{
+    uint32_t count = w->p->block_count;
+
+    w->ways[w->p->entry_block].reached = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < count; i++) {
+            int ran = w->ways[i].reached ? run_block(w, i) : 0;
+            if (ran < 0)
+                return false;
+            more |= ran;
+        }
+    }
+    return true;
+}
+
+static void find_places(struct ways *w)
+{
+    uint64_t *at = w->bits;
+    for (uint32_t i = 0; i < ZS_EU_TOKENS; i++, at += w->words)
+        w->of_token[i] = at;
+    for (uint32_t i = 0; i <= w->p->block_count; i++, at += 3 * w->words) {
+        struct way *way = i < w->p->block_count ? &w->ways[i] : &w->now;
+        way->last = at;
+        way->writes = at + w->words;
+        way->reads = at + 2 * w->words;
+    }
+    for (uint32_t i = 0; i < w->p->inst_count; i++)
+        if (w->p->scores[i].sets)
+            w->of_token[w->p->scores[i].sbid][i / 64] |= UINT64_C(1) << i % 64;
+    for (size_t i = 0; i < w->p->op_count; i++) {
+        const struct zs_eu_op *op = &w->p->ops[i];
+        if (op->kind != ZS_EU_KIND_GOTO && op->kind != ZS_EU_KIND_BRANCH)
+            continue;
+        w->joins[op->block] = true;
+        if (op->next_block < w->p->block_count)
+            w->joins[op->next_block] = true;
+    }
+}
+
+bool zs_eu_program_waits(const struct zs_eu_program *p)
+{
+    struct ways w = {.p = p, .words = p->inst_count / 64 + 1};
+    size_t sets = ZS_EU_TOKENS + 3 * ((size_t)p->block_count + 1);
+    bool waits = false;
+
+    if (!p->scores || sets * w.words > WAYS_MAX)
+        return !p->scores;
+    w.t = aligned_alloc(_Alignof(struct zs_eu_thread), sizeof(*w.t));
+    w.ways = calloc(p->block_count, sizeof(*w.ways));
+    w.bits = calloc(sets * w.words, sizeof(*w.bits));
+    w.joins = calloc(p->block_count, sizeof(*w.joins));
+    if (w.t && w.ways && w.bits && w.joins) {
+        zs_eu_thread_init(w.t, p, p->simd_mask);
+        find_places(&w);
+        waits = run_all(&w);
+    }
+    free(w.t);
+    free(w.ways);
+    free(w.bits);
+    free(w.joins);
+    return waits;
 }

@@ -85,6 +85,13 @@ static const struct row rows[] = {
      "$2.dst", "add reads r60, which send at 0x40 writes: $3.dst was not waited for"},
 };
 
+/* What is found to wait whatever the way is no fault on any. */
+static void hold(const struct zs_eu_program *program, enum zs_eu_status status)
+{
+    if (status == ZS_EU_FAULT && zs_eu_program_waits(program))
+        fail_msg("a fault where all waits are said to be there");
+}
+
 /* Compact forms would move the offsets; the first instruction is where the fault says. */
 static enum zs_eu_status run(const struct row *row, const char *wait, uint32_t flags,
                              struct zs_eu_fault *ret)
@@ -96,6 +103,8 @@ static enum zs_eu_status run(const struct row *row, const char *wait, uint32_t f
         row->platform, text, (struct zs_eu_lower_params){.flags = flags, .send_lower = any_send});
     struct zs_eu_thread *t = assembled_thread(program);
     enum zs_eu_status status = zs_eu_run(t, program, 1000);
+    if (flags & ZS_EU_LOWER_SCOREBOARD)
+        hold(program, status);
     *ret = t->fault;
     free(t);
     zs_eu_program_destroy(program);
@@ -268,7 +277,49 @@ static void elements(void **state)
         if (status != (cases[i].is_clean ? ZS_EU_EOT : ZS_EU_FAULT) ||
             (!cases[i].is_clean && t->fault.kind != ZS_EU_FAULT_SCOREBOARD))
             fail_msg("case %u: %s", i, t->fault.text);
+        hold(program, status);
         free(t);
+        zs_eu_program_destroy(program);
+    }
+}
+
+/* Waits that are there on all ways, or missing on one that this thread does not go. */
+static void ways(void **state)
+{
+    static const struct {
+        const char *text, *waits, *without;
+    } cases[] = {
+        {LOAD_HPG "add (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}", "$3.dst", "$3.src"},
+        /* round a loop */
+        {"L0:\nadd (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}\n" LOAD_HPG "(W&f0.0) jmpi L0\n",
+         "$3.dst", "$3.src"},
+        /* over a jump */
+        {"(W&~f0.0) jmpi L0\n" LOAD_HPG "L0:\nadd (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}",
+         "$3.dst", "$3.src"},
+        /* messages to one function read in order, if there was one */
+        {LOAD_HPG "send.ugm (8|M0) r14 r24 null:0 0x0 0x04100580 {$4}\n"
+                  "mov (8|M0) r20.0<1>:d 1:d {%s}",
+         "$4.src", "$5.src"},
+        {LOAD_HPG "(W&f0.0) jmpi L0\n"
+                  "send.ugm (8|M0) r14 r24 null:0 0x0 0x04100580 {$4}\n"
+                  "L0:\nmov (8|M0) r20.0<1>:d 1:d {%s}",
+         "$3.src", "$4.src"},
+        /* lanes of the other side wait, and run next */
+        {"(f0.0) goto (8|M0) L1 L1\n" LOAD_HPG "goto (8|M0) L1 L2\n"
+         "L1:\njoin (8|M0) L2\nadd (8|M0) r12.0<1>:d r10.0<8;8,1>:d 1:w {%s}\n"
+         "L2:\njoin (8|M0) L3\nL3:\n",
+         "$3.dst", "$3.src"},
+    };
+
+    for (unsigned i = 0; i < 2 * ZS_ARRAY_LEN(cases); i++) {
+        char text[500];
+        snprintf(text, sizeof(text), cases[i / 2].text,
+                 i % 2 ? cases[i / 2].without : cases[i / 2].waits);
+        struct zs_eu_program *program = assembled(
+            ZS_ISA_XE_HPG, text,
+            (struct zs_eu_lower_params){.flags = ZS_EU_LOWER_SCOREBOARD, .send_lower = any_send});
+        if (zs_eu_program_waits(program) == i % 2)
+            fail_msg("case %u, %s waits", i / 2, i % 2 ? "without" : "with");
         zs_eu_program_destroy(program);
     }
 }
@@ -276,6 +327,7 @@ static void elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(waits), cmocka_unit_test(behind_functions),
-                                       cmocka_unit_test(clean), cmocka_unit_test(elements)};
+                                       cmocka_unit_test(clean), cmocka_unit_test(elements),
+                                       cmocka_unit_test(ways)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
