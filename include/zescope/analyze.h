@@ -137,6 +137,7 @@ struct zs_analyzed {
     const struct zs_limit *limit;
     const struct zs_occupancy_case *occupancy_cases; /* none where nothing limits occupancy */
     uint32_t occupancy_case_count;
+    const double *gains_least; /* of each finding: where ways of mending differ, what all save */
 };
 
 struct zs_analysis_info {

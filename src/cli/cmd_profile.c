@@ -2,6 +2,7 @@
 /* zescope profile: all that is known of an application's kernels, in one command. */
 #include "base/default_device.h"
 #include "base/text.h"
+#include "cli/gpu.h"
 #include "cli/intel.h"
 #include "cli/paths.h"
 #include "cli/record_into.h"
@@ -26,9 +27,9 @@ static const struct zs_option options[] = {
     {"output", 'o', ZS_OPTION_STRING, offsetof(struct profile_options, output), "DIR",
      "folder of the recording, as of zescope record"},
     {"device", 'd', ZS_OPTION_STRING, offsetof(struct profile_options, device), "NAME[,NAME...]",
-     "the software GPU as these devices (skl)"},
+     "the software GPU as these devices, also where the machine has a GPU (skl)"},
     {"system", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, system), NULL,
-     "use the system's Level Zero driver instead of the software GPU: times alone"},
+     "use the system's Level Zero drivers, whatever they have: times alone"},
     {"intel", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, intel), NULL,
      "on Intel's own drivers, as zescope run --intel has them: OpenCL programs, too"},
     {"kernel", 'k', ZS_OPTION_LIST, offsetof(struct profile_options, kernels), "REGEX",
@@ -111,10 +112,12 @@ static void fill(const struct zs_analyzed *k, struct row *ret)
         return;
     }
     const struct zs_finding *f = &k->findings[0];
-    if (isnan(k->gains[0]))
-        snprintf(ret->finding, sizeof(ret->finding), "%s", f->title);
-    else
-        snprintf(ret->finding, sizeof(ret->finding), "%s, gain %.0f %%", f->title, k->gains[0]);
+    struct zs_buf gain = {0};
+    if (!isnan(k->gains[0]))
+        zs_unit_put_gain(&gain, k->gains_least[0], k->gains[0]);
+    snprintf(ret->finding, sizeof(ret->finding), "%s%s%s", f->title, gain.size_B ? ", " : "",
+             zs_buf_cstr(&gain));
+    zs_buf_fini(&gain);
     if (!f->place_count || !*f->places[0].path)
         return;
     const char *file = file_of(f->places[0].path);
@@ -202,8 +205,8 @@ static int write_page(const struct profile_options *o, const char *recording, ch
 
 static int run(void *parsed, int operand_count, char **operands)
 {
-    const struct profile_options *o = parsed;
-    char page[PATH_MAX + 8];
+    struct profile_options *o = parsed;
+    char page[PATH_MAX + 8], gpu[256];
     if (!operand_count)
         return zs_cli_usage(&zs_command_profile, "no application given");
     if (o->system && o->device)
@@ -214,6 +217,15 @@ static int run(void *parsed, int operand_count, char **operands)
         return zs_cli_usage(&zs_command_profile, "--html FILE: the table is on standard output");
     if (o->kernels.count > WORDS_MOST / 4)
         return zs_cli_usage(&zs_command_profile, "too many --kernel");
+    if (!o->system && !o->intel && !o->device && !zs_cli_has_intel_nodes() &&
+        zs_cli_find_gpu(gpu, sizeof(gpu))) {
+        o->system = true;
+        zs_cli_note(
+            &o->common,
+            "on this machine's %s: times are measured; what limits kernels and what mending "
+            "saves is told on the software GPU (--device)",
+            gpu);
+    }
     if (o->intel) {
         const char *device = o->device ? o->device : zs_default_intel_device();
         int status = zs_cli_use_intel(&zs_command_profile, device, false);
@@ -249,9 +261,11 @@ const struct zs_command zs_command_profile = {
     .summary = "run an application: what limits its kernels, and what mending it would save",
     .operands = "-- APP [ARGS...]",
     .description =
-        "Runs an application on the software GPU and records all that is known of its kernels: "
-        "modules with debug info, calls, exact counts, what messages moved, where threads waited, "
-        "and what would be gained without each of what holds a kernel up. Then it prints a table "
+        "Runs an application and records all that is known of its kernels: modules with debug "
+        "info, calls and times. On the software GPU, which is taken where the machine has no GPU "
+        "or --device is given, there are exact counts, too, what messages moved, where threads "
+        "waited, and what would be gained without each of what holds a kernel up. Then it prints a "
+        "table "
         "of kernels, those with most time first: time, share, what the kernel is limited by, and "
         "its first finding with what mending it would save and its line; and writes the page.\n\n"
         "A gain is what the model of time says when a launch is replayed without, say, bank "

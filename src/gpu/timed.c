@@ -68,6 +68,7 @@ int zs_gpu_run_trace(struct zs_gpu_run *run)
         .private_va = own ? (uint64_t)(uintptr_t)run->private_memory.data : run->launch->private_va,
         .private_B = own || run->launch->private_va ? (uint64_t)private_thread_B * run->slots : 0,
         .private_thread_B = private_thread_B,
+        .array_thread_B = ZS_MAX(zs_gpu_kernel_scratch_B(kernel), private_thread_B),
     };
     return zs_timing_trace_create(&launch, &run->trace);
 }

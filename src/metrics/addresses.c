@@ -310,6 +310,9 @@ static struct value evaluate(struct flow *f, const struct zs_isa_inst *inst, uin
         return a.symbol ? a : b; /* of a clamped index what it is clamped from */
     case ZS_OP_AND:
         return masked(f, inst, a, b);
+    case ZS_OP_BFN:
+        b = opaque(f, inst->op, b, source(f, inst, 2, lane));
+        return opaque(f, inst->op, opaque(f, inst->op, a, b), (struct value){0, inst->subfunction});
     default:
         return inst->source_count < 3 ? opaque(f, inst->op, a, b) : unknown(f);
     }

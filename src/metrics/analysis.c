@@ -21,12 +21,12 @@ double analysis_metric(struct zs_rank_analysis *a, const char *name)
 }
 
 /* What orders findings. Of what causes of all kinds look like, one that saves half of it is told
- * first. */
+ * first; likewise where mending may save nothing. */
 static double weight(const struct zs_found *f)
 {
     if (f->rule == ZS_RULE_unoptimised)
         return 100;
-    return isnan(f->gain) ? 0 : f->is_general ? f->gain / 2 : f->gain;
+    return isnan(f->gain) ? 0 : f->is_general || !(f->least > 0) ? f->gain / 2 : f->gain;
 }
 
 /* By what mending saves, where that was measured; then by how much they are about. */
@@ -52,10 +52,12 @@ static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct 
     c.line_kinds = line_kinds;
     for (int r = 0; r < ZS_RULES; r++) {
         struct zs_found *f = &findings[to->finding_count];
-        *f = (struct zs_found){.rule = (enum zs_rule_id)r,
-                               .gain = analysis_gain(a, zs_rules[r].gain)};
+        *f = (struct zs_found){
+            .rule = (enum zs_rule_id)r, .gain = analysis_gain(a, zs_rules[r].gain), .least = NAN};
         c.missing = NULL;
-        if (rule_functions[r](&c, f))
+        bool found = rule_functions[r](&c, f);
+        f->least = f->least < f->gain ? f->least : f->gain;
+        if (found)
             to->finding_count++;
         else
             to->not_judged[r] = c.missing;

@@ -31,6 +31,7 @@ struct zs_found {
     enum zs_rule_id rule;
     double severity; /* 0 to 1: how much of the kernel's work it is about */
     double gain;     /* percent of its time, at most; NaN: not measured */
+    double least;    /* ... and at least, where ways of mending differ; else as much */
     bool is_general; /* causes of other kinds look like it, too */
     char text[300];
     struct zs_finding_number numbers[ZS_FINDING_NUMBERS];

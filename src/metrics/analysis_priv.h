@@ -53,7 +53,8 @@ void find_limit(struct zs_rank_analysis *analysis, struct zs_judged *judged);
 rule_fn rule_unoptimised, rule_latency, rule_atomic_contention, rule_private_arrays,
     rule_extended_math, rule_doubles, rule_wide_integers, rule_dependencies, rule_dispatch,
     rule_slow_math, rule_redundant_loads, rule_issue_bound, rule_large_registers,
-    rule_integer_division, rule_conversions, rule_instruction_fetch, rule_split_messages;
+    rule_integer_division, rule_conversions, rule_instruction_fetch, rule_split_messages,
+    rule_local_memory;
 
 /* rules.c: the finding's text, a number of it, its places by amounts of instructions. */
 void rule_say(struct zs_found *finding, const char *format, ...) ZS_PRINTF(2, 3);

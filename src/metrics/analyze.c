@@ -147,12 +147,14 @@ static bool keep_findings(struct zs_analysis *a, const struct zs_judged *from,
     struct zs_finding *findings = ZS_ARENA_ARRAY(&a->arena, from->finding_count, struct zs_finding);
     struct zs_not_judged *missing = ZS_ARENA_ARRAY(&a->arena, ZS_RULES, struct zs_not_judged);
     double *gains = ZS_ARENA_ARRAY(&a->arena, from->finding_count, double);
-    if (!findings || !missing || !gains)
+    double *least = ZS_ARENA_ARRAY(&a->arena, from->finding_count, double);
+    if (!findings || !missing || !gains || !least)
         return false;
     for (uint32_t i = 0; i < from->finding_count; i++) {
         const struct zs_found *f = &from->findings[i];
         const struct zs_rule *rule = &zs_rules[f->rule];
         gains[i] = f->gain;
+        least[i] = f->least;
         findings[i] = (struct zs_finding){.rule = rule->key,
                                           .title = rule->title,
                                           .advice = rule->advice,
@@ -169,6 +171,7 @@ static bool keep_findings(struct zs_analysis *a, const struct zs_judged *from,
                 (struct zs_not_judged){zs_rules[r].key, zs_rules[r].title, from->not_judged[r]};
     to->findings = findings;
     to->gains = gains;
+    to->gains_least = least;
     to->finding_count = from->finding_count;
     to->not_judged = missing;
     return true;

@@ -202,6 +202,16 @@ static bool is_data(const struct rule_context *c)
     return data > other;
 }
 
+/* Of what moves in vain the part of messages whose addresses the code tells: layouts mend that. */
+static double part_of_code(const struct rule_context *c)
+{
+    const double *wasted = wasted_sectors(c);
+    double own = 0, data = 0;
+    for (uint32_t i = 0; wasted && i < c->profile->inst_count; i++)
+        *(c->accesses[i].is_known || !c->accesses[i].from_load ? &own : &data) += wasted[i];
+    return own > 0 ? own / (own + data) : 1;
+}
+
 /* Of both rules; in_code: the code tells how far apart lanes are. */
 static bool touches_many(struct rule_context *c, struct zs_found *f, struct lines_touched *t,
                          bool *ret_in_code)
@@ -239,11 +249,15 @@ static void put_touched(struct rule_context *c, struct zs_found *f, const struct
 
 static bool rule_uncoalesced(struct rule_context *c, struct zs_found *f)
 {
+    static const double ALL = 0.9;
     struct lines_touched t;
     bool in_code;
     /* of what the code tells, lines are as few as can be: they begin within one */
     if (!touches_many(c, f, &t, &in_code) || (!in_code && (is_data(c) || t.followed > t.other)))
         return false;
+    double part = in_code ? part_of_code(c) : 1;
+    f->gain *= part;
+    f->least = part < ALL ? 0 : f->gain; /* beside the others it may be none */
     if (in_code && t.stride_B)
         rule_say(
             f,

@@ -201,11 +201,14 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
         return false;
     if (!gains(c, f, SOME))
         return rule_indexed_registers(c, f);
+    char size[40] = "";
     if (v[ZS_Q_SCRATCH] > 0)
-        rule_say(f, "private arrays that are indexed are kept in memory: %.0f bytes of each thread",
-                 v[ZS_Q_SCRATCH]);
-    else
-        rule_say(f, "private arrays that are indexed are kept in memory");
+        snprintf(size, sizeof(size), ", %.0f bytes of each thread", v[ZS_Q_SCRATCH]);
+    f->least = analysis_gain(c->analysis, "ScratchLocalGain");
+    rule_say(f,
+             "private arrays that are indexed are kept in memory%s; the gain is that of local "
+             "memory, or of registers",
+             size);
     rule_number(f, "scratch_moved", v[ZS_Q_SCRATCH_BYTES], "B");
     /* Gen9 reaches them as it reaches buffers */
     lines_of_kind(c, f, is_message_to_memory, "SbidStall");
@@ -271,16 +274,30 @@ static bool is_half(const struct zs_profile *p, uint32_t i)
     return is_message_to_memory(p, i) && zs_isa_inst(p->code->isa, i)->channel_offset > 0;
 }
 
+static bool is_narrow(const struct zs_profile *p, uint32_t i)
+{
+    const struct zs_isa_message *m = zs_isa_inst_message(p->code->isa, i);
+    return is_message_to_memory(p, i) && m && m->lanes > 1 &&
+           m->element_B * m->components < (int)sizeof(float);
+}
+
 bool rule_split_messages(struct rule_context *c, struct zs_found *f)
 {
+    double narrow = analysis_gain(c->analysis, "NarrowGain");
+    bool few = narrow > f->gain;
+    f->gain = few ? narrow : f->gain;
     if (!gains(c, f, SOME))
         return false;
-    rule_say(f,
-             "a message has not as many lanes as its threads (%.0f): each is two, and both ask for "
-             "the same lines",
-             c->profile->values[ZS_Q_SIMD]);
+    if (few)
+        rule_say(f, "work-items ask for one or two bytes each: a message brings as few, and takes "
+                    "as long as one of four or more for each");
+    else
+        rule_say(f,
+                 "a message has not as many lanes as its threads (%.0f): each is two, and both ask "
+                 "for the same lines",
+                 c->profile->values[ZS_Q_SIMD]);
     rule_number(f, "messages", c->profile->values[ZS_Q_MESSAGES], "messages");
-    lines_of_kind(c, f, is_half, "SbidStall");
+    lines_of_kind(c, f, few ? is_narrow : is_half, "SbidStall");
     return true;
 }
 
@@ -312,6 +329,11 @@ static double share_of(const struct zs_profile *p, uint32_t i, void *user)
                                                 : 0;
 }
 
+static double share_of_any(const struct zs_profile *p, uint32_t i, void *user)
+{
+    return zs_profile_share(p, *(enum zs_quantity *)user, i);
+}
+
 bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
 {
     enum { AGAIN = 6, BUSY = 50 };
@@ -329,15 +351,35 @@ bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
     f->severity = 1 - missed / asked;
     /* messages that touch many lines ask for the same ones again: of what coalescing leaves */
     double lines = analysis_gain(c->analysis, "CoalescingGain");
-    f->gain *= lines > 0 ? 1 - lines / 100 : 1;
-    rule_say(
-        f,
-        "each byte is asked for %.3g times, and data ports do %.0f %% of what they can; the gain "
-        "is that of half as many loads",
-        missed > 0 ? asked / missed : asked, port);
+    double rest = lines > 0 ? 1 - lines / 100 : 1;
+    f->least = lines > SOME ? 0 : f->gain * rest;
+    f->gain = fmax(f->gain, analysis_gain(c->analysis, "ReuseMostGain")) * rest;
+    rule_say(f,
+             "each byte is asked for %.3g times, and data ports do %.0f %% of what they can; the "
+             "gain is that of half to a quarter as many loads",
+             missed > 0 ? asked / missed : asked, port);
     rule_number(f, "global_read", asked, "B");
     rule_number(f, "read_into_L3", missed, "B");
     rule_lines(c, f, share_of, &read);
+    return true;
+}
+
+bool rule_local_memory(struct rule_context *c, struct zs_found *f)
+{
+    enum zs_quantity moved = ZS_Q_SLM_BYTES;
+    f->least = f->gain;
+    f->gain = fmax(f->gain, analysis_gain(c->analysis, "LocalMostGain"));
+    /* what banks take is told there, of atomics, too */
+    if (analysis_gain(c->analysis, "BankConflictGain") >= MUCH ||
+        analysis_gain(c->analysis, "AtomicGain") >= MUCH || !gains(c, f, MUCH))
+        return false;
+    rule_say(
+        f,
+        "local memory does %.0f %% of what it can; the gain is that of half of the messages to "
+        "it, or of a quarter without barriers",
+        busy(c, "ZscopeGains.SlmBusy"));
+    rule_number(f, "slm_messages", c->profile->values[ZS_Q_SLM_MESSAGES], "messages");
+    rule_lines(c, f, share_of_any, &moved);
     return true;
 }
 

@@ -273,6 +273,34 @@ static double presence(const struct rule_context *c)
     return part < 1 ? part : 1; /* not known: 1 */
 }
 
+/* What products with reciprocals take that stand for divisions: there, product, rounding and back.
+ * Of a sequence it is the part of its instructions. Compilers' sequences turn a dividend into a
+ * double once, or into floats with the quotient and the rest. ret_time: of the unit's own divisions
+ * it is percent of the launch's time instead; NaN: not known. */
+static double kept_of_division(const struct rule_context *c, double *ret_time)
+{
+    enum { QUICK = 3, FLOATS = 3 };
+    const struct zs_profile *p = c->profile;
+    double lanes[2] = {0}, own = 0, all = 0, times = FLOATS; /* lanes: to floats, and back */
+    double wide = zs_isa_platform_info(zs_isa_kernel_platform(p->code->isa))->grf_B / sizeof(float);
+    double clocks = analysis_metric(c->analysis, "ZscopeGains.GpuCoreClocks");
+    for (uint32_t i = 0; c->line_kinds && i < p->inst_count; i++) {
+        const struct zs_inst_profile *n = &p->insts[i];
+        const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+        if (c->line_kinds[i] != LINE_INTEGER_DIVISION || !(n->executions > 0))
+            continue;
+        all += n->executions * (double)n->issue_cycles;
+        times = inst->dst.type == ZS_TYPE_DF ? 1 : times;
+        if (n->is_math && is_integer(inst->dst.type))
+            own += n->executions * inst->exec_size;
+        else if (converts(inst))
+            lanes[is_integer(inst->dst.type)] += n->executions * inst->exec_size;
+    }
+    *ret_time = own > 0 ? 100 * QUICK * own / wide / (clocks * p->peaks.eus) : 0;
+    double products = QUICK * fmin(lanes[0], lanes[1]) / times / wide;
+    return all > 0 && !(own > 0) ? fmin(products / all, 1) : 0;
+}
+
 /* kept: of that time, what the quicker way takes. */
 static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kind,
                   bool (*is)(const struct zs_profile *, uint32_t), double kept)
@@ -309,8 +337,10 @@ bool rule_slow_math(struct rule_context *c, struct zs_found *f)
 
 bool rule_integer_division(struct rule_context *c, struct zs_found *f)
 {
-    if (!finds(c, f, LINE_INTEGER_DIVISION, NULL, 0.1))
+    double time = 0, kept = c->profile->is_counted ? kept_of_division(c, &time) : 0;
+    if (!finds(c, f, LINE_INTEGER_DIVISION, NULL, kept))
         return false;
+    f->gain = fmax(f->gain - time, 0);
     rule_say(f,
              "no pipe divides integers: threads spend %.0f %% of their time on the sequences, or "
              "the slow unit, that do",
@@ -318,9 +348,29 @@ bool rule_integer_division(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
+/* Small integers are packed otherwise where others come from them, or are made of them. */
+static bool repacks(const struct zs_profile *p, uint32_t i)
+{
+    enum { NEAR = 8 }; /* instructions: schedulers put others between */
+    const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+    bool found = false;
+    if (inst->op != ZS_OP_MOV || inst->src[0].kind != ZS_OPERAND_REG ||
+        !is_integer(inst->dst.type) || !is_integer(inst->src[0].type) || inst->exec_size == 1 ||
+        zs_isa_type_bits((enum zs_isa_type)inst->dst.type) >= 32)
+        return false;
+    for (uint32_t k = 1; k <= NEAR && !found; k++) {
+        const struct zs_isa_inst *to =
+            i + k < p->inst_count ? zs_isa_inst(p->code->isa, i + k) : inst;
+        const struct zs_isa_inst *from = i >= k ? zs_isa_inst(p->code->isa, i - k) : inst;
+        found = (converts(to) && to->src[0].reg == inst->dst.reg) ||
+                (converts(from) && from->dst.reg == inst->src[0].reg);
+    }
+    return found;
+}
+
 static bool is_conversion(const struct zs_profile *p, uint32_t i)
 {
-    return converts(zs_isa_inst(p->code->isa, i));
+    return converts(zs_isa_inst(p->code->isa, i)) || repacks(p, i);
 }
 
 bool rule_conversions(struct rule_context *c, struct zs_found *f)

@@ -187,3 +187,13 @@ void zs_unit_put_value(struct zs_buf *out, double value, const char *unit_text)
             zs_buf_printf(out, " %s", strcmp(unit_text, "percent") ? unit_text : "%");
     }
 }
+
+void zs_unit_put_gain(struct zs_buf *out, double least, double most)
+{
+    if (lround(least) <= 0 && lround(most) > 0)
+        zs_buf_printf(out, "gain up to %.0f %%", most);
+    else if (lround(least) < lround(most))
+        zs_buf_printf(out, "gain %.0f to %.0f %%", least, most);
+    else
+        zs_buf_printf(out, "gain %.0f %%", most);
+}

@@ -43,4 +43,7 @@ void zs_unit_base_text(const struct zs_unit *unit, char ret_text[ZS_UNIT_TEXT_B]
  * "1.2 M" for counts, "1.4 Tflop/s" for 1400 in "Gflop/s"; "n/a" for NaN. */
 void zs_unit_put_value(struct zs_buf *out, double value, const char *unit_text);
 
+/* "gain 40 %", or a range where ways of mending differ: "gain 30 to 40 %", "gain up to 40 %". */
+void zs_unit_put_gain(struct zs_buf *out, double least, double most);
+
 #endif

@@ -198,8 +198,11 @@ static void put_findings(const struct zs_analyzed *k, const struct colors *c, st
         if (k->gains[i] < GAIN_SHOWN)
             continue;
         zs_buf_printf(out, "  %s%s%s", c->bad, f->title, c->plain);
-        if (!isnan(k->gains[i]))
-            zs_buf_printf(out, " (gain %.0f %%)", k->gains[i]);
+        if (!isnan(k->gains[i])) {
+            zs_buf_puts(out, " (");
+            zs_unit_put_gain(out, k->gains_least[i], k->gains[i]);
+            zs_buf_putc(out, ')');
+        }
         zs_buf_printf(out, ": %s\n", f->text);
         for (uint32_t l = 0; l < f->place_count; l++)
             put_place(&f->places[l], out);
@@ -298,13 +301,14 @@ static void put_roofs(const struct zs_roofline *r, struct zs_json *j)
     zs_json_end(j);
 }
 
-static void put_finding(const struct zs_finding *f, double gain, struct zs_json *j)
+static void put_finding(const struct zs_finding *f, double gain, double least, struct zs_json *j)
 {
     zs_json_object(j, NULL);
     zs_json_string(j, "rule", f->rule);
     zs_json_string(j, "title", f->title);
     zs_json_exact(j, "severity", f->severity);
     zs_json_exact(j, "gain", gain);
+    zs_json_exact(j, "gain_least", least);
     zs_json_string(j, "text", f->text);
     zs_json_string(j, "advice", f->advice);
     zs_json_array(j, "numbers");
@@ -411,7 +415,7 @@ static void put_kernel(struct zs_analysis *a, const struct zs_analyzed *k, struc
     put_limit_json(k->limit, j);
     zs_json_array(j, "findings");
     for (uint32_t i = 0; i < k->finding_count; i++)
-        put_finding(&k->findings[i], k->gains[i], j);
+        put_finding(&k->findings[i], k->gains[i], k->gains_least[i], j);
     zs_json_end(j);
     zs_json_array(j, "not_judged");
     for (uint32_t r = 0; r < k->not_judged_count; r++) {

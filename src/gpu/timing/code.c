@@ -625,6 +625,10 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
             op->payload_grf = (uint8_t)(m->mlen == ZS_LENGTH_UNKNOWN ? 1 : m->mlen + xlen);
             uint32_t rlen = m->rlen == ZS_LENGTH_UNKNOWN ? 1 : m->rlen;
             op->response_grf = (uint8_t)(rlen * units_per_grf);
+            bool moves = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE;
+            uint32_t lane_B = m->lanes > 1 ? m->element_B * m->components : 0;
+            op->is_load = m->kind == ZS_MSG_LOAD;
+            op->narrow = !moves ? 0 : lane_B == 1 ? 2 : lane_B == 2 ? 1 : 0;
         }
         op->slots = (uint32_t)count;
         find_slots(isa, i, code->params, &c, op, slots);

@@ -65,6 +65,46 @@ static size_t count_slots(const struct zs_timing_code *code)
     return slots;
 }
 
+/* What is not sent takes what computes its address along: instructions whose results go nowhere
+ * else. Backwards, twice: loops. */
+static bool save_addresses(enum zs_timing_gain gain, const struct zs_timing_code *code,
+                           struct zs_timing_op *ops)
+{
+    enum { UNUSED, ADDRESS, OTHER };
+    uint32_t kept = 4, small = 0; /* one in so many */
+    for (uint32_t i = 0; i < code->op_count; i++)
+        kept = zs_timing_parts_saved(gain, &code->ops[i]) == 2 ? 2 : kept;
+    uint8_t *use = calloc(code->slot_count + 1u, 1);
+    for (uint32_t i = 2 * code->op_count; use && i-- > 0;) {
+        uint32_t inst = i % ZS_MAX(code->op_count, 1u);
+        const struct zs_timing_op *op = &code->ops[inst];
+        const uint16_t *deps = code->slots + op->slots, *writes = deps + op->dep_count;
+        bool found = false, other = op->unit > ZS_TIMING_UNIT_FPU1;
+        for (uint32_t k = 0; k < op->write_count; k++) {
+            found |= use[writes[k]] != UNUSED;
+            other |= use[writes[k]] == OTHER;
+            use[writes[k]] = UNUSED;
+        }
+        bool saved = op->is_load && zs_timing_parts_saved(gain, op) > 1;
+        uint8_t as = saved || (found && !other) ? ADDRESS : OTHER;
+        for (uint32_t k = 0; k < op->dep_count; k++) {
+            bool own = false;
+            for (uint32_t w = 0; w < op->write_count && !own; w++)
+                own = writes[w] == deps[k];
+            use[deps[k]] = own ? use[deps[k]] : ZS_MAX(use[deps[k]], as);
+        }
+        if (i >= code->op_count || as != ADDRESS || op->unit > ZS_TIMING_UNIT_FPU1)
+            continue;
+        if (op->full_cycles < kept && small++ % kept)
+            ops[inst].unit = ZS_TIMING_UNIT_GONE;
+        ops[inst].full_cycles = (uint16_t)ZS_MAX(op->full_cycles / kept, 1u);
+        ops[inst].chunk_cycles = (uint8_t)ZS_MAX(op->chunk_cycles / kept, 1u);
+        ops[inst].least = (uint16_t)ZS_MAX(op->least / kept, 1u);
+    }
+    free(use);
+    return use != NULL;
+}
+
 /* With tables of instructions and latencies of its own. */
 static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *code,
                         struct zs_timing_code *ret)
@@ -83,15 +123,20 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
         return false;
     }
     memcpy(ret->ops, code->ops, ops_B);
+    if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
+        gain == ZS_TIMING_GAIN_narrow)
+        (void)save_addresses(gain, code, ret->ops); /* no memory: they take what they took */
     if (gain != ZS_TIMING_GAIN_dependencies && slots)
         memcpy(ret->slot_latency, code->slot_latency, slots);
     for (uint32_t i = 0; i < code->op_count; i++) {
         struct zs_timing_op *op = &ret->ops[i];
         if (gain == ZS_TIMING_GAIN_dependencies)
             memset(op->latency, 0, sizeof(op->latency));
-        else if (op->kind == kinds[gain] && (op->converts || gain == ZS_TIMING_GAIN_math))
+        else if (!kinds[gain] || op->kind != kinds[gain])
+            continue;
+        else if (op->converts || gain == ZS_TIMING_GAIN_math)
             op->unit = ZS_TIMING_UNIT_GONE;
-        else if (op->kind == kinds[gain])
+        else
             make_plain(code->params, op);
         if (op->kind == ZS_TIMING_KIND_WIDE_INTEGER && gain == ZS_TIMING_GAIN_wide_integers)
             forget_accumulators(ret, op);
@@ -121,6 +166,17 @@ static void leave_lines(const struct zs_timing_machine *m, struct zs_timing_thre
     th->turns++;
 }
 
+uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op)
+{
+    return gain == ZS_TIMING_GAIN_narrow       ? 1u << op->narrow
+           : gain == ZS_TIMING_GAIN_local      ? 2
+           : gain == ZS_TIMING_GAIN_local_most ? 4
+           : !op->is_load                      ? 1
+           : gain == ZS_TIMING_GAIN_reuse      ? 2
+           : gain == ZS_TIMING_GAIN_reuse_most ? 4
+                                               : 1;
+}
+
 bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timing_thread *th,
                               struct zs_timing_request *r)
 {
@@ -129,10 +185,18 @@ bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timin
     uint32_t cycles = r->event >> ZS_TIMING_EVENT_CYCLES & 255;
     uint32_t conflicts = r->event >> ZS_TIMING_EVENT_CONFLICTS & 255;
     uint32_t rest = r->event & ~(UINT32_C(255) << ZS_TIMING_EVENT_CYCLES);
+    bool own = space == ZS_PORT_SPACE_SCRATCH ||
+               (r->line_count && r->lines[0] >> ZS_TIMING_LINE_BITS == ZS_TIMING_RANGE_PRIVATE);
     if (gain == ZS_TIMING_GAIN_scratch)
-        return space != ZS_PORT_SPACE_SCRATCH &&
-               !(r->line_count && r->lines[0] >> ZS_TIMING_LINE_BITS == ZS_TIMING_RANGE_PRIVATE);
-    if (gain == ZS_TIMING_GAIN_lines && space != ZS_PORT_SPACE_SLM)
+        return !own;
+    if (gain == ZS_TIMING_GAIN_scratch_local && own) {
+        uint32_t bits =
+            ~(UINT32_C(7) << ZS_TIMING_EVENT_SPACE | UINT32_C(255) << ZS_TIMING_EVENT_CONFLICTS);
+        r->event = (rest & bits) | (uint32_t)ZS_PORT_SPACE_SLM << ZS_TIMING_EVENT_SPACE |
+                   lines_least(r, m->grf_B) << ZS_TIMING_EVENT_CYCLES;
+        r->line_count = 0;
+    }
+    if (gain == ZS_TIMING_GAIN_lines && space != ZS_PORT_SPACE_SLM && !own)
         leave_lines(m, th, r);
     else if (gain == ZS_TIMING_GAIN_conflicts && space == ZS_PORT_SPACE_SLM &&
              !(r->event & ZS_TIMING_EVENT_ATOMIC))
@@ -159,6 +223,14 @@ static bool has_halves(const struct zs_timing_code *code, const uint64_t *execut
 {
     for (uint32_t i = 0; i < code->op_count; i++)
         if (code->ops[i].second_half && (!executions || executions[i]))
+            return true;
+    return false;
+}
+
+static bool has_narrow(const struct zs_timing_code *code, const uint64_t *executions)
+{
+    for (uint32_t i = 0; i < code->op_count; i++)
+        if (code->ops[i].narrow && (!executions || executions[i]))
             return true;
     return false;
 }
@@ -209,7 +281,13 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_lines:
         return waits && (t->global_sectors || t->typed_sectors || t->sampler_sectors);
     case ZS_TIMING_GAIN_reuse:
+    case ZS_TIMING_GAIN_reuse_most:
         return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 2;
+    case ZS_TIMING_GAIN_narrow:
+        return waits && has_narrow(code, executions);
+    case ZS_TIMING_GAIN_local:
+    case ZS_TIMING_GAIN_local_most:
+        return t->limit_slm >= t->cycles / 2;
     case ZS_TIMING_GAIN_conflicts:
         return waits && t->slm_conflicts;
     case ZS_TIMING_GAIN_atomics:
@@ -217,6 +295,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_barriers:
         return trace->launch.has_barriers;
     case ZS_TIMING_GAIN_scratch:
+    case ZS_TIMING_GAIN_scratch_local:
         return t->scratch_sectors || trace->launch.private_B;
     case ZS_TIMING_GAIN_math:
         return has_kind(code, executions, ZS_TIMING_KIND_MATH);
@@ -273,12 +352,21 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     struct zs_timing_code code = *launch.code;
     struct zs_gpu_timing without;
     bool recoded = gain == ZS_TIMING_GAIN_math || gain == ZS_TIMING_GAIN_doubles ||
-                   gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_dependencies;
+                   gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_dependencies ||
+                   gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
+                   gain == ZS_TIMING_GAIN_narrow;
     if (gain == ZS_TIMING_GAIN_dispatch)
         without_dispatch(&params);
     if (gain == ZS_TIMING_GAIN_room) {
         trace->launch.slm_B = 0;
         trace->resident_groups = zs_timing_resident_groups(&launch, 0);
+    }
+    if (gain == ZS_TIMING_GAIN_scratch_local) {
+        uint64_t slm_B = launch.slm_B + (uint64_t)launch.array_thread_B * launch.threads_per_group;
+        if (slm_B > launch.params->slm_B) /* it has no room */
+            return 0;
+        trace->launch.slm_B = (uint32_t)slm_B;
+        trace->resident_groups = zs_timing_resident_groups(&launch, (uint32_t)slm_B);
     }
     if (recoded && !change_code(gain, launch.code, &code))
         return 0;

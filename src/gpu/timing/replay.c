@@ -296,7 +296,8 @@ static void reach_barrier(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                           struct zs_timing_thread *th, uint64_t at)
 {
     const struct zs_timing_group *g = &m->groups[th->group];
-    bool waits = th->passed < th->arrived && m->without != ZS_TIMING_GAIN_barriers;
+    bool waits = th->passed < th->arrived && m->without != ZS_TIMING_GAIN_barriers &&
+                 m->without != ZS_TIMING_GAIN_local_most;
     th->since = at;
     if (waits && th->passed >= g->released) {
         th->step = ZS_TIMING_STEP_STUCK;
@@ -432,13 +433,18 @@ static void pass_barrier(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-/* Where every second load is saved: one of these. Which they are has no period that a loop could
- * have, too. */
+/* Where messages are saved: one of these. Which they are has no period that a loop could have, too.
+ */
 static bool is_saved(const struct zs_timing_machine *m, struct zs_timing_thread *th, uint32_t event)
 {
-    bool load =
-        (event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_GLOBAL && !zs_timing_stores(event);
-    return m->without == ZS_TIMING_GAIN_reuse && load && __builtin_popcount(th->turns++) & 1;
+    const uint32_t golden = 0x9e3779b1; /* of 2^32: turns spread evenly */
+    uint32_t parts = zs_timing_parts_saved(m->without, &m->code->ops[th->inst]);
+    bool local = m->without == ZS_TIMING_GAIN_local || m->without == ZS_TIMING_GAIN_local_most;
+    uint32_t own = local ? ZS_PORT_SPACE_SLM : ZS_PORT_SPACE_GLOBAL;
+    if (parts == 1 || (event >> ZS_TIMING_EVENT_SPACE & 7) != own ||
+        event & (ZS_TIMING_EVENT_ATOMIC | ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE))
+        return false;
+    return (th->turns++ * golden) >> 30 >= 4 / parts;
 }
 
 /* Where halves are one: the second half of a message, less the lines of the first. False: that has
@@ -465,11 +471,12 @@ static bool join_halves(const struct zs_timing_op *op, struct zs_timing_thread *
 
 /* From when on the thread may go on; *ret_done: the response is there. */
 static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
-                        struct zs_timing_thread *th, const uint32_t *words, uint64_t at,
+                        struct zs_timing_thread *th, const uint32_t *words, uint64_t at, bool saved,
                         uint64_t *ret_done)
 {
     const struct zs_timing_op *op = &m->code->ops[th->inst];
-    uint64_t lines[ZS_PORT_FOOTPRINT_LINES], front = at + m->params->send_front;
+    uint64_t lines[ZS_PORT_FOOTPRINT_LINES], front = saved ? at : at + m->params->send_front;
+    bool narrow = m->without == ZS_TIMING_GAIN_narrow;
     uint32_t place = eu->number * m->threads_per_eu + th->place;
     struct zs_timing_request r = {
         .subslice = eu->subslice,
@@ -485,13 +492,16 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     bool tied = words[1] & (ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE);
     if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
         (!zs_timing_change_message(m, th, &r) || (is_without(m, th) && !tied) ||
-         is_saved(m, th, words[1]) ||
-         (m->without == ZS_TIMING_GAIN_halves && !join_halves(op, th, place, words, lines, &r))))
+         (saved && !narrow) ||
+         ((m->without == ZS_TIMING_GAIN_halves || (narrow && op->narrow)) &&
+          !join_halves(op, th, place, words, lines, &r))))
         return front;
     m->stores[th->inst] = zs_timing_stores(words[1]);
     uint64_t done = zs_timing_hierarchy_send(&m->hierarchy, &r, at);
     m->drained = ZS_MAX(m->drained, done);
     bool fence = r.event & ZS_TIMING_EVENT_FENCE;
+    if (saved) /* its lines come with the message that has its elements */
+        return front;
     *ret_done = m->without == ZS_TIMING_GAIN_latency && !fence ? ZS_MIN(done, front) : done;
     return ZS_MAX(front, zs_timing_hierarchy_accepts(&m->hierarchy, &r));
 }
@@ -499,19 +509,23 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 static void send(struct zs_timing_machine *m, struct zs_timing_eu *eu, struct zs_timing_thread *th,
                  uint64_t at)
 {
-    uint32_t inst = th->inst, front = m->params->send_front;
+    uint32_t inst = th->inst;
     const struct zs_timing_op *op = &m->code->ops[inst];
+    const uint32_t *words = zs_timing_next_message(th); /* NULL: no lane, or the thread's end */
+    bool saved = words && ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) && is_saved(m, th, words[1]);
     bool joined = m->without == ZS_TIMING_GAIN_halves && op->second_half;
-    uint32_t cycles = joined ? op->payload_grf : ZS_MAX((uint32_t)op->payload_grf, front);
+    uint32_t front = saved ? 0 : m->params->send_front;
+    uint32_t cycles = saved    ? 0
+                      : joined ? op->payload_grf
+                               : ZS_MAX((uint32_t)op->payload_grf, front);
     uint64_t next = at + front, done = next;
     charge(m, inst, ZS_TIMING_SEND, at - th->since);
     count_issue(m, inst);
     eu->send_free = at + cycles;
     m->phase->totals.send_active += cycles;
     m->phase->active += cycles * (1 - eu->busy);
-    const uint32_t *words = zs_timing_next_message(th); /* NULL: no lane, or the thread's end */
     if (words)
-        next = deliver(m, eu, th, words, at, &done);
+        next = deliver(m, eu, th, words, at, saved, &done);
     charge(m, inst, ZS_TIMING_SEND, next - at - front);
     uint64_t response = m->code->sent[inst];
     if (words && response) {

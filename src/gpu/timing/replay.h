@@ -171,6 +171,8 @@ struct zs_timing_machine {
 /* The message without what the gain is about; false: there is none. */
 bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timing_thread *th,
                               struct zs_timing_request *r);
+/* One in so many messages of the instruction is sent, where others are saved. 1: all are. */
+uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op);
 /* scale.c: replays what the trace's launch says now. *ret_balance, which may be NULL: of the time
  * of the longest thread of each group what its threads take on average, as a part. */
 int zs_timing_replay_once(struct zs_timing_trace *trace, uint64_t instructions,

@@ -108,6 +108,7 @@ struct zs_timing_launch {
     uint64_t private_va,
         private_B; /* private memory of all threads: each has a part of equal size */
     uint32_t private_thread_B;
+    uint32_t array_thread_B; /* of private or scratch memory, for arrays */
 };
 
 struct zs_timing_trace;

@@ -64,6 +64,8 @@ struct __attribute__((aligned(64))) zs_timing_op {
     uint8_t kind;                           /* enum zs_timing_kind */
     bool converts : 1;                      /* to a kind, or from one */
     bool second_half : 1;                   /* a message: another one has the lanes before */
+    bool is_load : 1;                       /* a message */
+    uint8_t narrow : 2;                     /* log2 of how many of its elements are four bytes */
     uint8_t element_B;                      /* as the pipe handles it */
     uint8_t acc_writes;                     /* a bit each: of an accumulator */
 };

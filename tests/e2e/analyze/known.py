@@ -166,14 +166,40 @@ SEALED = {
     'clean_adds': ('memory-bound', (84, 256, 0)),
 }
 
+# ... and pairs as somebody from outside brings them. At first the first finding was right and within a third for 7 of 13 on skl
+# (of those whose mending gains), 9 of 14 on acm-g10, 7 of 14 on pvc: they showed what was wrong with gains of loads, of
+# small elements, of arrays, of divisions, of conversions, and that local memory was nobody's finding. in_step and
+# packed_points had been judged otherwise, and five mended ones had not been mended.
+OUTSIDE = {
+    'narrow': ('partial-threads', (1344, 8, 0), (42, 256, 0)),
+    'shares': ('integer-division', (42, 256, 0)),
+    'sparse_rows': ('uncoalesced', (42, 256, 0)),
+    'seen': ('private-arrays', (42, 64, 0), (42, 64, 16384)),
+    'boxed': ('redundant-loads', (42, 256, 0)),
+    'overlaid': ('split-messages', (84, 256, 0), (21, 256, 0)),
+    'written_out': ('instruction-fetch', (42, 256, 0)),
+    'packed_points': ('memory-bound', (42, 256, 0)),
+    'listed': ('atomic-contention', (42, 256, 0), (42, 256, 16)),
+    'exchanged': ('atomic-contention', (21, 64, 0)),
+    'spectrum': ('bank-conflicts', (42, 64, 4352)),
+    'softened': ('doubles', (42, 256, 0)),
+    'softplus': ('slow-math', (42, 256, 0)),
+    'in_step': ('local-memory', (42, 256, 2048)),
+    'kept_halves': ('conversions', (42, 256, 0)),
+    'filtered_taps': ('redundant-loads', (42, 256, 0)),
+    'tensor': ('wide-integers', (42, 256, 0)),
+    'many_sums': ('spills', (21, 64, 0)),
+    'cells': ('divergence', (42, 256, 0)),
+}
+
 SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
 ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 16}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
-JUDGED = {'skl': {'unrolled': None}, 'acm-g10': {'doubles': None, 'thirds': None, 'filtered': None, 'unrolled': None},
-          'pvc': {'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'filtered': 'conversions', 'bytes_each': None}}
+JUDGED = {'skl': {'unrolled': None}, 'acm-g10': {'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
+          'pvc': {'sparse_rows': None, 'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'filtered': 'conversions', 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'acm-g10': ('gelu', 'probed')}
@@ -186,7 +212,7 @@ FEW = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'im
 LACKING = {('acm-g10', 'double_sums'), ('acm-g10', 'spilling')} | {
     ('pvc', name) for name in ('spilling', 'matvec')}
 LACKING |= {(device, name) for device in ('acm-g10', 'pvc') for name in UNSEEN_SKL} | {('skl', name) for name in UNSEEN_LARGE}
-SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL, **UNSEEN_ALL}, 'sealed.cl': SEALED}
+SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL, **UNSEEN_ALL}, 'sealed.cl': SEALED, 'outside.cl': OUTSIDE}
 FEW_GROUPS = ('few_groups', 'two_groups', 'persistent', 'lone', 'four_groups')  # as many on all devices
 
 
@@ -210,6 +236,8 @@ OFF = {
         'ballots': ['gain'],  # mended, its sums take as long
         'boxes': ['first'],  # lines are touched twice since rows begin within them
         'summed': ['first'],  # it has few threads, too
+        'written_out': ['first'],  # rounds of few groups are taken for more than they are
+        'softplus': ['gain'],  # mended it has twice as many lanes
     },
     # branches and results hold threads up there
     'acm-g10': {
@@ -218,7 +246,8 @@ OFF = {
         'private_table': ['first'],  # it is kept in registers, which are reached by addresses
         'scanned': ['gain'],
         'twenties': ['first'], 'summed': ['first'],  # they have few threads, too
-        'ballots': ['gain'], 'fnv': ['gain'], 'bearings': ['gain'],
+        'ballots': ['gain'], 'fnv': ['gain'], 'bearings': ['gain'], 'levels': ['gain'],
+        'written_out': ['first'],  # a round of few groups costs as much
     },
     'pvc': {
         'bytewise': ['gain'],  # mended more of what it reads is not in L1 yet
@@ -229,7 +258,9 @@ OFF = {
         'multiply': ['first'],  # 64-bit addresses keep the pipe of integers busier than loads the ports
         'gelu': ['gain'],
         'neighbours': ['first'],  # mended it gains 8 %: L1 has most of them
-        'boxes': ['first'],  # as multiply
+        'boxed': ['gain'],  # mended its sums do not wait for each other
+        'filtered_taps': ['first'],  # ports do less than half of what they can
+        'softened': ['gain'], 'softplus': ['gain'],
         'summed': ['first'], 'clean_adds': ['first'],  # it has few threads, too; latency
         'ballots': ['gain'], 'filtered': ['gain'], 'fnv': ['gain'], 'cables': ['gain'],
     },

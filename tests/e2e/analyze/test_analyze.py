@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """zescope analyze: kernels that are built for one finding each have it, at its line; others do not.
 
-Usage: test_analyze.py KINDS.cl ZESCOPE DRIVER PROGRAM NBODY NBODY_SOURCES
+Usage: test_analyze.py KINDS.cl ZESCOPE DRIVER PROGRAM NBODY NBODY_SOURCES MOCK_GPU
 """
 import glob
 import json
@@ -17,12 +17,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kinds import Kinds, OF_GAINS, SHAPES  # noqa: E402
 
 PATHS = [os.path.abspath(p) for p in sys.argv[1:5]]
-NBODY, NBODY_SOURCES = [os.path.abspath(p) for p in sys.argv[5:7]]
+NBODY, NBODY_SOURCES, MOCK_GPU = [os.path.abspath(p) for p in sys.argv[5:8]]
 
 
 # What is judged by a replay alone.
 BY_GAIN = {'message-latency', 'atomic-contention', 'private-arrays', 'extended-math', 'doubles', 'wide-integers',
-           'dependencies', 'dispatch', 'redundant-loads', 'issue-bound', 'instruction-fetch', 'split-messages'}
+           'dependencies', 'dispatch', 'redundant-loads', 'issue-bound', 'instruction-fetch', 'split-messages',
+           'local-memory'}
 
 
 class Analyze(unittest.TestCase):
@@ -125,6 +126,21 @@ class Analyze(unittest.TestCase):
         self.assertIn('no kernels ran of names that match --kernel', err)
         status, _, err = self.kinds.run('profile')
         self.assertEqual((status, 'no application' in err), (2, True))
+
+    def test_profile_takes_the_gpu_that_is_there(self):
+        app = ['--', self.kinds.program, self.kinds.binary, '1', 'clean:1:16:0:1']
+        own = self.kinds.env
+        self.addCleanup(setattr, self.kinds, 'env', own)
+        self.kinds.env = {**own, 'ZE_ENABLE_ALT_DRIVERS': MOCK_GPU}
+        status, out, err = self.kinds.run('profile', '-o', 'on_gpu', *app)
+        self.assertEqual(status, 0, err)
+        self.assertRegex(err, r"on this machine's Intel.*Graphics.*: times are measured")
+        self.assertRegex(out, r'1  clean\n +limited by too little work')
+        status, _, err = self.kinds.run('profile', '-d', 'skl', '-o', 'on_software', *app)
+        self.assertEqual((status, 'on the software GPU as skl' in err), (0, True), err)
+        self.kinds.env = {**own, 'ZE_ENABLE_ALT_DRIVERS': os.path.join(self.folder.name, 'none.so')}
+        status, _, err = self.kinds.run('profile', '-o', 'without_gpu', *app)
+        self.assertEqual((status, 'on the software GPU as skl' in err), (0, True), err)
 
     def test_clean_kernel(self):
         self.assertEqual(self.findings('clean'), {})

@@ -311,7 +311,8 @@ class Analysis {
         const nameOf = text => visible(string(text)).replaceAll('_', ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().replace(/\bl3\b/, 'L3');
         const numbers = list(f.numbers).map(object).filter(n => n.value !== 0).map(n => [nameOf(n.name), n.value, string(n.unit)])
             .map(([name, value, unit]) => `${name} ${metricText(value, name.split(' ').includes(unit) ? '' : unit)}`); // "lines touched 12"
-        const gain = Number.isFinite(f.gain) ? el('span.gain', `gain ${percent(f.gain)}`) : '';
+        const least = Math.round(number(f.gain_least, f.gain)), from = least >= Math.round(f.gain) ? '' : least > 0 ? `${least} to ` : 'up to ';
+        const gain = Number.isFinite(f.gain) ? el('span.gain', `gain ${from}${percent(f.gain)}`) : '';
         return el('section.finding', el('h3', visible(string(f.title)), gain), el('p', visible(string(f.text))),
             el('ul', ...list(f.places).map(object).map(p => this.place(k, p))), el('p.finding-numbers', numbers.join(' \u00b7 ')), el('p.finding-advice', `Try: ${visible(string(f.advice))}.`));
     }
