@@ -451,27 +451,39 @@ static int64_t module_of(struct zs_html_timeline *t, const struct zs_act_kernel 
     return (int64_t)t->modules.count - 1;
 }
 
-static void put_item(struct zs_html_timeline *t, struct zs_json *json, const struct item *i,
+/* VLQ of source maps: five bits a character, the least first; the lowest of all is the sign. */
+static void put_packed(struct zs_buf *out, int64_t value)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { BITS = 5, MORE = 1 << BITS };
+    uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    uint64_t rest = size << 1 | (value < 0);
+    for (; rest >= MORE; rest >>= BITS)
+        zs_buf_putc(out, digits[(rest & (MORE - 1)) | MORE]);
+    zs_buf_putc(out, digits[rest]);
+}
+
+static void put_item(struct zs_html_timeline *t, struct zs_buf *out, const struct item *i,
                      bool is_queue, uint64_t before_ns)
 {
-    put_number(json, difference(i->start_ns, before_ns));
-    put_number(json, i->duration_ns == UINT64_MAX ? -1 : (int64_t)i->duration_ns);
-    put_number(json, i->name);
+    put_packed(out, difference(i->start_ns, before_ns));
+    put_packed(out, i->duration_ns == UINT64_MAX ? -1 : (int64_t)i->duration_ns);
+    put_packed(out, i->name);
     if (!is_queue) {
-        put_number(json, i->depth);
-        put_number(json, i->result);
-        put_number(json, (int64_t)i->number);
-        put_number(json, (int64_t)i->where - 1);
+        put_packed(out, i->depth);
+        put_packed(out, i->result);
+        put_packed(out, (int64_t)i->number);
+        put_packed(out, (int64_t)i->where - 1);
         return;
     }
-    put_number(json, i->kind);
-    put_number(json, (int64_t)i->thread - 1);
-    put_number(json, difference(i->start_ns, i->append_ns));
-    put_number(json, difference(i->start_ns, i->submit_ns));
-    put_number(json, (int64_t)i->number);
-    put_number(json, i->has_bytes ? (int64_t)i->bytes : -1);
-    put_number(json, (int64_t)i->shape - 1);
-    put_number(json, module_of(t, i->kernel));
+    put_packed(out, i->kind);
+    put_packed(out, (int64_t)i->thread - 1);
+    put_packed(out, difference(i->start_ns, i->append_ns));
+    put_packed(out, difference(i->start_ns, i->submit_ns));
+    put_packed(out, (int64_t)i->number);
+    put_packed(out, i->has_bytes ? (int64_t)i->bytes : -1);
+    put_packed(out, (int64_t)i->shape - 1);
+    put_packed(out, module_of(t, i->kernel));
 }
 
 static void put_bins(struct zs_json *json, const struct bins *b)
@@ -513,7 +525,7 @@ static void put_track(struct zs_html_timeline *t, struct zs_json *json, size_t i
         zs_json_string(json, "name", track->name);
         zs_json_string(json, "process", track->image);
     }
-    zs_json_array(json, "items");
+    struct zs_buf items = {0};
     uint64_t before_ns = t->first_ns;
     const struct item key = {.track = (uint32_t)index};
     size_t low = 0, high = from->count;
@@ -525,10 +537,11 @@ static void put_track(struct zs_html_timeline *t, struct zs_json *json, size_t i
             high = middle;
     }
     for (size_t i = low; i < from->count && from->items[i].track == index; i++) {
-        put_item(t, json, &from->items[i], track->is_queue, before_ns);
+        put_item(t, &items, &from->items[i], track->is_queue, before_ns);
         before_ns = from->items[i].start_ns;
     }
-    zs_json_end(json);
+    zs_json_string(json, "items", items.error ? NULL : zs_buf_cstr(&items));
+    zs_buf_fini(&items);
     zs_json_u64(json, "left_out", track->left_out);
     if (track->bins)
         put_bins(json, track->bins);

@@ -7,10 +7,10 @@
  * The document:
  *   start_ns, end_ns, names: [text], devices: [text]
  *   tracks: [{kind: "thread" | "queue", pid, tid | queue, name, process | device, engine,
- *             items: [numbers], left_out, bins: {start_ns, width_ns, busy_ns: [..], count: [..]}}]
- *     items of threads: start (to the start before), duration (-1: never returned), name, depth,
- *       result, number of the call in its thread, stack (-1: none)
- *     of queues: start (to the start before), duration, name, kind, track of the append's thread
+ *             items: "numbers", left_out, bins: {start_ns, width_ns, busy_ns: [..], count: [..]}}]
+ *     items, as VLQ of source maps; of threads: start (to the start before), duration (-1: never
+ * returned), name, depth, result, number of the call in its thread, stack (-1: none) of queues:
+ * start (to the start before), duration, name, kind, track of the append's thread
  *       (-1: none), start - append, start - submit, call, bytes (-1: n/a), row of shapes (-1), row
  * of modules (-1: no kernel, or its module is not known) modules: [what "module" of kernels is in
  * zescope.module/1] stacks: [[names of frames, the innermost first]] shapes: [[gx, gy, gz, sx, sy,

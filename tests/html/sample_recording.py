@@ -1,5 +1,10 @@
 """Recordings for the tests of their page, made up but like real ones (src/report/html_timeline.h)."""
-import sample
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tools'))
+from page_items import text  # noqa: E402
+import sample  # noqa: E402
 
 START = 5_000_000_000  # CLOCK_MONOTONIC of the first call
 
@@ -10,7 +15,7 @@ def deltas(items):
     for item in sorted(items):
         out += [item[0] - before, *item[1:]]
         before = item[0]
-    return out
+    return text(out)
 
 
 def row(name, count, total, **more):
@@ -121,8 +126,8 @@ def twins():
 def hostile():
     """Nothing is as it should be."""
     a = sample.ATTACKS
-    track = {'kind': 'thread', 'pid': a[0], 'tid': a[1], 'name': a[0], 'process': a[0], 'items': [1, 'x', None, {}, [], 5e300, 10, 20, 7, -5, 1, 2], 'bins': 7}
-    queue = {'kind': 'queue', 'pid': 1, 'queue': a[0], 'device': a[0], 'engine': a[1], 'items': [1, 2, 0, 1, 99, 1, 1, 1, -1, 99, 7] * 3, 'bins': {'busy_ns': [1], 'width_ns': 0}}
+    track = {'kind': 'thread', 'pid': a[0], 'tid': a[1], 'name': a[0], 'process': a[0], 'items': 'C*\u00e9<\U0001f600g//////////////////////////ABCD' + a[0], 'bins': 7}
+    queue = {'kind': 'queue', 'pid': 1, 'queue': a[0], 'device': a[0], 'engine': a[1], 'items': text([1, 2, 0, 1, 99, 1, 1, 1, -1, 99, 7] * 3), 'bins': {'busy_ns': [1], 'width_ns': 0}}
     rows = [{'name': b, 'count': b, 'total_ns': 'x', 'results': {b: 1}, 'share': 50} for b in a]
     return {'recording': {'argv': a, 'host': a[0]}, 'timeline': {'start_ns': 'x', 'end_ns': 9, 'names': a, 'tracks': [track, queue, None, 5], 'memory': [{'points': ['x']}, None],
             'counters': [None, 7, {'pid': 1, 'group': a[0], 'starts': ['x', -1e300, 5], 'lengths': 'y', 'metrics': [None, {'name': a[1], 'units': a[2], 'most': 1e300, 'values': {}}]}],
@@ -137,9 +142,9 @@ def hostile():
 def big(n=150000):
     """Many items on several threads and queues."""
     tracks = [{'kind': 'thread', 'pid': 1, 'tid': 10 + t, 'name': f'worker {t}', 'process': 'app',
-               'items': [x for i in range(n // 8) for x in (900, 400 + i % 300, i % 5, 0, 0, i + 1, -1)], 'left_out': 0} for t in range(8)]
+               'items': text(x for i in range(n // 8) for x in (900, 400 + i % 300, i % 5, 0, 0, i + 1, -1)), 'left_out': 0} for t in range(8)]
     tracks += [{'kind': 'queue', 'pid': 1, 'queue': 1, 'immediate': True, 'engine': '0.0', 'device': 'A GPU', 'left_out': 0,
-                'items': [x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1, -1)]}]
+                'items': text(x for i in range(n) for x in (110, 90, 5 + i % 3, 1, i % 8, 500, 50, i // 8 + 1, -1, -1, -1))}]
     names = ['zeInit', 'zeEventQueryStatus', 'zeMemFree', 'zeCommandListAppendBarrier', 'zeMemAllocHost', 'force', 'scale', 'reduce']
     return {'timeline': {'start_ns': 0, 'end_ns': n * 120, 'names': names, 'tracks': tracks, 'left_out': {'executions': 20}},
             'report': {'barriers': [{'name': 'barrier', 'count': 1000}], 'calls': [row(f'call {i}', i + 1, i * 1000 + 1) for i in range(3000)]}}

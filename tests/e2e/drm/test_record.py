@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools'))
+from page_items import unpacked  # noqa: E402
+
 zescope, driver, device = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 app = [os.path.abspath(arg) if os.path.exists(arg) else arg for arg in sys.argv[4:]]
 
@@ -67,7 +70,7 @@ def page(folder, recording):
             if inst.get('executions') == 0:
                 for key in ('share', 'lanes', 'executions', 'active_lanes', 'read_B', 'written_B'):
                     inst.pop(key, None)
-    report, timeline = recorded['report'], recorded['timeline']
+    report, timeline = recorded['report'], unpacked(recorded['timeline'])
     kernels = [{key: row[key] for key in ('name', 'module', 'shape', 'simd', 'count', 'timed')} for row in report['kernels']]
     calls = {row['name']: (row['count'], row['failed']) for row in report['calls']}
     tracks = [(sorted(set(track) - {'device'}), len(track['items'])) for track in timeline['tracks']]

@@ -10,6 +10,9 @@ import shutil
 import sys
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools'))
+from page_items import unpacked  # noqa: E402
+
 from common import Recorder
 
 PROGRAM = os.path.abspath(sys.argv[4])
@@ -66,7 +69,9 @@ class Twins(unittest.TestCase):
         recorder.run(recorder.zescope, 'report', '--html', html, path)
         with open(html, encoding='utf-8') as f:
             text = f.read()
-        return [json.loads(re.search(f'<script type="application/json" id="{name}">(.*?)</script>', text, re.S)[1]) for name in ('recording', 'data')]
+        record, data = [json.loads(re.search(f'<script type="application/json" id="{name}">(.*?)</script>', text, re.S)[1]) for name in ('recording', 'data')]
+        unpacked(record['timeline'])
+        return record, data
 
     def executed_modules(self, record, name):
         """Modules of the executions of a kernel on the timeline, counted."""

@@ -16,6 +16,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools'))
+from page_items import unpacked  # noqa: E402
+
 ZESCOPE, DRIVER, CALLS, ACTIVITY, KERNELS = (os.path.abspath(path) for path in sys.argv[1:6])
 ENV = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=DRIVER)
 
@@ -369,7 +372,9 @@ class Page(unittest.TestCase):
         with open(out, encoding='utf-8') as f:
             text = f.read()
         documents = Documents(text).found
-        return text, json.loads(documents['recording']), json.loads(documents['data'])
+        record = json.loads(documents['recording'])
+        unpacked(record['timeline'])
+        return text, record, json.loads(documents['data'])
 
     def test_everything_is_there(self):
         _, record, code = self.page(device)

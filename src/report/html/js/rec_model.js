@@ -6,13 +6,34 @@ const LANES_MAX = 12;
 
 const isThread = track => track.kind === 'thread';
 
+/* VLQ of source maps: five bits a character, the least first; the lowest of all is the sign. */
+const DIGITS = new Uint8Array(128);
+[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((c, i) => { DIGITS[c.charCodeAt(0)] = i; });
+
+function readNumbers(text) {
+    let count = 0;
+    for (let i = 0; i < text.length; i++)
+        count += DIGITS[text.charCodeAt(i) & 127] < 32;
+    const found = new Float64Array(count);
+    for (let i = 0, n = 0; n < count; n++) {
+        let digit = DIGITS[text.charCodeAt(i++) & 127], value = (digit & 31) >> 1;
+        const negative = digit & 1;
+        for (let scale = 16; digit & 32; scale *= 32) {
+            digit = DIGITS[text.charCodeAt(i++) & 127];
+            value += scale < 2 ** 60 ? (digit & 31) * scale : 0;
+        }
+        found[n] = negative ? -value : value;
+    }
+    return found;
+}
+
 class Track {
     constructor(index, json, start_ns) {
         this.index = index;
         this.kind = json.kind === 'queue' ? 'queue' : 'thread';
         this.pid = number(json.pid, 0);
         this.json = json;
-        const flat = list(json.items), width = isThread(this) ? 7 : 11, n = Math.floor(flat.length / width);
+        const flat = readNumbers(string(json.items)), width = isThread(this) ? 7 : 11, n = Math.floor(flat.length / width);
         this.n = n;
         this.starts = new Float64Array(n);
         this.ends = new Float64Array(n);
@@ -22,10 +43,10 @@ class Track {
         this.width = width;
         let time = 0;
         for (let i = 0, at = 0; i < n; i++, at += width) {
-            time += number(flat[at], 0);
+            time += flat[at];
             this.starts[i] = time;
-            this.ends[i] = number(flat[at + 1], -1) < 0 ? Infinity : time + flat[at + 1];
-            this.names[i] = number(flat[at + 2], 0);
+            this.ends[i] = flat[at + 1] < 0 ? Infinity : time + flat[at + 1];
+            this.names[i] = flat[at + 2];
         }
         this.leftOut = number(json.left_out, 0);
         this.readBins(object(json.bins), start_ns);
@@ -42,37 +63,30 @@ class Track {
 
     /* Threads: by nesting. Queues: the first lane that is free. Lanes hold their items in order. */
     makeLanes() {
-        const free = new Float64Array(LANES_MAX).fill(-Infinity);
-        let most = 0;
+        const free = new Float64Array(LANES_MAX).fill(-Infinity), counts = new Uint32Array(LANES_MAX);
         for (let i = 0; i < this.n; i++) {
             let lane = 0;
             if (isThread(this))
-                lane = clamp(number(this.flat[i * this.width + 3], 0), 0, LANES_MAX - 1);
+                lane = clamp(this.flat[i * this.width + 3], 0, LANES_MAX - 1);
             else
                 while (lane < LANES_MAX - 1 && free[lane] > this.starts[i])
                     lane++;
             free[lane] = Math.max(free[lane], this.ends[i]);
             this.lanes[i] = lane;
-            most = Math.max(most, lane);
+            counts[lane]++;
         }
-        this.laneItems = [];
-        for (let lane = 0; lane <= most; lane++) {
-            let count = 0;
-            for (let i = 0; i < this.n; i++)
-                count += this.lanes[i] === lane;
-            const items = new Uint32Array(count), starts = new Float64Array(count), ends = new Float64Array(count);
-            for (let i = 0, at = 0; i < this.n; i++)
-                if (this.lanes[i] === lane) {
-                    items[at] = i;
-                    starts[at] = this.starts[i];
-                    ends[at] = Math.max(this.ends[i], at ? ends[at - 1] : -Infinity);
-                    at++;
-                }
-            this.laneItems.push({items, starts, ends});
+        const most = counts.reduce((last, count, lane) => (count ? lane : last), 0);
+        this.laneItems = Array.from(counts.subarray(0, most + 1), n => ({items: new Uint32Array(n), starts: new Float64Array(n), ends: new Float64Array(n)}));
+        counts.fill(0);
+        for (let i = 0; i < this.n; i++) {
+            const lane = this.lanes[i], {items, starts, ends} = this.laneItems[lane], at = counts[lane]++;
+            items[at] = i;
+            starts[at] = this.starts[i];
+            ends[at] = Math.max(this.ends[i], at ? ends[at - 1] : -Infinity);
         }
     }
 
-    field(i, k) { return number(this.flat[i * this.width + k], -1); }
+    field(i, k) { return this.flat[i * this.width + k] ?? -1; }
     duration(i) { return this.ends[i] - this.starts[i]; }
 
     get title() {
