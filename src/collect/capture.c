@@ -10,6 +10,7 @@
  */
 #include "collect/collect.h"
 #include "collect/instrument.h"
+#include "collect/lines.h"
 
 #include "base/json.h"
 
@@ -34,6 +35,7 @@ struct zs_capture {
     const ze_module_desc_t *desc; /* the application's */
     bool rewritten;
     struct zs_debug_desc debug;
+    struct zs_lines lines;
     struct zs_capture_log log;
 };
 
@@ -263,7 +265,8 @@ struct zs_capture *zs_capture_begin(struct zs_collector *c, ze_module_create_par
     }
     capture->id = atomic_fetch_add(&session->next_build, 1) + 1;
     capture->desc = desc;
-    if (c->add_debug_info)
+    if (c->add_debug_info &&
+        zs_lines_begin(c, zs_span_make(desc->pInputModule, desc->inputSize), &capture->lines))
         rewrite_desc(c, capture, params);
     struct zs_buf line = {0};
     struct zs_json j = zs_session_event_begin(&line, "begin");
@@ -398,6 +401,7 @@ uint32_t zs_capture_end(struct zs_collector *c, struct zs_capture *capture,
                         ze_module_create_params_t *params, ze_result_t result)
 {
     uint64_t returned_ns = zs_collect_now_ns();
+    zs_lines_end(&capture->lines);
     ze_module_handle_t module = !result && *params->pphModule ? **params->pphModule : NULL;
     struct zs_buf line = {0};
     struct zs_json j = zs_session_event_begin(&line, "end");

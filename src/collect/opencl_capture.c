@@ -7,6 +7,7 @@
 #include "collect/opencl_priv.h"
 
 #include "base/json.h"
+#include "collect/lines.h"
 #include "collect/own_stack.h"
 #include "store/counts_file.h"
 #include "store/launch_file.h"
@@ -41,6 +42,7 @@ struct cl_build {
     uint32_t count;
     atomic_bool is_over;
     char *options; /* with what was added; NULL: as the application gave them */
+    struct zs_lines lines;
     const char *app_options;
     void (*notify)(cl_program program, void *user_data); /* the application's */
     void *user_data;
@@ -384,6 +386,7 @@ static void finish(struct cl_build *b, cl_program program, int32_t result)
     uint64_t now_ns = zs_collect_now_ns();
     if (atomic_exchange(&b->is_over, true))
         return;
+    zs_lines_end(&b->lines);
     for (uint32_t i = 0; i < b->count; i++)
         put_end(b, program, i, result, now_ns);
     if (program)
@@ -513,6 +516,19 @@ static bool source_path(struct cl_build *b, char *ret_path, size_t size_B)
     return n > 0 && (size_t)n < size_B && !strchr(ret_path, '"');
 }
 
+static bool may_have_lines(struct cl_build *b)
+{
+    size_t size_B = 0;
+    char *text = program_bytes(b->cl, b->program, CL_PROGRAM_SOURCE, &size_B);
+    if (text && !strnlen(text, size_B)) {
+        free(text);
+        text = program_bytes(b->cl, b->program, CL_PROGRAM_IL, &size_B);
+    }
+    bool may = zs_lines_begin(b->cl->collector, zs_span_make(text, text ? size_B : 0), &b->lines);
+    free(text);
+    return may;
+}
+
 /* Lines are asked for by -g, the application's or --debug-info's, and then lead to the source. */
 static void add_options(const struct zs_trace_event *event, struct cl_build *b)
 {
@@ -522,7 +538,7 @@ static void add_options(const struct zs_trace_event *event, struct cl_build *b)
     if (b->kind == LINK || (!has_g && !b->cl->collector->add_debug_info))
         return;
     bool has_source = source_path(b, path, sizeof(path));
-    if (has_g && !has_source)
+    if ((has_g && !has_source) || (!has_g && !may_have_lines(b)))
         return;
     if (asprintf(&b->options, "%s%s%s%s%s%s", given, *given ? " " : "", has_g ? "" : "-g ",
                  has_source ? "-s \"" : "", has_source ? path : "", has_source ? "\"" : "") < 0)

@@ -328,10 +328,14 @@ void read_process(struct zs_recording *r, int process_fd, uint32_t process)
     each_line(r, process_fd, ZS_RECORD_NOTES, process, read_note);
     for (size_t i = first; i < r->builds.count; i++)
         if (!r->builds.items[i].finished)
-            recording_note(r, process,
-                           "build %zu was not finished: the process ended while the driver was "
-                           "building, or the result could not be written",
-                           i - first + 1);
+            recording_note(
+                r, process,
+                strcmp(r->builds.items[i].app_flags, r->builds.items[i].flags)
+                    ? "build %zu was not finished: the process ended in the compiler, with -g, "
+                      "which was added for lines: run it again, it is left out then"
+                    : "build %zu was not finished: the process ended while the driver was "
+                      "building, or the result could not be written",
+                i - first + 1);
     zs_name_map_fini(&r->build_by_id);
     zs_name_map_fini(&r->build_by_handle);
 }

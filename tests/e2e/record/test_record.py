@@ -192,6 +192,23 @@ class RecordTest(unittest.TestCase):
         # the compiler saw it: the binary states its options
         self.assertIn(b'-g', read(os.path.join(self.got, 'plain.bin')))
 
+    def test_compiler_that_did_not_come_back(self):
+        """With -g before: the program is built without. A file in the cache stands while a build with it is under way."""
+        with tempfile.TemporaryDirectory() as cache:
+            gone = subprocess.Popen(['true'])
+            gone.wait()
+            left = os.path.join(cache, 'without-lines', hashlib.sha256(read(self.spirv)).hexdigest())
+            for pid, flags in (None, '-ze-opt-disable -g'), (gone.pid, '-ze-opt-disable'), (os.getpid(), '-ze-opt-disable -g'):
+                if pid:
+                    with open(left, 'w', encoding='utf-8') as f:
+                        f.write(f'{pid}\n')
+                shutil.rmtree(self.out, ignore_errors=True)
+                done = self.record(self.linked('plain', '-ze-opt-disable'), ['--debug-info'], env={'ZESCOPE_CACHE_DIR': cache})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(Recording(self.out).events('begin')[0]['flags'], flags)
+                self.assertEqual(b'has no lines' in done.stderr, pid == gone.pid, done.stderr)
+                self.assertEqual(os.listdir(os.path.dirname(left)), [os.path.basename(left)] if pid == gone.pid else [])
+
     def test_sources_are_copied(self):
         """Those that the debug info names, under the names it has for them, in both formats."""
         folder = tempfile.mkdtemp(prefix='zs-sources-')
