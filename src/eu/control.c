@@ -128,21 +128,27 @@ static uint32_t lanes_with(const struct zs_eu_thread *t, uint32_t lanes, uint32_
     return found;
 }
 
-/* Let the lanes with the least key run. Every live lane waits, and there is one. */
-static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
+/* Lanes run: where the next ones join them. */
+static void run_lanes(struct zs_eu_thread *t, uint32_t lanes)
 {
-    uint32_t least = least_key(t, t->waiting);
-
-    t->ce = lanes_with(t, t->waiting, least);
+    t->ce = lanes;
+    t->waiting &= ~lanes;
     count_lanes(t);
-    t->waiting &= ~t->ce;
-    t->depth_key = least & ~BLOCK_MASK;
     t->merge_block = NO_BLOCK;
     if (t->waiting) {
         uint32_t next = least_key(t, t->waiting);
         if ((next & ~BLOCK_MASK) == t->depth_key)
             t->merge_block = next & BLOCK_MASK;
     }
+}
+
+/* Let the lanes with the least key run. Every live lane waits, and there is one. */
+static const struct zs_eu_op *run_least(struct zs_eu_thread *t)
+{
+    uint32_t least = least_key(t, t->waiting);
+
+    t->depth_key = least & ~BLOCK_MASK;
+    run_lanes(t, lanes_with(t, t->waiting, least));
     return block_start(t, least & BLOCK_MASK);
 }
 
@@ -158,12 +164,24 @@ static void place(struct zs_eu_thread *t, uint32_t lanes, uint32_t key)
     }
 }
 
-/* Running lanes: `taken` go to key, the others to the block behind. */
+/* Running lanes: `taken` go to key, the others to the block behind. Mostly nobody waits in front of
+ * the first of these blocks: whoever goes there runs on. */
 static const struct zs_eu_op *split(struct zs_eu_thread *t, uint32_t taken, uint32_t key,
                                     uint32_t next_block)
 {
+    uint32_t rest = t->ce & ~taken, block = key & BLOCK_MASK, first = ZS_MIN(block, next_block);
+
+    if (taken && rest && (key & ~BLOCK_MASK) == t->depth_key && block != next_block &&
+        first < t->merge_block) {
+        uint32_t last = ZS_MAX(block, next_block), stays = first == block ? taken : rest;
+        place(t, t->ce & ~stays, t->depth_key | last);
+        t->ce = stays;
+        t->merge_block = ZS_MIN(t->merge_block, last);
+        count_lanes(t);
+        return block_start(t, first);
+    }
     place(t, taken, key);
-    place(t, t->ce & ~taken, t->depth_key | next_block);
+    place(t, rest, t->depth_key | next_block);
     return run_least(t);
 }
 
@@ -171,28 +189,15 @@ static const struct zs_eu_op *split(struct zs_eu_thread *t, uint32_t taken, uint
 static const struct zs_eu_op *__attribute__((noinline))
 merge(struct zs_eu_thread *t, uint32_t block)
 {
-    if (lanes_with(t, t->waiting, t->depth_key | block) == t->waiting) {
-        t->ce |= t->waiting;
-        t->waiting = 0;
-        t->merge_block = NO_BLOCK;
-        count_lanes(t);
-        return block_start(t, block);
-    }
-    place(t, t->ce, t->depth_key | block);
-    return run_least(t);
+    run_lanes(t, t->ce | lanes_with(t, t->waiting, t->depth_key | block));
+    return block_start(t, block);
 }
 
 const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
                                          uint32_t next_block)
 {
-    if (!t->waiting && taken != t->ce && next_block < block) { /* forwards, over those that stay */
-        place(t, taken, t->depth_key | block);
-        t->ce &= ~taken;
-        t->merge_block = block;
-        count_lanes(t);
-        return block_start(t, next_block);
-    }
     uint32_t others = t->waiting, there = t->merge_block;
+
     if (taken == t->ce && there < block && lanes_with(t, others, t->depth_key | there) == others) {
         place(t, taken, t->depth_key | block); /* forwards, over all that wait */
         t->waiting = taken;

@@ -108,11 +108,12 @@ struct zs_eu_emit {
     bool waits;                           /* threads leave it at barriers */
     bool overwrites;                      /* ... and store over what another would begin with */
     bool follows;                         /* threads of a series follow in it */
-    bool in_memory;                       /* registers have no variables: a0 names some */
+    bool in_memory;                       /* registers have no variables */
     bool following;                       /* where one does is being written */
     uint8_t r0_changes;                   /* dwords of r0 that it writes */
     uint8_t *exits;                       /* by segment: somebody leaves to its start, or from it */
     /* of the module */
+    bool waits_often; /* between barriers threads do little */
     uint8_t rows[ZS_EU_ROW_COUNT];
 };
 
@@ -289,7 +290,8 @@ void zs_eu_emit_overwrites(struct zs_eu_emit *e, uint32_t unit);
 /* ---- emit_live.c ---- */
 /* Segments of the program, and what is live at their starts. 0, -ENOMEM. */
 int zs_eu_emit_segments(struct zs_eu_emit *e);
-/* Whether the function has a barrier in it. */
+/* Whether it ends at a barrier; whether the function has one in it. */
+bool zs_eu_emit_waits(const struct zs_eu_emit *e, uint32_t segment);
 bool zs_eu_emit_can_wait(const struct zs_eu_emit *e);
 /* What is live behind a segment, for lanes that run and for those that wait. */
 void zs_eu_emit_live_behind(const struct zs_eu_emit *e, uint32_t segment,

@@ -91,13 +91,11 @@ static bool has_own_exits(const struct zs_eu_emit *e)
     return e->segment_count <= SHORT;
 }
 
-static void leave_with(struct zs_eu_emit *e, uint32_t op, const struct zs_eu_emit_set *live)
+static void leave_from(struct zs_eu_emit *e, uint32_t op)
 {
-    give_up(e, live);
     unsigned at = op_at(e, op);
-    if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) { /* its handler may be this function */
+    if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) /* its handler may be this function */
         at = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%v%u) #3", at);
-    }
     LINE("ret i8* %%v%u", at);
 }
 
@@ -159,6 +157,11 @@ static void go_to(struct zs_eu_emit *e, uint32_t segment)
 {
     if (e->segments[segment].in) {
         LINE("br label %%s%u", segment);
+        return;
+    }
+    if (!has_own_exits(e)) {
+        LINE("store i8* %%v%u, i8** %%next", op_at(e, e->segments[segment].first));
+        LINE("br label %%leave");
         return;
     }
     LINE("br label %%x%u", segment);
@@ -488,21 +491,23 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     if (!e->dry && e->full)
         zs_eu_emit_each_unit(e, live, zs_eu_emit_overwrites);
 
+    unsigned n0 =
+        op->kind == ZS_EU_KIND_WAIT
+            ? zs_eu_emit_word(e, ZS_EU_OFFSET(n0) + 4 * (op->arg & ~(uint32_t)ZS_EU_WAIT_LEAVES))
+            : 0;
+    give_up(e, live);
     if (op->kind == ZS_EU_KIND_WAIT) {
         unsigned waits = zs_eu_emit_label(e), passes = zs_eu_emit_label(e);
-        uint32_t n0 = ZS_EU_OFFSET(n0) + 4 * (op->arg & ~(uint32_t)ZS_EU_WAIT_LEAVES);
-        unsigned is = VALUE("icmp eq i32 %%v%u, 0", zs_eu_emit_word(e, n0));
-        zs_eu_emit_branch(e, is, waits, passes, LIKELY);
+        zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", n0), waits, passes, LIKELY);
         zs_eu_emit_put_label(e, waits);
-        zs_eu_emit_set_word(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
+        zs_eu_emit_set_field(e, ZS_EU_OFFSET(awaited_barrier), VALUE("add i32 0, 0"));
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
         if (!e->full)
             emit_strayed(e);
-        give_up(e, live);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);
     }
-    leave_with(e, index, live);
+    leave_from(e, index);
 }
 
 /* A write to cr0: nothing has to be done where it asks for the modes that there are. */
@@ -520,20 +525,16 @@ static void emit_control(struct zs_eu_emit *e, uint32_t index)
 
 /* ---- messages ---- */
 
-static void spill_bytes(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B)
+/* Of all variables that bytes of registers are in. */
+static void each_of_bytes(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B,
+                          void (*what)(struct zs_eu_emit *, uint32_t))
 {
-    uint32_t at = ZS_EU_OFFSET(grf) + at_B;
+    uint32_t first = (ZS_EU_OFFSET(grf) + at_B) / 32;
 
-    for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++)
-        zs_eu_emit_spill(e, unit);
-}
-
-static void fill_bytes(struct zs_eu_emit *e, uint32_t at_B, uint32_t size_B)
-{
-    uint32_t at = ZS_EU_OFFSET(grf) + at_B;
-
-    for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++)
-        zs_eu_emit_fill(e, unit);
+    for (uint32_t unit = first; unit * 32 < ZS_EU_OFFSET(grf) + at_B + size_B; unit++) {
+        if (unit == first || e->kind[unit] != ZS_EU_EMIT_HIGH) /* that is the one before */
+            what(e, unit);
+    }
 }
 
 static uint32_t returned_B(const struct zs_eu_send_desc *d)
@@ -552,11 +553,11 @@ void zs_eu_emit_runner(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
         zs_eu_emit_spill(e, (ZS_EU_OFFSET(s0) + d->base_s0 * 8u) / 32);
     if (op->send->ex_desc_is_reg)
         zs_eu_emit_spill(e, (ZS_EU_OFFSET(a0) + op->send->ex_desc_a0 * 4u) / 32);
-    spill_bytes(e, d->src0_B, d->mlen * grf_B);
-    spill_bytes(e, d->src1_B, d->xlen * grf_B);
-    spill_bytes(e, d->dst_B, dst_B);
+    each_of_bytes(e, d->src0_B, d->mlen * grf_B, zs_eu_emit_spill);
+    each_of_bytes(e, d->src1_B, d->xlen * grf_B, zs_eu_emit_spill);
+    each_of_bytes(e, d->dst_B, dst_B, zs_eu_emit_spill);
     unsigned done = VALUE("call coldcc i32 @zs_send(i8* %%t, i32 %u, i32 %%v%u) #3", index, active);
-    fill_bytes(e, d->dst_B, dst_B);
+    each_of_bytes(e, d->dst_B, dst_B, zs_eu_emit_fill);
     zs_eu_emit_look_again(e, &op->send->send);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, UNLIKELY);
     zs_eu_emit_put_label(e, stop);
@@ -918,7 +919,7 @@ bool zs_eu_emit_has_indirect(const struct zs_eu_emit *e)
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
 {
     memset(e->exits, 0, e->segment_count);
-    e->in_memory = zs_eu_emit_has_indirect(e);
+    e->in_memory = zs_eu_emit_has_indirect(e) || (e->waits_often && zs_eu_emit_can_wait(e));
     e->follows = !e->in_memory && zs_eu_emit_can_follow(e);
     e->overwrites |= e->in_memory;
     e->waits = zs_eu_emit_can_wait(e);

@@ -18,12 +18,17 @@ static bool waits(const struct zs_eu_op *op)
     return op->kind == ZS_EU_KIND_WAIT || op->kind == ZS_EU_KIND_WAIT_NAMED;
 }
 
+bool zs_eu_emit_waits(const struct zs_eu_emit *e, uint32_t segment)
+{
+    return waits(&e->p->ops[e->segments[segment].end - 1]);
+}
+
 bool zs_eu_emit_can_wait(const struct zs_eu_emit *e)
 {
     bool any = false;
 
     for (uint32_t i = 0; i < e->segment_count && !any; i++)
-        any = e->segments[i].in && waits(&e->p->ops[e->segments[i].end - 1]);
+        any = e->segments[i].in && zs_eu_emit_waits(e, i);
     return any;
 }
 

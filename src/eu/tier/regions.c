@@ -17,7 +17,8 @@
 enum {
     FUNCTION_OPS = 3000, /* of both versions */
     LONG_OPS = 12000,    /* of one without variables, of which LLVM has less to think */
-    MODULE_OPS = 24000,  /* of all functions together */
+    MANY_WAITS = 8,
+    MODULE_OPS = 24000, /* of all functions together */
     BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it, if
                        nobody knows of any */
 };
@@ -318,6 +319,28 @@ static void mark_loops(struct plan *plan)
         e->segments[half + i].loops = e->segments[i].loops;
 }
 
+/* Registers would be stored and loaded at each barrier: all loops have one, or there are many and
+ * no loops. */
+static bool waits_often(const struct plan *plan)
+{
+    const struct zs_eu_emit *e = plan->e;
+    uint32_t half = e->segment_count / 2, count = 0;
+    bool in_loop = false;
+
+    for (uint32_t i = 0; i < half; i++) {
+        count += zs_eu_emit_waits(e, i);
+        if (!plan->head[i])
+            continue;
+        uint32_t end = loop_end(plan, i);
+        in_loop = false;
+        for (uint32_t k = i; k < half && e->segments[k].block <= end; k++)
+            in_loop |= zs_eu_emit_waits(e, k);
+        if (!in_loop)
+            return false;
+    }
+    return in_loop || count >= MANY_WAITS;
+}
+
 static int plan_all(struct plan *plan, uint8_t *in)
 {
     struct zs_eu_emit *e = plan->e;
@@ -327,6 +350,7 @@ static int plan_all(struct plan *plan, uint8_t *in)
 
     find_heads(plan);
     mark_loops(plan);
+    e->waits_often = waits_often(plan);
     mark_reached(plan, start, 0, UINT32_MAX, in);
     if (!add_function(plan, in, both))
         add_loops(plan, both, in);
