@@ -602,6 +602,9 @@ static bool rule_tail(struct rule_context *c, struct zs_found *f)
     if (!needs(c, ZS_Q_WAVES) || waves <= 1 || rule_has_large_registers(c))
         return false;
     double rounds = ceil(waves - 1e-9), use = use_of_rounds(waves);
+    /* fewer threads of an EU may be as quick as all that fit: only EUs without any are lost for
+     * sure */
+    f->least = f->gain;
     f->gain = c->limit->unit_count ? fmax(f->gain, rule_gain_of_places(c)) : f->gain;
     /* the model knows it better: threads do not end all at once */
     if (!(use < 0.8) || f->gain < GAIN_LEAST)

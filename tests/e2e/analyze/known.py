@@ -199,7 +199,7 @@ ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 16}
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
 JUDGED = {'skl': {'unrolled': None}, 'acm-g10': {'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
-          'pvc': {'sparse_rows': None, 'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'filtered': 'conversions', 'bytes_each': None}}
+          'pvc': {'sparse_rows': None, 'packed_points': None, 'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'filtered': 'conversions', 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'acm-g10': ('gelu', 'probed')}

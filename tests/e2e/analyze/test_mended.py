@@ -35,7 +35,7 @@ def words_of(name, rule, kernel, kernels, kinds):
         costly = [f for f in findings if f['rule'] == rule and (f['gain'] or 0) >= 2 * COSTLESS]
         return ['gain'] if costly else [], seen
     if not rule:
-        costly = [f for f in findings if (f['gain'] or 0) >= 25 and f['rule'] not in ('message-latency', 'dependencies')]
+        costly = [f for f in findings if (f['gain_least'] or 0) >= 25 and f['rule'] not in ('message-latency', 'dependencies')]
         return ['first'] if costly else [], seen
     if not first or first['rule'] != rule:
         return ['first'], seen
