@@ -64,6 +64,9 @@ enum {
     ZS_EU_CLASS_N1 = 15,
 };
 
+/* cls of a message: hooks are told of it, as flags say, or where it may bring what is undefined. */
+enum { ZS_EU_HOOKED = 1, ZS_EU_HOOKED_DEFINED = 2 };
+
 enum zs_eu_row {
 #define ZS_EU_UN(id, td, ta, mode, expr)          ZS_EU_ROW_##id,
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)     ZS_EU_ROW_##id,

@@ -625,6 +625,13 @@ static void on_clean(struct zs_eu_thread *t, const struct zs_eu_send *send, uint
         t->shadow = NULL;
 }
 
+static void on_both(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
+{
+    zs_gpu_checks_message(t, send, lane_mask);
+    if (t->fault.kind == ZS_EU_FAULT_NONE)
+        on_clean(t, send, lane_mask);
+}
+
 /* ---- threads and launches ----------------------------------------------------------------------
  */
 
@@ -640,7 +647,8 @@ static void forget(const struct area *area, uint32_t number)
 void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                              struct zs_eu_thread *t, uint32_t slot, uint32_t number, bool clean)
 {
-    static const struct zs_eu_hooks hooks = {.message = on_clean};
+    static const struct zs_eu_hooks alone = {.message = on_clean},
+                                    among = {.message = on_both, .reach = zs_check_reach};
     struct zs_eu_shadow *s = &w->shadows[slot];
     forget(&run->undefined->scratch, number + 1);
     forget(&run->undefined->private_memory, number);
@@ -649,7 +657,7 @@ void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     s->message = on_message;
     if (clean) {
         zs_eu_shadow_clear(s);
-        t->hooks = &hooks;
+        t->hooks = run->checks ? &among : &alone;
         return;
     }
     uint32_t grf_B = run->kernel->module->grf_B;
@@ -676,7 +684,7 @@ void zs_gpu_undefined_group(struct zs_gpu_run *run, const struct zs_gpu_group *g
 
 bool zs_gpu_undefined_is_clean(const struct zs_gpu_run *run, uint32_t mask)
 {
-    return !run->checks && run->kernel->is_clean[mask == run->mask];
+    return run->kernel->is_clean[mask == run->mask];
 }
 
 const _Atomic(uint32_t) *zs_gpu_undefined_pages(const struct zs_gpu_run *run)

@@ -692,7 +692,8 @@ bool zs_eu_program_is_hooked(const struct zs_eu_program *program)
     bool is = false;
     for (size_t i = 0; i < program->op_count && !is; i++) {
         const struct zs_eu_op *op = &program->ops[i];
-        is = op->kind == ZS_EU_KIND_SEND && op->cls && (op->send->send.exec || !op->arg);
+        is = op->kind == ZS_EU_KIND_SEND && op->cls & ZS_EU_HOOKED &&
+             (op->send->send.exec || !op->arg);
     }
     return is;
 }

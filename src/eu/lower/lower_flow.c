@@ -454,21 +454,21 @@ static bool does_nothing(const struct zs_eu_lowering *l, const struct zs_eu_prog
            !(l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES);
 }
 
-/* Somebody wants to look at it. */
-static bool is_hooked(const struct zs_eu_lowering *l, const struct zs_eu_program_send *send)
+/* Who wants to look at it: ZS_EU_HOOKED_* */
+static uint8_t hooked_by(const struct zs_eu_lowering *l, const struct zs_eu_program_send *send)
 {
     const struct zs_port_message_row *row = NULL;
     uint32_t flags = l->params->flags;
-    if (!(flags & (ZS_EU_LOWER_HOOK_BARRIERS | ZS_EU_LOWER_HOOK_MESSAGES | ZS_EU_LOWER_DEFINED)))
-        return false;
-    if (flags & ZS_EU_LOWER_HOOK_MESSAGES || send->desc_is_reg || send->ex_desc_is_reg)
-        return true;
-    const struct zs_port_message *m =
-        send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
-    bool is_barrier = m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
-    bool moves = m && m->space != ZS_PORT_SPACE_GATEWAY && !row->is_fence;
-    return (is_barrier && flags & ZS_EU_LOWER_HOOK_BARRIERS) ||
-           (moves && flags & ZS_EU_LOWER_DEFINED);
+    bool by_any = flags & (ZS_EU_LOWER_HOOK_BARRIERS | ZS_EU_LOWER_HOOK_MESSAGES);
+    bool by_defined = flags & ZS_EU_LOWER_DEFINED;
+    if (!send->desc_is_reg && !send->ex_desc_is_reg) {
+        const struct zs_port_message *m =
+            send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
+        bool is_barrier = m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
+        by_any = by_any && (flags & ZS_EU_LOWER_HOOK_MESSAGES || is_barrier);
+        by_defined = by_defined && m && m->space != ZS_PORT_SPACE_GATEWAY && !row->is_fence;
+    }
+    return (uint8_t)((by_any ? ZS_EU_HOOKED : 0) | (by_defined ? ZS_EU_HOOKED_DEFINED : 0));
 }
 
 static void lower_send(struct zs_eu_lowering *l)
@@ -513,7 +513,7 @@ static void lower_send(struct zs_eu_lowering *l)
     zs_eu_mask(l, op);
     op->aux = (uint32_t)p->sends.count - 1;
     op->arg = send.send.d.eot;
-    op->cls = is_hooked(l, &send);
+    op->cls = hooked_by(l, &send);
 }
 
 /* ---- the table ---- */

@@ -755,7 +755,7 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
         m->offset64)
         return false;
     ret->op = op;
-    ret->is_hooked = op->cls && looks_at(m) && !e->p->shadows;
+    ret->is_hooked = op->cls & ZS_EU_HOOKED && looks_at(m);
     if (e->p->shadows && m->space == ZS_PORT_SPACE_SCRATCH) /* nobody has written most of it */
         return false;
     ret->port = m;

@@ -19,8 +19,9 @@ def marked(word, path=SOURCE):
 
 
 class Checked(unittest.TestCase):
-    def check(self, spirv, *launches, kinds='all'):
+    def check(self, spirv, *launches, kinds='all', eu='auto'):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
+        kept['ZESCOPE_EU'] = eu
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found.json')
             r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=' + kinds, '--check-format', 'json', '--check-output', path, '--',
@@ -29,7 +30,12 @@ class Checked(unittest.TestCase):
                 return r, json.load(f)['findings']
 
     def test_planted(self):
-        r, found = self.check(PLANTED, 'race:1:64', 'undefined:1:64', 'divergent:1:64', 'overflow:1:64')
+        for eu in ('interpreter', 'compiled'):
+            with self.subTest(eu=eu):
+                self.check_planted(eu)
+
+    def check_planted(self, eu):
+        r, found = self.check(PLANTED, 'race:1:64', 'undefined:1:64', 'divergent:1:64', 'overflow:1:64', eu=eu)
         self.assertEqual(r.returncode, 99, r.stderr)
         lines = {}
         for f in found:
@@ -88,9 +94,10 @@ class Checked(unittest.TestCase):
         self.assertEqual((r.returncode, found), (0, []), r.stderr)
 
     def test_fine(self):
-        r, found = self.check(FINE, 'gemm:4:256', 'reduction:8:256', 'histogram:4:128', 'scan:4:256', 'transpose:4:256', 'nbody:2:64',
-                              'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96', 'copied:5:64')
-        self.assertEqual((r.returncode, found), (0, []), r.stderr)
+        for eu in ('interpreter', 'compiled'):
+            r, found = self.check(FINE, 'gemm:4:256', 'reduction:8:256', 'histogram:4:128', 'scan:4:256', 'transpose:4:256', 'nbody:2:64',
+                                  'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96', 'copied:5:64', eu=eu)
+            self.assertEqual((r.returncode, found), (0, []), (eu, r.stderr))
 
     def run_tool(self, *command):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
