@@ -176,7 +176,8 @@ typedef struct zescope_walk_info {
     uint32_t simd;
     uint32_t instruction_count;
     const zescope_instruction_count_t *instructions; /* offsets from `code` */
-    uint64_t start_ticks;                            /* of the device's clock */
+    uint64_t address;                                /* of the device, that `code` ran at */
+    uint64_t start_ticks;                            /* of its clock */
     uint32_t group_count;                            /* of metrics that were asked for */
     const zescope_walk_group_t *groups;
 } zescope_walk_info_t;

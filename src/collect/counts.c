@@ -28,9 +28,10 @@ struct profile {
     uint32_t build;
     char *kernel;
     uint32_t rows;
-    size_t code_B;   /* of a kernel below Intel's driver, whose name is not known */
-    uint32_t number; /* of it, from 1 */
-    uint8_t *file;   /* mapped */
+    uint64_t address; /* of the code below, likewise: kernels may have the same */
+    size_t code_B;    /* of a kernel below Intel's driver, whose name is not known */
+    uint32_t number;  /* of it, from 1 */
+    uint8_t *file;    /* mapped */
 };
 
 /* The build that a module's handle stands for now. */
@@ -249,12 +250,13 @@ static struct profile *find_walk(struct zs_counts_keeper *c, const zescope_walk_
 {
     for (struct profile *p = c->profiles; p; p = p->next)
         if (p->rows == info->instruction_count && p->code_B == info->code_B && p->file &&
-            !memcmp(code_of(p), info->code, info->code_B))
+            p->address == info->address && !memcmp(code_of(p), info->code, info->code_B))
             return p;
     struct profile *p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;
     p->rows = info->instruction_count;
+    p->address = info->address;
     p->code_B = info->code_B;
     p->file = make_file(c, ZS_WALKS_SUFFIX,
                         ZS_COUNTS_HEADER_B + (size_t)p->rows * ZS_COUNTS_ROW_B + p->code_B);

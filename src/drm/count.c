@@ -71,6 +71,7 @@ static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters
                                           .simd = code->simd,
                                           .instruction_count = (uint32_t)count,
                                           .instructions = told,
+                                          .address = code->gpu_va,
                                           .start_ticks = result->start_ticks,
                                           .group_count = group_count,
                                           .groups = groups};

@@ -93,7 +93,7 @@ const struct zs_kernel *zs_drm_name(struct zs_span code, uint64_t *ret_skip_B)
     const struct zs_kernel *found = NULL;
     pthread_mutex_lock(&names.lock);
     for (struct named *n = names.newest; n && !found; n = n->next)
-        found = zs_module_find_code(n->module, code, ret_skip_B);
+        found = zs_module_find_code(n->module, code, NULL, ret_skip_B);
     pthread_mutex_unlock(&names.lock);
     return found;
 }

@@ -27,16 +27,18 @@ static bool is_at(const struct zs_kernel *kernel, struct zs_span code, uint64_t 
 }
 
 const struct zs_kernel *zs_module_find_code(const struct zs_module *module, struct zs_span code,
-                                            uint64_t *ret_skip_B)
+                                            const struct zs_kernel *after, uint64_t *ret_skip_B)
 {
+    bool is_behind = !after;
     for (uint32_t i = 0; i < module->image_count; i++) {
         for (uint32_t k = 0; k < module->images[i].kernel_count; k++) {
             const struct zs_kernel *kernel = &module->images[i].kernels[k];
-            for (uint64_t skip_B = 0; skip_B <= SKIP_MOST_B; skip_B += SKIP_STEP_B) {
+            for (uint64_t skip_B = 0; is_behind && skip_B <= SKIP_MOST_B; skip_B += SKIP_STEP_B) {
                 *ret_skip_B = skip_B;
                 if (is_at(kernel, code, skip_B))
                     return kernel;
             }
+            is_behind |= kernel == after;
         }
     }
     return NULL;

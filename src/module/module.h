@@ -17,8 +17,9 @@
 /* Name that compilers give to the pseudo kernel which holds exported functions. */
 #define ZS_FUNCTION_HOLDER_NAME "Intel_Symbol_Table_Void_Program"
 
-/* The kernel that has this code, but for what drivers relocate, from *ret_skip_B on; NULL: none. */
+/* The first kernel behind `after` (NULL: of all) that has this code, but for what drivers relocate,
+ * from *ret_skip_B on; NULL: none. */
 const struct zs_kernel *zs_module_find_code(const struct zs_module *module, struct zs_span code,
-                                            uint64_t *ret_skip_B);
+                                            const struct zs_kernel *after, uint64_t *ret_skip_B);
 
 #endif
