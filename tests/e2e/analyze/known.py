@@ -166,10 +166,9 @@ SEALED = {
     'clean_adds': ('memory-bound', (84, 256, 0)),
 }
 
-# ... and pairs as somebody from outside brings them. At first the first finding was right and within a third for 7 of 13 on skl
-# (of those whose mending gains), 9 of 14 on acm-g10, 7 of 14 on pvc: they showed what was wrong with gains of loads, of
-# small elements, of arrays, of divisions, of conversions, and that local memory was nobody's finding. in_step and
-# packed_points had been judged otherwise, and five mended ones had not been mended.
+# ... and pairs as somebody from outside brings them. They showed what was wrong with gains of loads, of small elements, of
+# arrays, of divisions, of conversions, and that local memory was nobody's finding. in_step and packed_points had been
+# judged otherwise; some mended ones had not been mended.
 OUTSIDE = {
     'narrow': ('partial-threads', (1344, 8, 0), (42, 256, 0)),
     'shares': ('integer-division', (42, 256, 0)),
