@@ -229,7 +229,7 @@ static void private_arrays(void **state)
  * after the other each overwrites what the next one begins with, the last one what is behind. */
 static void too_little_private_memory(void **state)
 {
-    struct runner r;
+    static struct runner r; /* what debugs stays, as drivers have it */
     runner_open(&r, getenv("ZS_TEST_KERNELS"), 1);
     const struct zs_kernel *told = zs_image_kernel(r.image, "private_array");
     uint32_t *told_B = (uint32_t *)(uintptr_t)&told->private_per_hw_thread_B;
