@@ -9,6 +9,7 @@
 #include "metrics/unit.h"
 
 #include <zescope/analyze.h>
+#include <zescope/record.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ extern const struct zs_command zs_command_profile, zs_command_report;
 
 enum { WORDS_MOST = 64 };
 
-static int record(const struct profile_options *o, int count, char **app)
+static int record(const struct profile_options *o, const char *output, int count, char **app)
 {
     const char *words[WORDS_MOST];
     char launches[32];
@@ -60,13 +61,14 @@ static int record(const struct profile_options *o, int count, char **app)
     words[at++] = "--debug-info";
     if (!o->system)
         words[at++] = "--counts";
-    if (!o->system && !o->quick) {
+    bool counts_all = !o->intel || o->launch_count == UINT64_MAX; /* as --metrics there does */
+    if (!o->system && !o->quick && counts_all) {
         words[at++] = "--metrics";
         words[at++] = GROUPS;
     }
-    if (o->output) {
+    if (output) {
         words[at++] = "--output";
-        words[at++] = o->output;
+        words[at++] = output;
     }
     if (o->launch_count != UINT64_MAX) {
         snprintf(launches, sizeof(launches), "%llu", (unsigned long long)o->launch_count);
@@ -79,6 +81,35 @@ static int record(const struct profile_options *o, int count, char **app)
     }
     words[at++] = "--quiet";
     return zs_cli_record_with(words, at, count, app);
+}
+
+/* The application ended within a build that got -g of us: it is built without from now on
+ * (collect/lines.h). */
+static bool died_of_lines(const char *path)
+{
+    struct zs_recording *recording;
+    uint32_t count;
+    bool died = false;
+    if (!*path || zs_recording_open(path, &recording, NULL))
+        return false;
+    const struct zs_record_build *builds = zs_recording_builds(recording, &count);
+    for (uint32_t i = 0; i < count; i++)
+        died |= !builds[i].finished && strcmp(builds[i].app_flags, builds[i].flags) != 0;
+    zs_recording_close(recording);
+    return died;
+}
+
+static int record_twice(const struct profile_options *o, int count, char **app)
+{
+    enum { SIGNALS = 128 };
+    char again[PATH_MAX];
+    int ended = record(o, o->output, count, app);
+    if (ended <= SIGNALS || !died_of_lines(zs_cli_recorded()))
+        return ended;
+    zs_cli_note(&o->common,
+                "the compiler did not survive -g, which was added for lines: once more without");
+    int n = snprintf(again, sizeof(again), "%s-again", zs_cli_recorded());
+    return n > 0 && (size_t)n < sizeof(again) ? record(o, again, count, app) : ended;
 }
 
 /* ---- the table ---------------------------------------------------------------------------------
@@ -239,7 +270,7 @@ static int run(void *parsed, int operand_count, char **operands)
             return status;
         zs_cli_note(&o->common, "on the software GPU as %s; times are modelled", device);
     }
-    int ended = record(o, operand_count, operands);
+    int ended = record_twice(o, operand_count, operands);
     const char *recording = zs_cli_recorded();
     if (!*recording)
         return ended ? ended : ZS_EXIT_FAILED; /* said */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """OpenCL programs recorded: calls in pairs, modules with source, activities with times and sizes, failed builds.
 
-Usage: test_opencl.py ZESCOPE DEVICE PROGRAM; DEVICE is emulated for Intel's own driver, or "pocl".
+Usage: test_opencl.py ZESCOPE DEVICE PROGRAM DIES; DEVICE is emulated for Intel's own driver, or "pocl"; DIES is a layer in which
+no compiler survives -g.
 """
 import glob
 import json
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, DEVICE, PROGRAM = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
+ZESCOPE, DEVICE, PROGRAM, DIES = os.path.abspath(sys.argv[1]), sys.argv[2], *map(os.path.abspath, sys.argv[3:5])
 INTEL = DEVICE != 'pocl'
 ICD = '/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so' if INTEL else '/etc/OpenCL/vendors/pocl.icd'
 SIZE_B = 4096 * 4
@@ -221,6 +222,23 @@ class OpenCl(unittest.TestCase):
         self.assertEqual('zescope profile --intel' in p.stderr, not INTEL, p.stderr)
         for options in (['--intel', '--system'], ['--intel', '-d', 'foo']):
             self.assertEqual(run(ZESCOPE, 'profile', *options, '--', 'true', check=None).returncode, 2, options)
+
+    @unittest.skipUnless(INTEL, 'PoCL gets no -g')
+    def test_compiler_that_dies_of_lines(self):
+        """The program is profiled without them, then and from then on."""
+        below = {'OPENCL_LAYERS': DIES, 'ZESCOPE_CACHE_DIR': os.path.join(folder, 'dies')}
+        os.environ.update(below)
+        try:
+            for name, first in ('first', True), ('second', False):
+                done = run(ZESCOPE, 'profile', '--intel', '-d', DEVICE, '--quick', '-o', name, '--', PROGRAM, 'all', '')
+                self.assertEqual('did not survive -g' in done.stderr, first, done.stderr)
+                self.assertIn('limited by', done.stdout)
+                begin = events(os.path.join(folder, name + '-again' * first), 'begin')
+                self.assertTrue(begin and all(e['flags'] == e['app_flags'] for e in begin), begin)
+                self.assertIn('has no lines', done.stderr)
+        finally:
+            for variable in below:
+                del os.environ[variable]
 
     @unittest.skipIf(INTEL, "PoCL's device is no GPU of Intel's")
     def test_not_instrumented(self):
