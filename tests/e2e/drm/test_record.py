@@ -96,10 +96,6 @@ with tempfile.TemporaryDirectory() as folder:
     run(folder, zescope, 'record', '--intel', '-d', device, '--no-last', '--counts', *groups, '-o', 'a', '--', *app)
     os.environ.update(ZE_ENABLE_ALT_DRIVERS=driver, ZESCOPE_DEVICES=device)
     run(folder, zescope, 'record', '--no-last', '--counts', *groups, '-o', 'b', '--', *app)
-    theirs, mine = (metrics(folder, name) for name in 'ab')
-    assert len(mine) > 200 and theirs.keys() == mine.keys(), mine.keys() ^ theirs.keys()
-    apart = {key: (theirs[key], value) for key, value in mine.items() if abs(theirs[key] - value) > 0.1 * value + 20}
-    assert not apart, apart
     intels, ours = (counts(os.path.join(folder, name)) for name in 'ab')
     assert len(ours) > 5 and intels.keys() == ours.keys(), f'{sorted(intels)} {sorted(ours)}'
     skips_less = False
@@ -109,6 +105,12 @@ with tempfile.TemporaryDirectory() as folder:
         more = [at for at in intels[kernel] if at not in rows]
         assert not differ and all(at < min(rows) for at in more), f'{kernel}: {differ} {more}'
         skips_less |= bool(more)
+    theirs, mine = (metrics(folder, name) for name in 'ab')
+    assert len(mine) > 200 and theirs.keys() == mine.keys(), mine.keys() ^ theirs.keys()
+    of_kernels = ('Global', 'Scratch', 'Slm', 'Typed', 'Sampler')  # whatever loads local ids
+    apart = {key: (theirs[key], value) for key, value in mine.items()
+             if abs(theirs[key] - value) > 0.1 * value + 20 and (key[2].startswith(of_kernels) or not skips_less)}
+    assert not apart, apart
     pages = page(folder, 'a'), page(folder, 'b')
     for part, value in pages[1].items():
         if part != 'listing' or not skips_less:
