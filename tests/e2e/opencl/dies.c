@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct _cl_icd_dispatch table;
-static cl_api_clBuildProgram build_below;
+static __typeof__(clBuildProgram) *build_below;
 
 static cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id *devices,
                                 const char *options,
