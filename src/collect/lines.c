@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "collect/lines.h"
 
+#include "base/cache_folder.h"
 #include "base/sha256.h"
 
 #include <errno.h>
@@ -14,25 +15,16 @@
 
 #define FOLDER "without-lines"
 
-/* As the driver's cache. false: there is none. */
+/* In the driver's cache. false: there is none. */
 static bool make_folder(char path[static ZS_LINES_PATH_CHARS])
 {
-    const char *given = secure_getenv("ZESCOPE_CACHE_DIR"), *xdg = secure_getenv("XDG_CACHE_HOME"),
-               *home = secure_getenv("HOME");
-    const char *top = given && *given == '/' ? given
-                      : xdg && *xdg == '/'   ? xdg
-                      : home && *home == '/' ? home
-                                             : NULL;
-    const char *below = top == given ? "" : top == xdg ? "/zescope" : "/.cache/zescope";
-    int n = top ? snprintf(path, ZS_LINES_PATH_CHARS, "%s%s/" FOLDER, top, below) : -1;
-    if (n < 0 || n >= ZS_LINES_PATH_CHARS - ZS_SHA256_HEX_CHARS - 2)
-        return false;
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        (void)mkdir(path, 0700);
-        *at = '/';
-    }
-    return !mkdir(path, 0700) || errno == EEXIST;
+    char *cache = zs_cache_folder(secure_getenv("ZESCOPE_CACHE_DIR"));
+    int n = cache ? snprintf(path, ZS_LINES_PATH_CHARS, "%s/" FOLDER, cache) : -1;
+    bool fits = n > 0 && n < ZS_LINES_PATH_CHARS - ZS_SHA256_HEX_CHARS - 2;
+    if (fits)
+        (void)mkdir(cache, 0700);
+    free(cache);
+    return fits && (!mkdir(path, 0700) || errno == EEXIST);
 }
 
 /* The process that has left it; 0: no file, or nothing that can be read. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/disk.h"
 
+#include "base/cache_folder.h"
 #include "base/os.h"
 #include "base/reader.h"
 #include "base/vec.h"
@@ -26,42 +27,11 @@ static const char magic[MAGIC_B + 1] = "zscache1";
 /* ---- The folder --------------------------------------------------------------------------------
  */
 
-/* zescope in XDG_CACHE_HOME or ~/.cache, when that is this user's: under sudo it may not be. */
-static char *user_folder(void)
-{
-    const char *base = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-    struct zs_buf path = {0};
-    struct stat st;
-    if (base && base[0] == '/') {
-        zs_buf_puts(&path, base);
-    } else if (home && home[0] == '/' && stat(home, &st) == 0 && st.st_uid == geteuid()) {
-        zs_buf_printf(&path, "%s/.cache", home);
-    }
-    if (path.size_B && !path.error)
-        mkdir(zs_buf_cstr(&path), 0700); /* as the XDG base directories want it */
-    bool ours = path.size_B && stat(zs_buf_cstr(&path), &st) == 0 && S_ISDIR(st.st_mode) &&
-                (st.st_uid == geteuid() || (st.st_mode & S_ISVTX));
-    zs_buf_puts(&path, "/zescope");
-    char *folder = ours && !path.error ? strdup(zs_buf_cstr(&path)) : NULL;
-    zs_buf_fini(&path);
-    return folder;
-}
-
 void zs_disk_init(struct zs_disk *disk, const char *folder, uint64_t limit_B)
 {
     *disk = (struct zs_disk){.limit_B = limit_B};
-    if (limit_B < PARTS)
-        return;
-    if (!folder) {
-        disk->folder = user_folder();
-    } else if (folder[0] == '/') {
-        disk->folder = strdup(folder);
-    } else if (folder[0]) { /* the application may change its folder later */
-        char *here = getcwd(NULL, 0);
-        if (!here || asprintf(&disk->folder, "%s/%s", here, folder) < 0)
-            disk->folder = NULL;
-        free(here);
-    }
+    if (limit_B >= PARTS)
+        disk->folder = zs_cache_folder(folder);
 }
 
 void zs_disk_fini(struct zs_disk *disk)

@@ -27,22 +27,20 @@ void zescope_set_walk_callback(zescope_walk_callback_t callback, void *user)
     pthread_rwlock_unlock(&watcher.lock);
 }
 
-struct zs_gpu_counters *zs_drm_count_begin(const struct zs_gpu_walk_kernel *kernel)
-{
-    struct zs_gpu_counters *counters = NULL;
-    pthread_rwlock_rdlock(&watcher.lock);
-    if (watcher.callback && zs_gpu_counters_create(zs_gpu_walk_kernel_of(kernel), &counters))
-        counters = NULL;
-    pthread_rwlock_unlock(&watcher.lock);
-    return counters;
-}
-
 bool zs_drm_counts_wanted(void)
 {
     pthread_rwlock_rdlock(&watcher.lock);
     bool is_wanted = watcher.callback != NULL;
     pthread_rwlock_unlock(&watcher.lock);
     return is_wanted;
+}
+
+struct zs_gpu_counters *zs_drm_count_begin(const struct zs_gpu_walk_kernel *kernel)
+{
+    struct zs_gpu_counters *counters = NULL;
+    if (zs_drm_counts_wanted() && zs_gpu_counters_create(zs_gpu_walk_kernel_of(kernel), &counters))
+        counters = NULL;
+    return counters;
 }
 
 static void tell(const struct zs_gpu_walk_kernel *kernel, struct zs_gpu_counters *counters,

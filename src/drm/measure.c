@@ -60,7 +60,6 @@ uint32_t zs_drm_measure_flags(void)
 struct measured {
     const struct zs_gpu_model *model;
     const struct zs_gpu_timing *timing;
-    const struct zs_gpu_kernel *kernel;
     struct zs_metric_report report; /* for all sets that are not by address */
 };
 
@@ -157,9 +156,7 @@ uint32_t zs_drm_measure(const struct zs_gpu_model *model, const struct zs_gpu_re
     if (groups) {
         zs_metric_count(model, result, &stretch);
         memcpy(m.report.counters, stretch.counters, sizeof(stretch.counters));
-        m.report.cycles = ZS_MAX(stretch.counters[ZS_METRIC_busy_cycles], 1u);
-        m.report.elapsed_ns =
-            ZS_MAX((uint64_t)((__uint128_t)m.report.cycles * 1000 / model->core_clock_MHz), 1u);
+        zs_metric_report_time(model, &m.report);
     }
     for (uint32_t set = 0; groups && ok && set < ZS_METRIC_SETS; set++)
         if (is_of(model, set, names))

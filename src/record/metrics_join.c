@@ -9,20 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 /* ---- orders ---- */
 
 int metrics_by_submission(const void *a, const void *b)
 {
     const struct zs_metric_launch *x = a, *y = b;
-    int order = compare(x->submit_ns, y->submit_ns);
-    order = order ? order : compare(x->process, y->process);
-    order = order ? order : compare(x->append, y->append);
-    return order ? order : compare(x->start_ns, y->start_ns);
+    int order = metrics_compare(x->submit_ns, y->submit_ns);
+    order = order ? order : metrics_compare(x->process, y->process);
+    order = order ? order : metrics_compare(x->append, y->append);
+    return order ? order : metrics_compare(x->start_ns, y->start_ns);
 }
 
 int metrics_by_entry(const void *a, const void *b)
@@ -30,11 +25,11 @@ int metrics_by_entry(const void *a, const void *b)
     const struct metrics_entry *x = a, *y = b;
     if (x->is_sample != y->is_sample)
         return x->is_sample ? 1 : -1;
-    int order =
-        x->is_sample ? compare(x->start_ns, y->start_ns) : compare(x->submit_ns, y->submit_ns);
-    order = order ? order : compare(x->process, y->process);
-    order = order ? order : compare(x->append, y->append);
-    return order ? order : compare(x->group, y->group);
+    int order = x->is_sample ? metrics_compare(x->start_ns, y->start_ns)
+                             : metrics_compare(x->submit_ns, y->submit_ns);
+    order = order ? order : metrics_compare(x->process, y->process);
+    order = order ? order : metrics_compare(x->append, y->append);
+    return order ? order : metrics_compare(x->group, y->group);
 }
 
 int metrics_by_report(const void *a, const void *b)
@@ -42,8 +37,8 @@ int metrics_by_report(const void *a, const void *b)
     const struct metrics_stored *x = a, *y = b;
     if (x->is_time_based != y->is_time_based)
         return x->is_time_based ? 1 : -1;
-    int order = compare(x->order, y->order);
-    return order ? order : compare(x->group, y->group);
+    int order = metrics_compare(x->order, y->order);
+    return order ? order : metrics_compare(x->group, y->group);
 }
 
 /* ---- joining ---- */
@@ -61,9 +56,9 @@ struct walk {
 
 static int by_key(const struct zs_metric_launch *launch, const struct metrics_entry *e)
 {
-    int order = compare(launch->submit_ns, e->submit_ns);
-    order = order ? order : compare(launch->process, e->process);
-    return order ? order : compare(launch->append, e->append);
+    int order = metrics_compare(launch->submit_ns, e->submit_ns);
+    order = order ? order : metrics_compare(launch->process, e->process);
+    return order ? order : metrics_compare(launch->append, e->append);
 }
 
 static void step(struct walk *w)
@@ -172,7 +167,7 @@ struct shape {
 static int by_shape(const void *a, const void *b)
 {
     const struct shape *x = a, *y = b;
-    int order = compare(x->process_rank, y->process_rank);
+    int order = metrics_compare(x->process_rank, y->process_rank);
     order = order ? order : strcmp(x->kernel, y->kernel);
     order = order ? order : memcmp(x->groups, y->groups, sizeof(x->groups));
     return order ? order : memcmp(x->size, y->size, sizeof(x->size));
@@ -224,7 +219,7 @@ struct pair {
 static int by_theirs(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-    return compare(x->theirs, y->theirs);
+    return metrics_compare(x->theirs, y->theirs);
 }
 
 /* The nth launch of a shape in a process is the nth of that shape there in every run. *ret_same:

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IP = 0x7ffffffe }; /* ZET_METRIC_TYPE_IP_EXP */
 /* Kernels whose end is not known: what is farther away is something else. */
 static const int64_t CODE_MAX_B = 64 << 20;
 
@@ -108,7 +107,7 @@ bool zs_metrics_place(const struct zs_metrics *m, const struct zs_metric_report 
 {
     const struct zs_metric_group *group = &m->groups.items[report->group];
     uint32_t ip = 0;
-    while (ip < group->metric_count && group->metrics[ip].type != IP)
+    while (ip < group->metric_count && group->metrics[ip].type != METRICS_IP)
         ip++;
     if (ip == group->metric_count || report->run != 1)
         return false;

@@ -15,6 +15,13 @@
         size_t count, capacity;                                                                    \
     }
 
+enum { METRICS_IP = 0x7ffffffe }; /* ZET_METRIC_TYPE_IP_EXP */
+
+static inline int metrics_compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
 struct zs_metrics {
     struct zs_arena arena;
     struct zs_activities activities; /* names of kernels and devices */

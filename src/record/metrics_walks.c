@@ -18,12 +18,6 @@
 #include <unistd.h>
 
 static const uint64_t FILE_MAX_B = UINT64_C(1) << 30;
-enum { IP = 0x7ffffffe }; /* ZET_METRIC_TYPE_IP_EXP */
-
-static int compare(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
 
 /* ---- orders ---- */
 
@@ -35,8 +29,8 @@ struct key {
 
 static int by_key(const struct key *a, const struct key *b)
 {
-    int order = compare(a->process, b->process);
-    order = order ? order : compare(a->build, b->build);
+    int order = metrics_compare(a->process, b->process);
+    order = order ? order : metrics_compare(a->build, b->build);
     return order ? order : strcmp(a->kernel, b->kernel);
 }
 
@@ -50,8 +44,8 @@ static int by_walk(const void *a, const void *b)
 {
     const struct walked *x = a, *y = b;
     int order = by_key(&x->key, &y->key);
-    order = order ? order : compare(x->entry.start_ns, y->entry.start_ns);
-    return order ? order : compare(x->entry.group, y->entry.group);
+    order = order ? order : metrics_compare(x->entry.start_ns, y->entry.start_ns);
+    return order ? order : metrics_compare(x->entry.group, y->entry.group);
 }
 
 struct ran {
@@ -63,7 +57,7 @@ static int by_run(const void *a, const void *b)
 {
     const struct ran *x = a, *y = b;
     int order = by_key(&x->key, &y->key);
-    return order ? order : compare(x->start_ns, y->start_ns);
+    return order ? order : metrics_compare(x->start_ns, y->start_ns);
 }
 
 /* ---- reading ---- */
@@ -90,7 +84,7 @@ static void move_places(const struct metrics_described *d, uint64_t skip_B, uint
                         size_t size_B)
 {
     for (uint32_t m = 0; d && m < d->count; m++) {
-        for (size_t at = m * 8ull; d->metrics[m].type == IP && at + 8 <= size_B;
+        for (size_t at = m * 8ull; d->metrics[m].type == METRICS_IP && at + 8 <= size_B;
              at += d->count * 8ull) {
             uint64_t place = zs_load_u64(values + at) + skip_B;
             memcpy(values + at, &place, sizeof(place));

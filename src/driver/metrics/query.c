@@ -192,9 +192,7 @@ static void finish(const struct zs_ze_device *device, struct slot *slot,
                                    .end_ticks = zs_gpu_clock_ticks(device->gpu)};
     for (uint32_t i = 0; i < ZS_METRIC_COUNTERS; i++)
         r->counters[i] = m->sums[i] - slot->begin[i];
-    r->cycles = ZS_MAX(r->counters[ZS_METRIC_busy_cycles], 1u);
-    r->elapsed_ns =
-        ZS_MAX((uint64_t)((__uint128_t)r->cycles * 1000 / device->model->core_clock_MHz), 1u);
+    zs_metric_report_time(device->model, r);
     const struct zs_metric_kept *kept = zs_metrics_kept_for(m, group->set);
     if (kept) {
         bool lost;

@@ -72,6 +72,13 @@ void zs_metric_count(const struct zs_gpu_model *model, const struct zs_gpu_resul
     ret->end_ticks = ZS_MAX(result->end_ticks, result->start_ticks + 1);
 }
 
+void zs_metric_report_time(const struct zs_gpu_model *model, struct zs_metric_report *report)
+{
+    report->cycles = ZS_MAX(report->counters[ZS_METRIC_busy_cycles], 1u);
+    report->elapsed_ns =
+        ZS_MAX((uint64_t)((__uint128_t)report->cycles * 1000 / model->core_clock_MHz), 1u);
+}
+
 bool zs_metric_values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
                          uint64_t ret[static ZS_METRIC_ADDRESS_VALUES])
 {

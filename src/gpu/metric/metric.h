@@ -260,6 +260,8 @@ static inline void zs_metric_report_at(struct zs_metric_report *report,
 /* What a launch is in counters. Its result's times are the stretch's; at least a tick passes. */
 void zs_metric_count(const struct zs_gpu_model *model, const struct zs_gpu_result *result,
                      struct zs_metric_stretch *ret);
+/* Cycles and time of a report, of its counters: at least one each. */
+void zs_metric_report_time(const struct zs_gpu_model *model, struct zs_metric_report *report);
 /* Values of one of its instructions; false: all are 0. */
 bool zs_metric_values_at(enum zs_metric_by_address kind, const struct zs_gpu_stalls *from,
                          uint64_t ret[static ZS_METRIC_ADDRESS_VALUES]);
