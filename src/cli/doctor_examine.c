@@ -316,7 +316,9 @@ static void add_compiled(struct doctor_report *r, const char *driver)
         doctor_describe_end(&answer, error, sizeof(error));
     doctor_add(r, "compiler", "kernels compiled for this machine", good ? DOCTOR_OK : DOCTOR_WARN,
                NULL,
-               good ? NULL : "kernels are interpreted, which is slower; needs " APT("libllvm14"),
+               good ? NULL
+                    : "kernels are interpreted, which is slower; needs " APT(
+                          "libllvm14") " (libllvm19 in Debian 13, libllvm21 in 14)",
                "%s", error);
 }
 

@@ -20,6 +20,10 @@
 
 typedef struct opaque *ref;
 
+/* Later ones are not known, and their parser of text may be another. Until 14 pointers have types.
+ */
+enum { LLVM_LAST = 23, LLVM_TYPED_LAST = 14 };
+
 /* As LLVM's headers declare them. */
 #define FUNCTIONS(X)                                                                               \
     X(void, LLVMInitializeX86TargetInfo, (void))                                                   \
@@ -55,6 +59,7 @@ struct zs_host_llvm {
 #define X(type, name, args) type(*name) args;
     FUNCTIONS(X)
 #undef X
+    unsigned version;
 };
 
 static struct {
@@ -64,19 +69,35 @@ static struct {
     char why[200];
 } the = {.once = PTHREAD_ONCE_INIT};
 
+/* The first of the versions that Debian has, as LLVM's text by a clang is nothing for older ones.
+ */
+static void *open_library(unsigned *ret_version)
+{
+    char name[32];
+
+    for (*ret_version = zs_eu_rows_llvm; *ret_version <= LLVM_LAST; ++*ret_version) {
+        snprintf(name, sizeof(name), *ret_version < 18 ? "libLLVM-%u.so.1" : "libLLVM.so.%u.1",
+                 *ret_version);
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (library)
+            return library;
+    }
+    snprintf(the.why, sizeof(the.why), "libLLVM of version %u to %d is not here", zs_eu_rows_llvm,
+             LLVM_LAST);
+    return NULL;
+}
+
 static void load(void)
 {
-    void *library = dlopen("libLLVM-14.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = open_library(&the.llvm.version);
 
-    if (!library) {
-        snprintf(the.why, sizeof(the.why), "%s", dlerror());
+    if (!library)
         return;
-    }
 #define X(type, name, args)                                                                        \
     {                                                                                              \
         void *found = dlsym(library, #name);                                                       \
         if (!found) {                                                                              \
-            snprintf(the.why, sizeof(the.why), "libLLVM-14.so.1 has no %s", #name);                \
+            snprintf(the.why, sizeof(the.why), "libLLVM %u has no %s", the.llvm.version, #name);   \
             return;                                                                                \
         }                                                                                          \
         memcpy(&the.llvm.name, &found, sizeof(found));                                             \
@@ -241,7 +262,42 @@ static int failed(struct zs_buf *why, const char *what, const char *text)
  * computed once. (`sink` moves gathers over stores: they are functions until then. What such ways
  * make again is the same as what nobody wants any more: `adce` comes before `early-cse`.) */
 static const char passes[] = "function(sroa,adce,early-cse,simplifycfg,sink),always-inline,"
-                             "function(sroa,early-cse,instcombine,loop-mssa(licm),simplifycfg)";
+                             "function(sroa,early-cse,instcombine%s,loop-mssa(licm),simplifycfg)";
+enum { LLVM_VERIFIES_COMBINING = 18 }; /* which is for its own tests */
+
+/* Where the type begins with which `out` ends: "<8 x i32>", "ptr", "i32 (ptr, [4 x i8])". */
+static size_t type_begin(const struct zs_buf *out)
+{
+    size_t at = out->size_B;
+    unsigned open = 0;
+
+    while (at > 0) {
+        char c = (char)out->data[at - 1];
+        open += c == ')' || c == '>' || c == ']';
+        if (!open && strchr(" (<[,\n", c))
+            break;
+        open -= c == '(' || c == '<' || c == '[';
+        /* a function's type: what it returns is in front of a blank */
+        at -= !open && c == '(' && at > 1 ? 2 : 1;
+    }
+    return at;
+}
+
+/* The type and a "*" behind it become "ptr". */
+static void untype_pointers(const struct zs_buf *text, struct zs_buf *ret)
+{
+    for (size_t i = 0; i < text->size_B; i++) {
+        size_t next = i;
+        while (next < text->size_B && text->data[next] != '*')
+            next++;
+        zs_buf_append(ret, text->data + i, next - i);
+        if (next < text->size_B && !ret->error) {
+            ret->size_B = type_begin(ret);
+            zs_buf_puts(ret, "ptr");
+        }
+        i = next;
+    }
+}
 
 enum file { ASSEMBLY_FILE, OBJECT_FILE }; /* as LLVM numbers them */
 
@@ -252,8 +308,17 @@ static int to_file(const struct zs_host_llvm *l, ref context, struct zs_buf *tex
     char *message = NULL;
     enum { LEVEL_LESS = 1, RELOC_PIC = 2, MODEL_SMALL = 3 };
 
-    ref source = l->LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)text->data,
-                                                              text->size_B, "kernel");
+    struct zs_buf untyped = {0};
+    if (l->version > LLVM_TYPED_LAST) {
+        untype_pointers(text, &untyped);
+        text = &untyped;
+    }
+    ref source = text->error ? NULL
+                             : l->LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                                   (const char *)text->data, text->size_B, "kernel");
+    zs_buf_fini(&untyped);
+    if (!source)
+        return -ENOMEM;
     if (l->LLVMParseIRInContext(context, source, &module, &message))
         return failed(why, "module", message);
     if (l->LLVMGetTargetFromTriple("x86_64-unknown-linux-gnu", &target, &message)) {
@@ -268,7 +333,10 @@ static int to_file(const struct zs_host_llvm *l, ref context, struct zs_buf *tex
     ref layout = l->LLVMCreateTargetDataLayout(machine);
     l->LLVMSetModuleDataLayout(module, layout);
     ref options = l->LLVMCreatePassBuilderOptions();
-    error = l->LLVMRunPasses(module, passes, machine, options);
+    char list[sizeof(passes) + 32];
+    snprintf(list, sizeof(list), passes,
+             l->version >= LLVM_VERIFIES_COMBINING ? "<no-verify-fixpoint>" : "");
+    error = l->LLVMRunPasses(module, list, machine, options);
     int result = error ? failed(why, "passes", l->LLVMGetErrorMessage(error)) : 0;
     if (!result &&
         l->LLVMTargetMachineEmitToMemoryBuffer(machine, module, (int)what, &message, ret))

@@ -132,7 +132,7 @@ unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, uns
 static unsigned blend(struct zs_eu_emit *e, const char *real, unsigned size_B, unsigned lanes,
                       unsigned on, unsigned value, unsigned old)
 {
-    char whole[8];
+    char whole[16];
 
     snprintf(whole, sizeof(whole), "i%u", 8 * size_B);
     const char *type = real ? real : whole;
@@ -610,7 +610,7 @@ static void scatter_indirect(struct zs_eu_emit *e, const struct zs_eu_op *op)
     const struct zs_eu_region *region = &e->p->regions.items[op->aux];
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
     unsigned size_B = 1u << op->arg, bits = 8 * size_B, value[ZS_EU_LANES_MAX];
-    char type[8];
+    char type[16];
 
     snprintf(type, sizeof(type), "i%u", bits);
     unsigned sink = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(sink), type);

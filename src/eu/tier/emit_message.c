@@ -259,7 +259,7 @@ static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
 static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
                      unsigned first)
 {
-    char type[8];
+    char type[16];
 
     snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
     for (unsigned i = 0; i < m->elements; i++) {
@@ -526,7 +526,7 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     unsigned first = zs_eu_emit_read_one(e, m->address_at, m->wide ? 8 : 4);
-    char type[8];
+    char type[16];
 
     snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
     first = offset(e, m, first);

@@ -4,6 +4,7 @@
 #define ZS_EU_ROWS_TEXT_H
 
 #include "eu/eu_priv.h"
+#include "eu/tier/tier.h"
 
 struct zs_eu_row_text {
     const char *code, *wide; /* lines for eight and for sixteen lanes; NULL: there are none */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rows.ll, as clang made it of rows.c, to a table in C: rows_text.py IN OUT.
+"""rows.ll, as clang made it of rows.c, to a table in C, with clang's version: rows_text.py IN OUT.
 
 A row that is straight code becomes lines which the emitter puts where the row is used: `%7` is a
 value of the row's own, `$1` to `$3` are its sources with their types, `$4` and `$5` cr0 and aux, `$d`
@@ -33,16 +33,16 @@ def element_bits(vector):
 
 def straight(lines):
     """The lines of a row without branches, or None."""
-    pointers, out, result = {}, [], None
+    pointers, out, result = {'%' + n: n for n in '0123'}, [], None
     for line in lines[1:-1]:
         line = line.strip()
         if line.endswith(':') or ' alloca ' in line or line.startswith('br '):
             return None
-        if m := re.match(r'(%\d+) = bitcast i8\* %([0-3]) to ', line):
+        if m := re.match(r'(%\d+) = bitcast i8\* %([0-3]) to ', line): # until LLVM 14
             pointers[m.group(1)] = m.group(2)
-        elif m := re.match(r'(%\d+) = load (<.*?>), <.*>\* (%\d+), align \d+', line):
+        elif m := re.match(r'(%\d+) = load (<.*?>), (?:<.*>\*|ptr) (%\d+), align \d+', line):
             out.append('%s = bitcast $%s to %s' % (m.group(1), pointers[m.group(3)], m.group(2)))
-        elif m := re.match(r'store (<.*?>) (\S+), <.*>\* (%\d+), align', line):
+        elif m := re.match(r'store (<.*?>) (\S+), (?:<.*>\*|ptr) (%\d+), align', line):
             if result or pointers[m.group(3)] != '0':
                 return None
             result = '$d = bitcast %s %s to <8 x i%d>' % (m.group(1), m.group(2), element_bits(m.group(1)) // 8)
@@ -85,8 +85,10 @@ def quoted(text):
 
 def main():
     text = open(sys.argv[1]).read().split('\n')
-    rows, declares, current = {}, {}, None
+    rows, declares, current, version = {}, {}, None, 0
     for line in text:
+        if m := re.search(r'!"[^"]*clang version (\d+)', line):
+            version = int(m.group(1))
         if line.startswith('define '):
             name = re.search(r'@zs_row_(\w+)\(', line).group(1)
             head = re.sub(r'^define (dso_local )?', 'define internal ', line)
@@ -130,7 +132,7 @@ def main():
         out.write('};\n\nconst struct zs_eu_row_declare zs_eu_row_declares[] = {\n')
         for name, line in sorted(declares.items()):
             out.write('    {" %s ", "%s"},\n' % (name, line.replace('"', '\\"')))
-        out.write('    {0, 0},\n};\n')
+        out.write('    {0, 0},\n};\n\nconst unsigned zs_eu_rows_llvm = %d;\n' % version)
 
 
 main()

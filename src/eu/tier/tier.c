@@ -372,7 +372,7 @@ bool zs_eu_tier_possible(const char **ret_why)
 
     *ret_why = NULL;
 #if !defined(__x86_64__) || defined(ZS_EU_NO_TIER)
-    *ret_why = "zescope was built without clang 14, with sanitizers, or for another machine";
+    *ret_why = "zescope was built without clang, with sanitizers, or for another machine";
     return false;
 #endif
     if (!zs_eu_host_usable(ZS_EU_HOST_AVX2)) {

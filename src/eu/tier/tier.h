@@ -60,6 +60,8 @@ struct zs_eu_tier_module {
  * -ENOMEM. The program was lowered with ZS_EU_TIER_LOWER. */
 int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
                     struct zs_eu_tier_module *ret);
+/* The version of the clang that made the rows: the first LLVM that reads what is written. */
+extern const unsigned zs_eu_rows_llvm;
 /* Of an installed one, as options.seen; NULL: all. It lives as long as the program. */
 const uint8_t *zs_eu_tier_seen(const struct zs_eu_program *program);
 
