@@ -164,7 +164,7 @@ static int parse(struct zs_launch *l, struct zs_diag *diag)
 int zs_launch_open(const char *recording, const char *name, struct zs_launch *ret_launch,
                    struct zs_diag *diag)
 {
-    unsigned pid = 0, ordinal = 0;
+    char *end;
     *ret_launch = (struct zs_launch){.file = strdup(name)};
     int fd = zs_counts_open_folder(recording, ZS_LAUNCH_DIR, diag);
     if (fd < 0)
@@ -173,8 +173,9 @@ int zs_launch_open(const char *recording, const char *name, struct zs_launch *re
     close(fd);
     if (!error)
         error = parse(ret_launch, diag);
-    if (!error && sscanf(name, "%10u-%10u-", &pid, &ordinal) == 2)
-        ret_launch->process = (uint64_t)ordinal << 32 | pid;
+    uint64_t pid = strtoul(name, &end, 10), ordinal = *end == '-' ? strtoul(end + 1, &end, 10) : 0;
+    if (!error && *end == '-' && pid <= UINT32_MAX && ordinal <= UINT32_MAX)
+        ret_launch->process = ordinal << 32 | pid;
     return error;
 }
 
