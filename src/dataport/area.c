@@ -124,6 +124,9 @@ static const struct zs_port_range *straddled(const struct zs_port *port,
     return size_B <= end - gpu_va ? range : NULL;
 }
 
+/* What is loaded from addresses of marks. It is kept apart, so that hooks are asked each time. */
+static const uint8_t undefined[512];
+
 static const struct zs_port_range *search(struct zs_port *port,
                                           const struct zs_port_message *message, uint64_t gpu_va,
                                           uint64_t size_B, int lane, bool is_write)
@@ -138,9 +141,11 @@ static const struct zs_port_range *search(struct zs_port *port,
         found = zs_port_map_find(&port->map, gpu_va, size_B);
     if (!found && zs_port_map_reach(&port->map, gpu_va, size_B, &joined))
         found = &joined;
-    if (!found && is_write && size_B == 1 && gpu_va >> 48 == ZS_PORT_MARK_TAG) {
-        joined = (struct zs_port_range){.start = gpu_va, .end = gpu_va + 1};
-        joined.bias = (uintptr_t)&port->mark - gpu_va;
+    if (!found && gpu_va >> 48 == ZS_PORT_MARK_TAG &&
+        (is_write ? size_B == 1 : size_B <= sizeof(undefined))) {
+        joined = (struct zs_port_range){
+            .start = gpu_va, .end = gpu_va + size_B, .is_for_reads = !is_write};
+        joined.bias = (is_write ? (uintptr_t)&port->mark : (uintptr_t)undefined) - gpu_va;
         found = &joined;
     }
     if (!found)

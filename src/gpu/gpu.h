@@ -329,7 +329,8 @@ enum { ZS_GPU_BOUNDS_TAG = 0x5a5c, ZS_GPU_BOUNDS_SITES_MAX = 1 << 16 };
 
 /*
  * What a work-item is about to do with others, a byte stored to no memory: at ZS_GPU_MARK_TAG << 48
- * | what it is << 46 | a number of the place in the code << 32 | a hash of operands.
+ * | what it is << 46 | a number of the place in the code << 32 | a hash of operands. What is loaded
+ * from such addresses is undefined.
  */
 enum zs_gpu_mark {
     ZS_GPU_MARK_COPY,  /* asynchronous, with its group */

@@ -140,14 +140,16 @@ static void enter_space(struct zs_race_access *a, bool is_slm)
     a->is_slm = is_slm;
 }
 
-/* Messages of bytes take any address, and the load/store cache but for atomics. */
+/* Messages of bytes take any address; so does the load/store cache but for atomics, and vectors at
+ * one address. */
 static uint32_t alignment_of(const struct zs_port_message *m, bool is_atomic)
 {
     bool by_dwords =
         m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ||
         (m->channels && (m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_ADDRESSES));
     bool is_typed = m->shape == ZS_PORT_SHAPE_TYPED;
-    return by_dwords || (is_atomic && !is_typed) ? ZS_MIN(m->element_B, 4u) : 1;
+    bool is_vector = m->shape == ZS_PORT_SHAPE_LSC && !m->lanes && !m->strided;
+    return by_dwords || is_vector || (is_atomic && !is_typed) ? ZS_MIN(m->element_B, 4u) : 1;
 }
 
 static void tell_unaligned(struct zs_race_access *a, const struct zs_port_access *p)

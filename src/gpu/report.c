@@ -66,7 +66,8 @@ static void print_site(struct zs_buf *out, const struct zs_gpu_finding *f, uint3
     if (has_access(f))
         zs_buf_printf(out, "%s of %u bytes", access_of(s), s->size_B);
     else if (f->kind == ZS_GPU_FINDING_UNDEFINED)
-        zs_buf_puts(out, i == 1 ? "read" : s->is_write ? "stored" : "used");
+        zs_buf_puts(out, i == 0 ? (s->is_write ? "stored" : "used")
+                                : (s->is_write ? "declared" : "read"));
     else if (f->kind == ZS_GPU_FINDING_COPY || f->kind == ZS_GPU_FINDING_UNWAITED ||
              f->kind == ZS_GPU_FINDING_NO_EVENT)
         zs_buf_puts(out, s->is_write ? "copy" : "wait");

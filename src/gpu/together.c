@@ -25,8 +25,8 @@ static void tell(struct zs_gpu_checks *c, const struct zs_check_group *group,
                  const struct zs_check_mark *other, bool is_missed)
 {
     static const char *const advice[] = {
-        [ZS_GPU_FINDING_COPY] = "all work-items of a group have to make the same asynchronous "
-                                "copies, with the same operands",
+        [ZS_GPU_FINDING_COPY] = "all work-items of a group have to make and await the same "
+                                "asynchronous copies, with the same operands",
         [ZS_GPU_FINDING_GROUP] = "all work-items of a group have to call the same functions of the "
                                  "group, a broadcast with the same index",
         [ZS_GPU_FINDING_SUB_GROUP] =

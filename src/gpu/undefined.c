@@ -8,8 +8,7 @@
  * by the data port) but where undefined bits were stored: pages of shadow exist for these alone,
  * keyed by host address, local memory included. What is still undefined in global memory when the
  * launch ends is told, for then others may read it; so is what decides about a branch, an address
- * or an atomic. Structures have padding, and are copied with it: what a lane stores is no finding
- * when some of it is defined.
+ * or an atomic. Structures have padding, and are copied with it: that is no finding.
  */
 #include "gpu/check.h"
 
@@ -19,7 +18,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PAGE_B = 4096, FOUND_MAX = 64, PAGES_MAX = 1 << 16, SLOTS = 2 * PAGES_MAX, UNIT_B = 32 };
+enum {
+    PAGE_B = 4096,
+    ALIGNED_B = 32,
+    FOUND_MAX = 64,
+    PAGES_MAX = 1 << 16,
+    SLOTS = 2 * PAGES_MAX,
+    UNIT_B = 32
+};
+
+/* Beside where a value came from: it is what a variable is before anybody writes it. */
+#define DECLARED (1u << 31)
 
 /* Who stored a dword that is not defined. */
 struct writer {
@@ -27,7 +36,7 @@ struct writer {
     uint32_t group;
     uint16_t thread;
     uint8_t lane;   /* ZS_PORT_NO_LANE: none in particular */
-    bool is_partly; /* some of what it stored is defined */
+    bool is_partly; /* some of the number that it stored is defined */
 };
 
 struct page {
@@ -97,12 +106,13 @@ static bool found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
                   const struct user *who)
 {
     const struct zs_gpu_launch *launch = d->run->launch;
+    uint32_t from = u->from & ~DECLARED;
     struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_UNDEFINED,
                                .gpu_va = who->gpu_va,
-                               .site_count = u->from && u->from - 1 != u->inst ? 2 : 1,
+                               .site_count = from && from - 1 != u->inst ? 2 : 1,
                                .advice = advice[u->use]};
     pthread_mutex_lock(&d->lock);
-    bool fresh = launch->found && is_new(d, u->inst, u->from);
+    bool fresh = launch->found && is_new(d, u->inst, from);
     pthread_mutex_unlock(&d->lock);
     if (!fresh)
         return false;
@@ -111,7 +121,8 @@ static bool found(struct zs_gpu_undefined *d, const struct zs_eu_undefined *u,
     f.site[0].is_write = u->use == ZS_EU_USE_STORED;
     f.site[0].is_atomic = u->use == ZS_EU_USE_ATOMIC;
     if (f.site_count == 2)
-        zs_check_site(d->run, who->group, who->thread, u->from - 1, u->lane, &f.site[1]);
+        zs_check_site(d->run, who->group, who->thread, from - 1, u->lane, &f.site[1]);
+    f.site[1].is_write = u->from & DECLARED;
     pthread_mutex_lock(&d->lock);
     zs_check_print(d->run, &f);
     bool stops =
@@ -190,13 +201,17 @@ static bool is_unwritten(const struct zs_port *port, uint64_t host)
     return port->slm_written && at < port->slm_B && !(port->slm_written[at / 64] >> at % 64 & 1);
 }
 
-/* One byte's bits that are not defined, and where from; 0: from here. */
+/* One byte's bits that are not defined, and where from; 0: from here, of which DECLARED may be
+ * said.
+ */
 static uint8_t load(struct zs_gpu_undefined *d, const struct zs_port *port, uint64_t host,
                     uint32_t *ret_from)
 {
     const struct area *area = area_of(d, host);
     *ret_from = 0;
-    if (is_unwritten(port, host))
+    if (host >> 48 == ZS_PORT_MARK_TAG)
+        *ret_from = DECLARED;
+    if (*ret_from || is_unwritten(port, host))
         return 0xff;
     if (area) {
         uint8_t bits = area->bits[host - area->start];
@@ -209,16 +224,18 @@ static uint8_t load(struct zs_gpu_undefined *d, const struct zs_port *port, uint
     return bits;
 }
 
+/* Nobody but a writer, of a message with something undefined, makes pages: it is noted beside what
+ * is undefined. */
 static void store(struct zs_gpu_undefined *d, uint64_t host, uint8_t bits, const struct writer *w)
 {
     const struct area *area = area_of(d, host);
     if (area) {
         area->bits[host - area->start] = bits;
-        if (bits)
-            area->from[(host - area->start) / 4] = w->from;
+        if (bits) /* of arrays there it is told who reads them */
+            area->from[(host - area->start) / 4] = w->from & DECLARED ? 0 : w->from;
         return;
     }
-    struct page *page = page_of(d, host, bits != 0);
+    struct page *page = page_of(d, host, w->inst != 0);
     if (page) {
         page->bits[host % PAGE_B] = bits;
         page->writer[host % PAGE_B / 4] = *w;
@@ -234,7 +251,8 @@ struct message {
     const struct zs_eu_send *send;
     const struct zs_port_message *m;
     uint32_t mask;
-    uint32_t partly; /* lanes some of whose data is defined */
+    uint32_t number_B; /* of what is stored: bytes of a number, as far as it is known */
+    bool is_told;
 };
 
 /* Offset in the thread of a byte of a payload whose registers scalars name. */
@@ -400,15 +418,8 @@ static void load_byte(struct message *g, uint64_t host, uint32_t at, const struc
     if (!bits)
         return;
     s->bits[at] = bits;
-    s->from[at / 4] = from ? from : w->inst;
+    s->from[at / 4] = from & ~DECLARED ? from : w->inst | from;
     s->has_from = true;
-}
-
-static void note_defined(struct message *g, uint64_t host, uint32_t at, const struct writer *w)
-{
-    (void)host;
-    if (w->lane < 32 && g->t->shadow->bits[at] != 0xff)
-        g->partly |= 1u << w->lane;
 }
 
 /* An atomic reads what is there. */
@@ -416,14 +427,23 @@ static void check_memory(struct message *g, uint64_t host, uint32_t at, const st
 {
     uint32_t from;
     (void)at;
-    if (g->partly || !load(g->d, &worker_of(g->t)->port, host, &from))
+    if (g->is_told || !load(g->d, &worker_of(g->t)->port, host, &from))
         return;
     const struct zs_eu_undefined u = {.use = ZS_EU_USE_ATOMIC,
                                       .inst = g->send->d.inst,
                                       .lane = w->lane == ZS_PORT_NO_LANE ? -1 : w->lane,
                                       .from = from};
     report(g->t, &u);
-    g->partly = 1; /* told */
+    g->is_told = true;
+}
+
+/* Bits of numbers may be padding, too; but what is undefined may have been shifted a little. */
+static bool is_partly(const struct zs_eu_shadow *s, uint32_t at, uint32_t number_B)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, s->bits + at, number_B);
+    uint32_t count = (uint32_t)__builtin_popcount(bits);
+    return count && count + (number_B > 1 ? number_B : 0) < 8 * number_B;
 }
 
 static void store_byte(struct message *g, uint64_t host, uint32_t at, const struct writer *w)
@@ -432,7 +452,7 @@ static void store_byte(struct message *g, uint64_t host, uint32_t at, const stru
     const struct zs_eu_shadow *s = g->t->shadow;
     if (s->bits[at])
         by.from = s->from[at / 4];
-    by.is_partly = w->lane < 32 && g->partly >> w->lane & 1;
+    by.is_partly = is_partly(s, at & ~(g->number_B - 1), g->number_B);
     store(g->d, host, s->bits[at], &by);
 }
 
@@ -531,6 +551,25 @@ static bool may_be_undefined(const struct message *g)
     return g->m->space == ZS_PORT_SPACE_SCRATCH || g->d->private_memory.bits;
 }
 
+/* It loads what the compiler was not to know. */
+static bool loads_undefined(const struct message *g)
+{
+    const struct zs_port_message *m = g->m;
+    bool is_block = m->shape == ZS_PORT_SHAPE_A64_BLOCK ||
+                    (m->shape == ZS_PORT_SHAPE_LSC && !m->lanes && lsc_address_B(m) == 8);
+    if (m->space != ZS_PORT_SPACE_GLOBAL || (!is_block && address_B(m) != 8))
+        return false;
+    uint32_t first_B = m->shape == ZS_PORT_SHAPE_ADDRESSES ? m->header_grf * (uint32_t)UNIT_B : 0;
+    bool found = false;
+    for (uint32_t rest = is_block ? 1 : g->mask; rest && !found; rest &= rest - 1) {
+        uint64_t address;
+        uint32_t at = payload_at(g, first_B + 8 * (uint32_t)__builtin_ctz(rest));
+        memcpy(&address, (const uint8_t *)g->t + at, sizeof(address));
+        found = address >> 48 == ZS_PORT_MARK_TAG;
+    }
+    return found;
+}
+
 static bool is_stored_undefined(const struct message *g)
 {
     const struct zs_eu_shadow *s = g->t->shadow;
@@ -596,8 +635,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     } else if (m->bytes_written || (m->shape == ZS_PORT_SHAPE_SCRATCH && m->op)) {
         struct layout data = layout_of(&g, false);
         bool is_undefined = data.known && is_stored_undefined(&g);
-        if (is_undefined)
-            for_bytes(&g, &data, note_defined);
+        g.number_B = data.by_lanes ? ZS_MIN(data.element_B, 4u) : 4;
         bool is_local = m->space == ZS_PORT_SPACE_SLM && !atomic_load(&g.d->page_count);
         if (is_undefined)
             for_bytes(&g, &data, store_byte);
@@ -606,7 +644,8 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     } else {
         struct layout data = layout_of(&g, true);
         define_response(&g, &data);
-        if (data.known && g.send->d.has_dst && may_be_undefined(&g) && !are_defined(&g, false))
+        if (data.known && g.send->d.has_dst &&
+            (loads_undefined(&g) || (may_be_undefined(&g) && !are_defined(&g, false))))
             for_bytes(&g, &data, load_byte);
     }
 }
@@ -755,35 +794,41 @@ void zs_gpu_undefined_define(struct zs_gpu_run *run, const void *host, size_t si
         store(run->undefined, (uint64_t)(uintptr_t)host + i, 0, &nobody);
 }
 
-static uint32_t dword_of(const struct page *page, uint32_t at)
+/* The same work-item has stored both. */
+static bool is_by(const struct page *page, uint32_t at, const struct writer *by)
 {
-    uint32_t bits;
-    memcpy(&bits, page->bits + at, sizeof(bits));
-    return bits;
+    const struct writer *other = &page->writer[at / 4];
+    return other->inst && other->group == by->group && other->thread == by->thread &&
+           other->lane == by->lane;
 }
 
-/* The work-item that stored it has stored something defined beside it. */
+static bool is_gap(const struct page *page, uint32_t at)
+{
+    return page->bits[at] && !page->writer[at / 4].is_partly;
+}
+
+/* Of a struct: it begins behind a member and ends where something may begin that is aligned, to
+ * more than it is long. */
 static bool is_padding(const struct page *page, uint32_t at)
 {
     const struct writer *by = &page->writer[at / 4];
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t beside = i ? at + 4 : at - 4;
-        const struct writer *other = &page->writer[beside % PAGE_B / 4];
-        if (beside < PAGE_B && other->inst && other->group == by->group &&
-            other->thread == by->thread && other->lane == by->lane &&
-            dword_of(page, beside) != UINT32_MAX)
-            return true;
-    }
-    return false;
+    uint32_t first = at, end = at + 1;
+    while (first % ALIGNED_B && is_gap(page, first - 1) && is_by(page, first - 1, by))
+        first--;
+    while (end % PAGE_B && is_gap(page, end) && is_by(page, end, by))
+        end++;
+    return first % ALIGNED_B && is_by(page, first - 1, by) &&
+           end - first < ZS_MIN(end & -end, (uint32_t)ALIGNED_B);
 }
 
-/* A dword that is not defined at all, in memory that outlives the launch. */
+/* A number that is not defined at all, in memory that outlives the launch. */
 static void tell_page(struct zs_gpu_undefined *d, uint64_t host, const struct page *page)
 {
-    for (uint32_t at = 0; at < PAGE_B; at += 4) {
+    for (uint32_t at = 0; at < PAGE_B; at++) {
         const struct writer *by = &page->writer[at / 4];
-        if (!dword_of(page, at) || by->is_partly || is_padding(page, at))
+        if (!is_gap(page, at) || is_padding(page, at))
             continue;
+        at &= ~3u;
         const struct zs_eu_undefined u = {.use = ZS_EU_USE_STORED,
                                           .inst = by->inst - 1,
                                           .lane = by->lane == ZS_PORT_NO_LANE ? -1 : by->lane,
@@ -791,6 +836,7 @@ static void tell_page(struct zs_gpu_undefined *d, uint64_t host, const struct pa
         const struct user who = {
             .group = by->group, .thread = by->thread, .gpu_va = host + at, .size_B = 4};
         found(d, &u, &who);
+        at += 3;
     }
 }
 

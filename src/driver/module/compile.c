@@ -280,7 +280,7 @@ static int replace(int error, struct zs_buf *unit, struct zs_buf *by)
 
 static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
 {
-    struct zs_buf compared = {0}, apart = {0}, marked = {0};
+    struct zs_buf compared = {0}, apart = {0}, marked = {0}, seeded = {0};
     struct zs_local_arrays *arrays = compile->local_arrays;
     bool is_whole =
         compile->unit_count == 1 && !has_flag(compile->build_flags, "-library-compilation");
@@ -296,6 +296,11 @@ static int rewrite(const struct zs_compile *compile, struct zs_buf *unit)
                                      compile->driver->checks & ZS_CHECK_RACE, &marked);
         arrays->has_marks |= marked.size_B != 0;
         error = replace(error, unit, &marked);
+    }
+    if (!error && compile->driver->checks & ZS_CHECK_UNDEFINED) {
+        error = zs_spirv_seed_undefined(zs_buf_span(unit), &seeded);
+        arrays->has_marks |= seeded.size_B != 0;
+        error = replace(error, unit, &seeded);
     }
     return error;
 }

@@ -41,7 +41,7 @@ struct zs_local_arrays {
     struct zs_local_array *at; /* owned */
     size_t count;
     struct zs_bounds_sites sites;
-    bool has_marks;              /* of spirv_copies.c */
+    bool has_marks;              /* of spirv_copies.c, or loads of spirv_undefined.c */
     bool looked, has_sub_groups; /* all units were looked at; some counts on its sub-groups */
 };
 int zs_local_arrays_add(struct zs_local_arrays *arrays, const struct zs_local_array *array);
@@ -89,6 +89,10 @@ int zs_spirv_compare_bounds(struct zs_span spirv, bool is_whole, struct zs_bound
  * and sub-groups are marked, and whose copies are made by other work-items than usual; empty: it
  * has none. */
 int zs_spirv_mark_copies(struct zs_span spirv, bool marks, bool turns, struct zs_buf *ret_spirv);
+
+/* A copy of a specialized module whose undefined values are loaded from where no memory is; empty:
+ * it has none. */
+int zs_spirv_seed_undefined(struct zs_span spirv, struct zs_buf *ret_spirv);
 
 /* Whether code of it counts on sub-groups. */
 bool zs_spirv_has_sub_groups(struct zs_span spirv);

@@ -9,9 +9,10 @@
  *                                      OpStore at what no memory has: number, hash
  *     %e = OpGroupAsyncCopy ...        ... as it was
  *
- * gpu/together.c compares what they said. Of functions (OpGroupAll to OpGroupSMax) a hash is made
- * of the index that a group's broadcast takes, where it is one number; functions that may be called
- * by some of a sub-group (OpGroupNonUniform...) are not marked.
+ * gpu/together.c compares what they said. Of a wait a hash is made of how many events it takes and
+ * where in its variable they begin; of functions (OpGroupAll to OpGroupSMax) of the index that a
+ * group's broadcast takes, where it is one number; functions that may be called by some of a
+ * sub-group (OpGroupNonUniform...) are not marked.
  *
  * Which work-item copies an element is not specified, and the compiler gives each the element of
  * its own number, which it often wrote or reads itself: nobody sees that they race. For the check
@@ -40,9 +41,10 @@ struct marks {
     const uint8_t *words;
     size_t count;
     uint32_t next; /* id */
-    uint32_t wide, byte, pointer, boolean;
+    uint32_t wide, narrow, byte, pointer, boolean;
     uint32_t *types; /* of results, by id; of types that are pointers: 1 + their storage, or WIDE */
-    uint8_t *scopes; /* of constants that may be one, by id */
+    uint32_t *variables; /* of functions: of pointers into one, by id */
+    uint8_t *scopes;     /* of constants that may be one, by id */
     uint32_t bound;
     uint32_t constants[CONSTANTS];
     uint32_t numbers; /* the first of the marks' ids */
@@ -62,12 +64,17 @@ static bool is_copy(const struct marks *s, size_t at)
     return word(s, at) == (9u << 16 | OP_GROUP_ASYNC_COPY);
 }
 
+static bool is_wait(const struct marks *s, size_t at)
+{
+    return word(s, at) == (4u << 16 | OP_GROUP_WAIT_EVENTS);
+}
+
 static uint8_t kind_of(const struct marks *s, size_t at)
 {
     uint32_t opcode = word(s, at) & 0xffff, length = word(s, at) >> 16;
     if (is_copy(s, at))
         return ZS_GPU_MARK_COPY;
-    if (word(s, at) == (4u << 16 | OP_GROUP_WAIT_EVENTS))
+    if (is_wait(s, at))
         return ZS_GPU_MARK_WAIT;
     if (opcode < OP_GROUP_ALL || opcode > OP_GROUP_S_MAX || length < 5 ||
         word(s, at + 3) >= s->bound)
@@ -78,17 +85,33 @@ static uint8_t kind_of(const struct marks *s, size_t at)
                                       : NO_MARK;
 }
 
-static uint32_t *type_at(const struct marks *s, size_t at)
+/* Of those by id. */
+static uint32_t *of_id_at(const struct marks *s, uint32_t *ids, size_t at)
 {
     uint32_t id = word(s, at);
-    return &s->types[id < s->bound ? id : 0];
+    return &ids[id < s->bound ? id : 0];
 }
 
-/* Who has a result has its type in front of it. */
+static uint32_t *type_at(const struct marks *s, size_t at)
+{
+    return of_id_at(s, s->types, at);
+}
+
+static void take_pointer(const struct marks *s, size_t at)
+{
+    uint32_t opcode = word(s, at) & 0xffff, length = word(s, at) >> 16;
+    if (opcode == OP_VARIABLE && length > 3 && word(s, at + 3) == STORAGE_FUNCTION)
+        *of_id_at(s, s->variables, at + 2) = word(s, at + 2);
+    else if (length > 3 && (opcode == OP_BITCAST || opcode == OP_PTR_CAST_TO_GENERIC ||
+                            (opcode >= OP_ACCESS_CHAIN && opcode <= OP_IN_BOUNDS_PTR_ACCESS_CHAIN)))
+        *of_id_at(s, s->variables, at + 2) = *of_id_at(s, s->variables, at + 3);
+}
+
+/* Who has a result has its type in front of it; of others it may look so, of ids seen before. */
 static void take_result(const struct marks *s, size_t at)
 {
     uint32_t type = word(s, at) >> 16 > 2 ? word(s, at + 1) : 0;
-    if (type && type < s->bound && s->types[type])
+    if (type && type < s->bound && s->types[type] && !*type_at(s, at + 2))
         *type_at(s, at + 2) = type;
 }
 
@@ -99,6 +122,7 @@ static void take(struct marks *s, size_t at)
         *type_at(s, at + 1) = 1 + word(s, at + 2);
     else if (opcode >= OP_VARIABLE || opcode == OP_FUNCTION_PARAMETER)
         take_result(s, at);
+    take_pointer(s, at);
     if (word(s, at) == (2u << 16 | OP_TYPE_BOOL)) {
         s->boolean = word(s, at + 1);
         s->has_boolean = true;
@@ -112,6 +136,10 @@ static void take(struct marks *s, size_t at)
     }
     if (word(s, at) == (4u << 16 | OP_CONSTANT) && word(s, at + 2) < s->bound)
         s->scopes[word(s, at + 2)] = (uint8_t)ZS_MIN(word(s, at + 3), (uint32_t)SCOPES);
+    if (word(s, at) == (4u << 16 | OP_TYPE_INT) && word(s, at + 2) == 32) {
+        s->narrow = word(s, at + 1);
+        *type_at(s, at + 1) = WIDE;
+    }
     if (word(s, at) == (4u << 16 | OP_TYPE_INT) && word(s, at + 2) == 8) {
         s->byte = word(s, at + 1);
         s->has_byte = true;
@@ -153,16 +181,34 @@ static uint32_t emit(struct marks *s, uint32_t opcode, uint32_t a, uint32_t b)
     return s->next++;
 }
 
-/* Of operands [first, end); those of a copy's pointers are addresses first. */
+static uint32_t emit_from(struct marks *s, uint32_t opcode, uint32_t value)
+{
+    ZS_SPIRV_EMIT(s->out, opcode, s->wide, s->next, value);
+    return s->next++;
+}
+
+/* A number made of operand i: those of a copy's pointers are addresses, a wait's pointer is how far
+ * it is in its variable. */
+static uint32_t number_of(struct marks *s, size_t at, size_t i)
+{
+    uint32_t operand = word(s, at + i);
+    if (is_copy(s, at))
+        return i < 6 ? emit_from(s, OP_CONVERT_PTR_TO_U, operand) : operand;
+    if (!is_wait(s, at))
+        return operand;
+    if (i == 2)
+        return emit_from(s, OP_U_CONVERT, operand);
+    uint32_t place = emit_from(s, OP_CONVERT_PTR_TO_U, operand);
+    return emit(s, OP_I_SUB, place,
+                emit_from(s, OP_CONVERT_PTR_TO_U, *of_id_at(s, s->variables, at + i)));
+}
+
+/* Of operands [first, end). */
 static uint32_t hash_of(struct marks *s, size_t at, size_t first, size_t end)
 {
     uint32_t hash = 0;
     for (size_t i = first; i < end; i++) {
-        uint32_t value = word(s, at + i);
-        if (is_copy(s, at) && i < 6) {
-            ZS_SPIRV_EMIT(s->out, OP_CONVERT_PTR_TO_U, s->wide, s->next, value);
-            value = s->next++;
-        }
+        uint32_t value = number_of(s, at, i);
         hash = hash ? emit(s, OP_I_ADD, hash, value) : value;
         hash = emit(s, OP_I_MUL, hash, s->constants[FACTOR]);
     }
@@ -173,11 +219,16 @@ static uint32_t hash_of(struct marks *s, size_t at, size_t first, size_t end)
 static void put_mark(struct marks *s, size_t at, uint32_t number)
 {
     uint32_t where = s->numbers + number;
+    /* of a wait: how many events, unless that is a constant, and where */
+    uint32_t first = s->narrow && *type_at(s, at + 2) == s->narrow ? 2 : 3,
+             end = *of_id_at(s, s->variables, at + 3) ? 4 : 3;
     bool has_index = word(s, at) == (6u << 16 | OP_GROUP_BROADCAST) &&
                      s->kinds[number] == ZS_GPU_MARK_GROUP && s->has_wide &&
                      *type_at(s, at + 5) == s->wide;
     if (is_copy(s, at))
         where = emit(s, OP_BITWISE_OR, hash_of(s, at, 4, 8), where);
+    else if (is_wait(s, at) && first < end)
+        where = emit(s, OP_BITWISE_OR, hash_of(s, at, first, end), where);
     else if (has_index)
         where = emit(s, OP_BITWISE_OR, hash_of(s, at, 5, 6), where);
     ZS_SPIRV_EMIT(s->out, OP_CONVERT_U_TO_PTR, s->pointer, s->next, where);
@@ -246,10 +297,11 @@ int zs_spirv_mark_copies(struct zs_span spirv, bool marks, bool turns, struct zs
     if (!s.next || s.next > SPIRV_IDS_MAX)
         return 0;
     s.bound = s.next;
-    s.types = calloc(s.bound, sizeof(*s.types) + sizeof(*s.scopes));
+    s.types = calloc(s.bound, sizeof(*s.types) + sizeof(*s.variables) + sizeof(*s.scopes));
     if (!s.types)
         return -ENOMEM;
-    s.scopes = (uint8_t *)(s.types + s.bound);
+    s.variables = s.types + s.bound;
+    s.scopes = (uint8_t *)(s.variables + s.bound);
     for (size_t at = SPIRV_HEADER_WORDS; at < s.count; at += word(&s, at) >> 16)
         take(&s, at);
     if (!s.mark_count || !s.is_physical64) {

@@ -59,6 +59,13 @@ __kernel void unaligned(ARGS)
     b[GID] = *(__global int *)(bytes + GID * 6); // first
 }
 
+/* One for all. */
+__kernel void unaligned_one(ARGS)
+{
+    __global char *bytes = (__global char *)a + 2;
+    b[GID] = *(__global int *)bytes; // first
+}
+
 struct __attribute__((packed)) narrow {
     short one;
     int two;

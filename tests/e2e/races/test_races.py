@@ -87,15 +87,16 @@ class Races(unittest.TestCase):
                     self.assertIn(f'races.cl:{line}', r.stderr)
 
     def test_unaligned(self):
-        """Told where accesses are looked at, of the kind that looks at addresses. Load/store cache messages take any address."""
-        found, _ = self.findings('unaligned', check='--check=memory,race')
-        self.assertEqual({(f['kind'], f['level']) for f in found}, {('memory', 'error')} if DEVICE == 'skl' else set())
-        if DEVICE == 'skl':
-            self.assertEqual({(s['access'], s['size'], int(s['source'].rsplit(':', 1)[1])) for f in found for s in f['sites']},
-                             {('read', 4, LINES['unaligned', 'first'][0])})
-            self.assertRegex(found[0]['text'],
-                             r'not aligned in global memory at 0x\w+[26ae]\n(.*\n)*.*work-item \(1, 0, 0\)(.*\n)*.* 6 bytes into host')
-        self.assertEqual(self.findings('unaligned')[0], [])
+        """Told where accesses are looked at, of the kind that looks at addresses. Load/store cache messages take any address by lane,
+        and those of bytes before."""
+        for kernel, told, where in ('unaligned', DEVICE == 'skl', (r'0x\w+[26ae]', '1', '6')), ('unaligned_one', DEVICE != 'skl', (r'0x\w+2', '0', '2')):
+            found, _ = self.findings(kernel, check='--check=memory,race')
+            self.assertEqual({(f['kind'], f['level']) for f in found}, {('memory', 'error')} if told else set())
+            if told:
+                self.assertEqual({(s['access'], s['size'], int(s['source'].rsplit(':', 1)[1])) for f in found for s in f['sites']},
+                                 {('read', 4, LINES[kernel, 'first'][0])})
+                self.assertRegex(found[0]['text'], r'not aligned in global memory at %s\n(.*\n)*.*work-item \(%s, 0, 0\)(.*\n)*.* %s bytes into host' % where)
+            self.assertEqual(self.findings(kernel)[0], [])
         self.assertEqual(self.findings('fine_packed', check='--check=memory,race')[0], [])
 
     def test_silent(self):

@@ -26,11 +26,11 @@ kernel void nowhere(ARGS)
 
 kernel void undefined(ARGS)
 {
-    int a[64];
+    int a[64]; // undefined
     for (int i = 0; i < in[0] + 32; i++)
         a[i * 2] = i;
-    int x = a[in[get_global_id(0)] | 1]; // undefined
-    if (x > 3)                           // undefined
+    int x = a[in[get_global_id(0)] | 1];
+    if (x > 3) // undefined
         out[get_global_id(0)] = in[x & 7] * 3;
 }
 
@@ -82,6 +82,26 @@ kernel void left(ARGS)
     if (get_local_id(0) < 32)
         e = async_work_group_copy(out, l, 64, 0); // left
     wait_group_events(1, &e);
+}
+
+kernel void other_event(ARGS)
+{
+    local int l[64];
+    event_t e[2];
+    e[0] = async_work_group_copy(l, in, 64, 0);
+    e[1] = async_work_group_copy(out, l, 64, 0);
+    wait_group_events(1, e + (get_local_id(0) & 1)); // other_event
+    wait_group_events(2, e);
+}
+
+kernel void other_count(ARGS)
+{
+    local int l[64];
+    event_t e[2];
+    e[0] = async_work_group_copy(l, in, 64, 0);
+    e[1] = async_work_group_copy(out, l, 64, 0);
+    wait_group_events(1 + (get_local_id(0) > 50), e); // other_count
+    wait_group_events(2, e);
 }
 
 kernel void copied_over(ARGS)

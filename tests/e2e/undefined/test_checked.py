@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV, TOGETHER = sys.argv[1:10]
+ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV, TOGETHER, PAIRS = sys.argv[1:11]
 
 
 def marked(word, path=SOURCE):
@@ -69,6 +69,7 @@ class Checked(unittest.TestCase):
     def test_together(self):
         """Asynchronous copies that not all work-items make, that are not waited for, that are none; functions that not all call."""
         for kernel, words in (('copies', 'different asynchronous copies'), ('left', 'different asynchronous copies'),
+                              ('other_event', 'different asynchronous copies'), ('other_count', 'different asynchronous copies'),
                               ('unwaited', 'nobody waits for'), ('no_event', 'the event of no asynchronous copy')):
             with self.subTest(kernel=kernel):
                 r, found = self.check(PLANTED, kernel + ':2:64', kinds='sync')
@@ -98,6 +99,25 @@ class Checked(unittest.TestCase):
             r, found = self.check(FINE, 'gemm:4:256', 'reduction:8:256', 'histogram:4:128', 'scan:4:256', 'transpose:4:256', 'nbody:2:64',
                                   'spmv:2:100', 'jacobi:4:256', 'sort:2:256', 'quantized:2:64', 'records:2:96', 'copied:5:64', eu=eu)
             self.assertEqual((r.returncode, found), (0, []), (eu, r.stderr))
+
+    def test_pairs(self):
+        """All in one process, but for barriers that leave others waiting."""
+        source = os.path.join(os.path.dirname(SOURCE), 'pairs.cl')
+        with open(source) as f:
+            pairs = re.findall(r'^PAIR\((\w+), (\w+)\)', f.read(), re.M)
+        self.assertEqual(len(pairs), 20)
+        self.assertEqual(self.check(PAIRS, *(f'fine_{name}:2:128' for _, name in pairs))[1], [])
+        together = [f'{kind}_{name}:2:128' for kind, name in pairs if kind != 'sync']
+        _, found = self.check(PAIRS, *together)
+        for kind, name in pairs:
+            with self.subTest(name=name):
+                told = self.check(PAIRS, f'{kind}_{name}:2:128', kinds=kind)[1] if kind == 'sync' else found
+                told = [f for f in told if f['kernel'] == f'{kind}_{name}']
+                self.assertEqual({(f['kind'], f['level']) for f in told}, {(kind, 'error')}, told)
+                lines = {int(s['source'].rsplit(':', 1)[1]) for f in told for s in f['sites']}
+                if kind == 'sync':
+                    lines &= marked(name, source)  # and where others are
+                self.assertEqual(lines, marked(name, source), told)
 
     def run_tool(self, *command):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
