@@ -20,13 +20,14 @@ double analysis_metric(struct zs_rank_analysis *a, const char *name)
     return zs_names_value(&a->names, name, &value, &unit, why, sizeof(why)) ? value : (double)NAN;
 }
 
-/* What orders findings. Of what causes of all kinds look like, one that saves half of it is told
- * first; likewise where mending may save nothing. */
+/* What orders findings: of ranges the middle. Of what causes of all kinds look like, one that saves
+ * half of it is told first. */
 static double weight(const struct zs_found *f)
 {
     if (f->rule == ZS_RULE_unoptimised)
         return 100;
-    return isnan(f->gain) ? 0 : f->is_general || !(f->least > 0) ? f->gain / 2 : f->gain;
+    double least = f->is_general ? 0 : f->is_choice ? f->gain : f->least;
+    return isnan(f->gain) ? 0 : (least + f->gain) / 2;
 }
 
 /* By what mending saves, where that was measured; then by how much they are about. */

@@ -19,7 +19,7 @@ struct rule_context {
 };
 
 /* What the line of an instruction is about, where compilers make much code of little source. */
-enum line_kind { LINE_PLAIN, LINE_INTEGER_DIVISION, LINE_SLOW_MATH };
+enum line_kind { LINE_PLAIN, LINE_INTEGER_DIVISION, LINE_SLOW_MATH, LINE_DIVISION };
 /* By instruction; freed by the caller, NULL without code or memory. */
 uint8_t *find_line_kinds(const struct zs_profiles *profiles, const struct zs_profile *profile);
 /* rules_gain.c */
@@ -27,13 +27,18 @@ bool rule_is_extended_math(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_double(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_wide_integer(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_unoptimised(const struct rule_context *context);
+/* Of divisions of floats: those that are precise, with what these do besides extended math. */
+bool rule_precise_divisions(struct rule_context *context, struct zs_found *ret_finding);
 /* Of private arrays: those that are kept in registers, and indexed. */
 bool rule_indexed_registers(struct rule_context *context, struct zs_found *ret_finding);
 /* Something that moves bytes does most of what it can, or it is not known. */
 bool rule_memory_is_busy(const struct rule_context *context);
+/* Percent that memory, or the way to it, does of what it can; 0: not known. */
+double rule_memory_busy(const struct rule_context *context);
 bool rule_has_large_registers(const struct rule_context *context);
 double rule_gain_of_places(const struct rule_context *context);
-/* Whether most instructions that `is` names stand on such lines: then these are the finding. */
+/* Whether most instructions that `is` names stand on such lines, LINE_DIVISION aside: then these
+ * are the finding. */
 bool rule_is_about_lines(const struct rule_context *context,
                          bool (*is)(const struct zs_profile *profile, uint32_t inst));
 

@@ -31,13 +31,18 @@ static double busy(const struct rule_context *c, const char *metric)
 /* Gains at which it pays to look, in percent. */
 static const double SOME = 5, MUCH = 10;
 
+double rule_memory_busy(const struct rule_context *c)
+{
+    return fmax(busy(c, "ZscopeGains.MemoryBusy"),
+                fmax(busy(c, "ZscopeGains.GtiReadBusy"), busy(c, "ZscopeGains.GtiWriteBusy")));
+}
+
 bool rule_memory_is_busy(const struct rule_context *c)
 {
     enum { BUSY = 60 };
-    static const char *const moving[] = {"ZscopeGains.MemoryBusy",   "ZscopeGains.GtiReadBusy",
-                                         "ZscopeGains.GtiWriteBusy", "ZscopeGains.L3Busy",
-                                         "ZscopeGains.PortBusy",     "ZscopeGains.SlmBusy"};
-    bool found = !c->limit->unit_count; /* that was not measured */
+    static const char *const moving[] = {"ZscopeGains.L3Busy", "ZscopeGains.PortBusy",
+                                         "ZscopeGains.SlmBusy"};
+    bool found = !c->limit->unit_count || rule_memory_busy(c) >= BUSY; /* not measured: it may be */
     for (size_t i = 0; i < ZS_ARRAY_LEN(moving); i++)
         found = found || busy(c, moving[i]) >= BUSY;
     return found;
@@ -205,6 +210,7 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
     if (v[ZS_Q_SCRATCH] > 0)
         snprintf(size, sizeof(size), ", %.0f bytes of each thread", v[ZS_Q_SCRATCH]);
     f->least = analysis_gain(c->analysis, "ScratchLocalGain");
+    f->is_choice = true;
     rule_say(f,
              "private arrays that are indexed are kept in memory%s; the gain is that of local "
              "memory, or of registers",
@@ -217,7 +223,11 @@ bool rule_private_arrays(struct rule_context *c, struct zs_found *f)
 
 bool rule_extended_math(struct rule_context *c, struct zs_found *f)
 {
-    if (rule_is_about_lines(c, rule_is_extended_math) || !gains(c, f, MUCH))
+    if (rule_is_about_lines(c, rule_is_extended_math))
+        return false;
+    if (rule_precise_divisions(c, f))
+        return true;
+    if (!gains(c, f, MUCH))
         return false;
     rule_say(f, "the unit of extended math takes several times as long as others");
     rule_number(f, "math_ops", c->profile->values[ZS_Q_MATH_OPS], "ops");
@@ -336,7 +346,7 @@ static double share_of_any(const struct zs_profile *p, uint32_t i, void *user)
 
 bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
 {
-    enum { AGAIN = 6, BUSY = 50 };
+    enum { AGAIN = 6, BUSY = 25 };
     enum zs_quantity read = ZS_Q_GLOBAL_READ;
     double asked = c->profile->values[read], port = busy(c, "ZscopeGains.PortBusy");
     double missed = 64 * analysis_metric(c->analysis, "ZscopeMemory.L3Misses");
@@ -354,6 +364,8 @@ bool rule_redundant_loads(struct rule_context *c, struct zs_found *f)
     double rest = lines > 0 ? 1 - lines / 100 : 1;
     f->least = lines > SOME ? 0 : f->gain * rest;
     f->gain = fmax(f->gain, analysis_gain(c->analysis, "ReuseMostGain")) * rest;
+    if (f->gain < MUCH)
+        return false;
     rule_say(f,
              "each byte is asked for %.3g times, and data ports do %.0f %% of what they can; the "
              "gain is that of half to a quarter as many loads",

@@ -7,6 +7,7 @@
  */
 #include "metrics/analysis_priv.h"
 
+#include "isa/inst.h"
 #include "metrics/profile_priv.h"
 
 #include <ctype.h>
@@ -125,6 +126,35 @@ static double times_divided(const struct zs_profile *p, const struct of_line *li
     return own || (there && back) ? most : 0;
 }
 
+static bool inverts(const struct zs_isa_inst *inst)
+{
+    return inst->op == ZS_OP_MATH && is_float(inst->dst.type) &&
+           (inst->subfunction == ZS_MATH_INV || inst->subfunction == ZS_MATH_FDIV);
+}
+
+/* Of what a precise division is made: the divisor is brought into range before and after. */
+static bool is_of_division(const struct zs_isa_inst *inst)
+{
+    return inverts(inst) || inst->op == ZS_OP_AND || inst->op == ZS_OP_CMP ||
+           inst->op == ZS_OP_SEL || inst->op == ZS_OP_MOV || inst->op == ZS_OP_MUL;
+}
+
+/* How often floats are divided precisely; 0: they are not. */
+static double times_inverted(const struct zs_profile *p, const struct of_line *line, size_t count)
+{
+    enum { PRECISE = 6 }; /* instructions of a division; others take two */
+    size_t divisions = 0, all = 0;
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, line[i].inst);
+        all += is_of_division(inst);
+        divisions += inverts(inst);
+        if (inverts(inst))
+            most = fmax(most, p->insts[line[i].inst].executions);
+    }
+    return all >= PRECISE * divisions ? most : 0;
+}
+
 /* ret_times: what the line executes more often is not about it, as the rest of a loop's head. */
 static enum line_kind kind_of(const struct zs_profiles *t, const struct zs_profile *p,
                               const struct of_line *line, size_t count, double *ret_times)
@@ -138,7 +168,11 @@ static enum line_kind kind_of(const struct zs_profiles *t, const struct zs_profi
         return LINE_SLOW_MATH;
     if (said.takes_rest || said.divides)
         *ret_times = times_divided(p, line, count);
-    return (said.takes_rest || said.divides) && *ret_times > 0 ? LINE_INTEGER_DIVISION : LINE_PLAIN;
+    if ((said.takes_rest || said.divides) && *ret_times > 0)
+        return LINE_INTEGER_DIVISION;
+    if (said.divides)
+        *ret_times = times_inverted(p, line, count);
+    return said.divides && *ret_times > 0 ? LINE_DIVISION : LINE_PLAIN;
 }
 
 uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p)
@@ -160,7 +194,8 @@ uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p
         enum line_kind kind = kind_of(t, p, &lines[first], next - first, &times);
         for (size_t i = first; i < next; i++)
             if (!(p->insts[lines[i].inst].executions > times) &&
-                p->insts[lines[i].inst].space == ZS_SPACE_NO_MEMORY)
+                p->insts[lines[i].inst].space == ZS_SPACE_NO_MEMORY &&
+                (kind != LINE_DIVISION || is_of_division(zs_isa_inst(p->code->isa, lines[i].inst))))
                 kinds[lines[i].inst] = (uint8_t)kind;
     }
     /* the unit's own division is no other thing wherever the scheduler has put it */
@@ -239,7 +274,8 @@ bool rule_is_about_lines(const struct rule_context *c,
         if (!(n > 0) || !is(c->profile, i))
             continue;
         all += n;
-        on_lines += c->line_kinds[i] == LINE_PLAIN ? 0 : n;
+        bool plain = c->line_kinds[i] == LINE_PLAIN || c->line_kinds[i] == LINE_DIVISION;
+        on_lines += plain ? 0 : n;
     }
     return on_lines > all / 2;
 }
@@ -319,6 +355,8 @@ static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kin
     /* a unit that is full holds up others, too: what it does was replayed */
     if (!is)
         f->gain = fmax(f->gain, gain_of_units(c));
+    if (f->gain > 100 - rule_memory_busy(c)) /* which has as much to do without them */
+        f->gain = 100 - rule_memory_busy(c);
     rule_number(f, "part_of_thread_cycles", part, "%");
     rule_lines(c, f, amount_of, &l);
     return true;
@@ -344,6 +382,33 @@ bool rule_integer_division(struct rule_context *c, struct zs_found *f)
     rule_say(f,
              "no pipe divides integers: threads spend %.0f %% of their time on the sequences, or "
              "the slow unit, that do",
+             100 * f->severity);
+    return true;
+}
+
+bool rule_precise_divisions(struct rule_context *c, struct zs_found *f)
+{
+    const struct zs_profile *p = c->profile;
+    double wide =
+        p->code ? zs_isa_platform_info(zs_isa_kernel_platform(p->code->isa))->grf_B / sizeof(float)
+                : 1;
+    double kept = 0, all = 0, math = f->gain; /* kept: a product for each */
+    for (uint32_t i = 0; c->line_kinds && i < p->inst_count; i++) {
+        const struct zs_inst_profile *n = &p->insts[i];
+        if (c->line_kinds[i] != LINE_DIVISION || !(n->executions > 0))
+            continue;
+        const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+        all += n->executions * (double)n->issue_cycles;
+        kept += inverts(inst) ? n->executions * inst->exec_size / wide : 0;
+    }
+    if (!finds(c, f, LINE_DIVISION, NULL, all > 0 ? kept / all : 0)) {
+        c->missing = NULL;
+        return false;
+    }
+    f->gain = fmax(f->gain, math);
+    rule_say(f,
+             "precise divisions of floats are sequences of instructions: threads spend %.0f %% of "
+             "their time there",
              100 * f->severity);
     return true;
 }

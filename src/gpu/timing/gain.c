@@ -126,11 +126,13 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
     if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
         gain == ZS_TIMING_GAIN_narrow)
         (void)save_addresses(gain, code, ret->ops); /* no memory: they take what they took */
-    if (gain != ZS_TIMING_GAIN_dependencies && slots)
+    /* several results at a time do not wait for each other */
+    bool at_once = gain == ZS_TIMING_GAIN_dependencies || gain == ZS_TIMING_GAIN_reuse_most;
+    if (!at_once && slots)
         memcpy(ret->slot_latency, code->slot_latency, slots);
     for (uint32_t i = 0; i < code->op_count; i++) {
         struct zs_timing_op *op = &ret->ops[i];
-        if (gain == ZS_TIMING_GAIN_dependencies)
+        if (at_once)
             memset(op->latency, 0, sizeof(op->latency));
         else if (!kinds[gain] || op->kind != kinds[gain])
             continue;
@@ -153,17 +155,20 @@ static uint32_t lines_least(const struct zs_timing_request *r, uint32_t grf_B)
     return ZS_MAX((B + ZS_PORT_LINE_B - 1) / ZS_PORT_LINE_B, 1u);
 }
 
-/* Lines that are left out are those of others' turns: what lies in them is read once, too. Turns
- * have no period that several messages of a loop could have. */
+/* Lines that are left out are those of others' turns: what lies in them is read once, too. Loads,
+ * stores and second halves take turns by themselves: these touch other lines. Turns have no period
+ * that several messages of a loop could have. */
 static void leave_lines(const struct zs_timing_machine *m, struct zs_timing_thread *th,
                         struct zs_timing_request *r)
 {
     uint32_t least = lines_least(r, m->grf_B), parts = r->line_count / ZS_MAX(least, 1u);
+    const struct zs_timing_op *op = &m->code->ops[th->inst];
+    uint32_t *turn = &th->lines_turn[2 * (op->chan_offset != 0) + op->is_load];
     if (r->line_count <= least)
         return;
-    r->lines += (th->turns + th->turns / parts) % parts * least;
+    r->lines += (*turn / least + *turn / r->line_count) % parts * least;
+    *turn += least;
     r->line_count = least;
-    th->turns++;
 }
 
 uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op)
@@ -282,7 +287,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
         return waits && (t->global_sectors || t->typed_sectors || t->sampler_sectors);
     case ZS_TIMING_GAIN_reuse:
     case ZS_TIMING_GAIN_reuse_most:
-        return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 2;
+        return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 4;
     case ZS_TIMING_GAIN_narrow:
         return waits && has_narrow(code, executions);
     case ZS_TIMING_GAIN_local:

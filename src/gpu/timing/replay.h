@@ -66,6 +66,7 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint32_t arrived, passed; /* barriers */
     uint32_t group, member, eu, place; /* eu: its number; place: of it */
     uint32_t turns;                    /* of messages that are not what they were */
+    uint32_t lines_turn[4];            /* ... that touch fewer lines: whether of a second half, of a load */
     const uint32_t *half;              /* where halves are one: words of its last message */
     uint8_t step, after, uses;         /* uses: pipes, a bit each */
     uint32_t parts[ZS_TIMING_PARTS];   /* numbers of the bursts that it is at */

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from kinds import Kinds
-from known import FEW, FEW_GROUPS, FEW_UNSEEN, JUDGED, OFF, ROUNDS, SCALE, SUITES, tried
+from known import FEW, FEW_GROUPS, JUDGED, OFF, ROUNDS, SCALE, SUITES, tried
 
 SOURCE, ZESCOPE, DRIVER, PROGRAM = map(os.path.abspath, sys.argv[1:5])
 DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kernels
@@ -54,8 +54,7 @@ def words_of(name, rule, kernel, kernels, kinds):
 class Known(unittest.TestCase):
     def test_kernels(self):
         source = os.path.basename(SOURCE)
-        few = FEW_UNSEEN if source == 'unseen.cl' else FEW
-        for device, names in ({d: tried(source, d) for d in DEVICES} or few).items():
+        for device, names in ({d: tried(source, d) for d in DEVICES} or FEW[source]).items():
             with self.subTest(device):
                 self.check(device, names)
 
