@@ -683,8 +683,9 @@ int zs_timing_code_create(const struct zs_timing_params *params,
         code->grain = calloc(code->op_count + 1u, sizeof(*code->grain));
         code->sent = calloc(code->op_count + 1u, sizeof(*code->sent));
         code->waits = calloc(code->op_count + 1u, sizeof(*code->waits));
+        code->known = zs_timing_known_create();
         bool ok = code->ops && code->offset_B && code->next_event && code->grain && code->sent &&
-                  code->waits;
+                  code->waits && code->known;
         error = ok ? fill(code, isa) : -ENOMEM;
     }
     zs_isa_kernel_close(isa);
@@ -708,5 +709,6 @@ void zs_timing_code_destroy(struct zs_timing_code *code)
     free(code->grain);
     free(code->sent);
     free(code->waits);
+    zs_timing_known_destroy(code->known);
     free(code);
 }

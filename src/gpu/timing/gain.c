@@ -10,6 +10,7 @@
  */
 #include "gpu/timing/replay.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,13 +216,19 @@ bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timin
 /* ---- what there is -----------------------------------------------------------------------------
  */
 
+/* Whether instructions of the kind are a fiftieth of what is issued: a gain is no multiple of that.
+ */
 static bool has_kind(const struct zs_timing_code *code, const uint64_t *executions,
                      enum zs_timing_kind kind)
 {
-    for (uint32_t i = 0; i < code->op_count; i++)
-        if (code->ops[i].kind == kind && (!executions || executions[i]))
-            return true;
-    return false;
+    enum { LEAST = 50 };
+    uint64_t of = 0, all = 0;
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        uint64_t cycles = (executions ? executions[i] : 1) * ZS_MAX(code->ops[i].full_cycles, 1u);
+        all += cycles;
+        of += code->ops[i].kind == kind ? cycles : 0;
+    }
+    return of && of >= all / LEAST;
 }
 
 static bool has_halves(const struct zs_timing_code *code, const uint64_t *executions)
@@ -240,19 +247,25 @@ static bool has_narrow(const struct zs_timing_code *code, const uint64_t *execut
     return false;
 }
 
+/* Whether a tenth is: of fewer there is no finding. */
 static bool has_lanes_off(const struct zs_timing_code *code, const uint64_t *executions,
                           const uint64_t *lanes)
 {
-    for (uint32_t i = 0; i < code->op_count && executions && lanes; i++)
-        if (executions[i] * (uint32_t)__builtin_popcount(code->ops[i].lane_mask) > lanes[i])
-            return true;
-    return false;
+    enum { LEAST = 10 };
+    uint64_t off = 0, all = 0;
+    for (uint32_t i = 0; i < code->op_count && executions && lanes; i++) {
+        uint64_t could = executions[i] * (uint32_t)__builtin_popcount(code->ops[i].lane_mask);
+        all += could;
+        off += could > lanes[i] ? could - lanes[i] : 0;
+    }
+    return off && off >= all / LEAST;
 }
 
-/* Gains of less than a fiftieth are nobody's finding: what took less is not replayed without it. */
+/* Gains of less than a twentieth are nobody's finding: what took less is not replayed without it.
+ */
 static bool counts(uint64_t part, uint64_t all)
 {
-    enum { LEAST = 50 };
+    enum { LEAST = 20 };
     return part && part >= all / LEAST;
 }
 
@@ -275,6 +288,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
                      const uint64_t *executions, const uint64_t *lanes,
                      const struct zs_gpu_timing *t)
 {
+    enum { AGAIN = 6 }; /* times that a line is asked for: of fewer there is no finding */
     const struct zs_timing_code *code = trace->launch.code;
     uint64_t all = thread_cycles(t);
     bool waits = counts(t->thread_sbid + t->thread_send + t->thread_sync, all);
@@ -287,7 +301,8 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
         return waits && (t->global_sectors || t->typed_sectors || t->sampler_sectors);
     case ZS_TIMING_GAIN_reuse:
     case ZS_TIMING_GAIN_reuse_most:
-        return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 4;
+        return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 4 &&
+               t->global_sectors > AGAIN * t->l3_misses;
     case ZS_TIMING_GAIN_narrow:
         return waits && has_narrow(code, executions);
     case ZS_TIMING_GAIN_local:
@@ -325,6 +340,88 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
         break;
     }
     return false;
+}
+
+/* ---- launches alike ----------------------------------------------------------------------------
+ * Programs launch a kernel again and again: of one that did just what another of them did, by all
+ * that was counted, gains are the same.
+ */
+
+struct launched {
+    uint64_t groups, lanes;
+    uint32_t threads_per_group, slm_B, array_thread_B;
+    struct zs_gpu_timing timing; /* without stalls */
+};
+
+enum { LAUNCHED_MOST = 4 };
+struct zs_timing_known {
+    pthread_mutex_t lock;
+    uint32_t next; /* which gives way */
+    struct {
+        struct launched before;
+        struct zs_gpu_timing with_gains;
+    } launches[LAUNCHED_MOST];
+};
+
+struct zs_timing_known *zs_timing_known_create(void)
+{
+    struct zs_timing_known *known = calloc(1, sizeof(*known));
+    if (known && pthread_mutex_init(&known->lock, NULL)) {
+        free(known);
+        return NULL;
+    }
+    return known;
+}
+
+void zs_timing_known_destroy(struct zs_timing_known *known)
+{
+    if (known)
+        pthread_mutex_destroy(&known->lock);
+    free(known);
+}
+
+static void describe(const struct zs_timing_trace *trace, const uint64_t *lanes,
+                     const struct zs_gpu_timing *timing, struct launched *ret)
+{
+    const struct zs_timing_launch *l = &trace->launch;
+    memset(ret, 0, sizeof(*ret)); /* it is compared as bytes */
+    memcpy(&ret->timing, timing, sizeof(*timing));
+    ret->timing.stalls = NULL;
+    ret->groups = l->group_count;
+    ret->threads_per_group = l->threads_per_group;
+    ret->slm_B = l->slm_B;
+    ret->array_thread_B = l->array_thread_B;
+    for (uint32_t i = 0; i < l->code->op_count && lanes; i++)
+        ret->lanes += lanes[i];
+}
+
+/* Whether gains of such a launch are known; then they are in *timing. */
+static bool recall(struct zs_timing_known *known, const struct launched *launch,
+                   struct zs_gpu_timing *timing)
+{
+    bool found = false;
+    pthread_mutex_lock(&known->lock);
+    for (uint32_t i = 0; i < LAUNCHED_MOST && !found; i++) {
+        found = memcmp(&known->launches[i].before, launch, sizeof(*launch)) == 0;
+        if (!found)
+            continue;
+        struct zs_gpu_stalls *stalls = timing->stalls;
+        *timing = known->launches[i].with_gains;
+        timing->stalls = stalls;
+    }
+    pthread_mutex_unlock(&known->lock);
+    return found;
+}
+
+static void keep(struct zs_timing_known *known, const struct launched *launch,
+                 const struct zs_gpu_timing *timing)
+{
+    pthread_mutex_lock(&known->lock);
+    uint32_t i = known->next++ % LAUNCHED_MOST;
+    memcpy(&known->launches[i].before, launch, sizeof(*launch));
+    known->launches[i].with_gains = *timing;
+    known->launches[i].with_gains.stalls = NULL;
+    pthread_mutex_unlock(&known->lock);
 }
 
 /* ---- gains -------------------------------------------------------------------------------------
@@ -393,9 +490,9 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     return !error && without.cycles < cycles ? cycles - without.cycles : 0;
 }
 
-void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
-                          const uint64_t *executions, const uint64_t *lanes,
-                          struct zs_gpu_timing *timing)
+static void find_gains(struct zs_timing_trace *trace, uint64_t instructions,
+                       const uint64_t *executions, const uint64_t *lanes,
+                       struct zs_gpu_timing *timing)
 {
     static const size_t at[ZS_TIMING_GAINS] = {
 #define ZS_TIMING_GAIN(id, text) offsetof(struct zs_gpu_timing, gain_##id),
@@ -409,4 +506,17 @@ void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
             *zs_timing_total_at(timing, at[g]) = replayed_gain(
                 (enum zs_timing_gain)g, trace, instructions, executions, timing->cycles);
     timing->gain_idle = idle(trace, timing);
+}
+
+void zs_timing_find_gains(struct zs_timing_trace *trace, uint64_t instructions,
+                          const uint64_t *executions, const uint64_t *lanes,
+                          struct zs_gpu_timing *timing)
+{
+    struct zs_timing_known *known = trace->launch.code->known;
+    struct launched launch;
+    describe(trace, lanes, timing, &launch);
+    if (recall(known, &launch, timing))
+        return;
+    find_gains(trace, instructions, executions, lanes, timing);
+    keep(known, &launch, timing);
 }

@@ -66,13 +66,13 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint32_t arrived, passed; /* barriers */
     uint32_t group, member, eu, place; /* eu: its number; place: of it */
     uint32_t turns;                    /* of messages that are not what they were */
-    uint32_t lines_turn[4];            /* ... that touch fewer lines: whether of a second half, of a load */
-    const uint32_t *half;              /* where halves are one: words of its last message */
-    uint8_t step, after, uses;         /* uses: pipes, a bit each */
-    uint32_t parts[ZS_TIMING_PARTS];   /* numbers of the bursts that it is at */
-    uint32_t rate[ZS_TIMING_WORKS];    /* of the pipes' time that it wants, in 1/65536 */
-    double slow;                       /* times longer that it takes because others want them */
-    uint64_t ready[];                  /* by response: cycle << 1 | whether of a fence */
+    uint32_t lines_turn[4];    /* ... that touch fewer lines: whether of a second half, of a load */
+    const uint32_t *half;      /* where halves are one: words of its last message */
+    uint8_t step, after, uses; /* uses: pipes, a bit each */
+    uint32_t parts[ZS_TIMING_PARTS]; /* numbers of the bursts that it is at */
+    uint32_t rate[ZS_TIMING_WORKS];  /* of the pipes' time that it wants, in 1/65536 */
+    double slow;                     /* times longer that it takes because others want them */
+    uint64_t ready[];                /* by response: cycle << 1 | whether of a fence */
 };
 
 struct zs_timing_eu {

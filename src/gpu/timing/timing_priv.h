@@ -92,7 +92,12 @@ struct zs_timing_code {
     /* ... the bit of its response; those of the responses that it waits for */
     uint64_t *sent, *waits;
     uint32_t response_count; /* bits that are used */
+    struct zs_timing_known *known;
 };
+
+/* gain.c: gains of the kernel's last launches; NULL: no memory. */
+struct zs_timing_known *zs_timing_known_create(void);
+void zs_timing_known_destroy(struct zs_timing_known *known);
 
 /* ---- trace.c -----------------------------------------------------------------------------------
  *

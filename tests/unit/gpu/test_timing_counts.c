@@ -212,6 +212,53 @@ static void test_pipes_by_type(void **state)
     lab_close(&lab);
 }
 
+/* ---- gains -------------------------------------------------------------------------------------
+ */
+
+enum { CHAIN = 1 << 14, CHASED = 2000 };
+
+static void go_far(void *data)
+{
+    lab_chain(data, CHAIN, 16);
+}
+
+static void go_on_as_before(void *data)
+{
+    (void)data;
+}
+
+/* Gains of the last launch: behind one through as many lines as stride says, or alone. */
+static struct zs_gpu_timing gains_of_chase(struct lab *lab, uint32_t *next, uint32_t stride,
+                                           void (*between)(void *data))
+{
+    void *out = lab_alloc(lab, 1 << 16);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(next), LAB_BUF(out), LAB_I(CHASED)};
+    lab_chain(next, CHAIN, stride);
+    lab->between = between;
+    lab->data = next;
+    lab_run(lab, "chase", 4, 1, args);
+    return lab->result.timing;
+}
+
+/* They are known of a launch that did what one before it did, and of no other. */
+static void test_gains_again(void **state)
+{
+    struct lab lab;
+    lab_open(&lab, file, "skl", 2);
+    lab.flags = ZS_GPU_LAUNCH_TIME_GAINS;
+    uint32_t *next = lab_alloc(&lab, 1 << 20);
+    struct zs_gpu_timing near = gains_of_chase(&lab, next, 1, NULL);
+    struct zs_gpu_timing far = gains_of_chase(&lab, next, 16, NULL);
+    assert_true(far.gain_latency > far.cycles / 2 && far.gain_latency > 2 * near.gain_latency);
+    struct zs_gpu_timing again = gains_of_chase(&lab, next, 16, go_on_as_before);
+    assert_int_equal(again.gain_latency, far.gain_latency);
+    assert_int_equal(again.gain_misses, far.gain_misses);
+    struct zs_gpu_timing other = gains_of_chase(&lab, next, 1, go_far);
+    assert_int_equal(other.gain_latency, far.gain_latency);
+    assert_int_equal(other.gain_misses, far.gain_misses);
+    lab_close(&lab);
+}
+
 int main(void)
 {
     file = getenv("ZS_TEST_KERNELS");
@@ -220,7 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instructions_in_part), cmocka_unit_test(test_writes_beyond_the_llc),
         cmocka_unit_test(test_writes_beyond_l3),     cmocka_unit_test(test_memory_of_tiles),
-        cmocka_unit_test(test_pipes_by_type),
+        cmocka_unit_test(test_pipes_by_type),        cmocka_unit_test(test_gains_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
