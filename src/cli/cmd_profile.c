@@ -12,6 +12,7 @@
 #include <zescope/record.h>
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -214,7 +215,8 @@ static int print_table(const struct profile_options *o, const char *path)
                      ? zs_cli_fail("%s: no kernels ran%s", path,
                                    o->kernels.count ? " of names that match --kernel"
                                    : o->system ? ": zescope doctor says which drivers have a device"
-                                               : "")
+                                   : o->intel  ? "; zescope report shows what it called"
+                                               : "; OpenCL programs need --intel")
                  : out.error ? zs_cli_fail("out of memory")
                              : zs_cli_write_text(out.data, out.size_B);
     zs_buf_fini(&out);
@@ -236,6 +238,7 @@ static int write_page(const struct profile_options *o, const char *recording, ch
 
 static int run(void *parsed, int operand_count, char **operands)
 {
+    enum { ENDED_BY_SIGNAL = 128 };
     struct profile_options *o = parsed;
     char page[PATH_MAX + 8], gpu[256];
     if (!operand_count)
@@ -275,6 +278,9 @@ static int run(void *parsed, int operand_count, char **operands)
     if (!*recording)
         return ended ? ended : ZS_EXIT_FAILED; /* said */
     zs_cli_note_failures(&o->common, recording);
+    if (ended > ENDED_BY_SIGNAL && ended < ENDED_BY_SIGNAL + NSIG)
+        zs_cli_note(&o->common, "the application was ended by a signal (%s): this is until then",
+                    strsignal(ended - ENDED_BY_SIGNAL));
     int status = print_table(o, recording);
     if (status == ZS_EXIT_OK)
         status = write_page(o, recording, page, sizeof(page));

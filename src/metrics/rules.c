@@ -85,7 +85,10 @@ static bool rule_memory_bound(struct rule_context *c, struct zs_found *f)
         if (r->roofs[i].rate > 0 &&
             (!slowest || r->roofs[i].bytes / r->roofs[i].rate > slowest->bytes / slowest->rate))
             slowest = &r->roofs[i];
-    if (!slowest && r->roof_count)
+    bool has_moved = !isnan(analysis_metric(c->analysis, "ZscopeMemory.MemoryBytesRead"));
+    if (!slowest && r->roof_count && has_moved)
+        c->missing = "its driver tells no rate of the device's memory";
+    else if (!slowest && r->roof_count)
         c->missing = "no rate of its caches is published: `zescope record --metrics "
                      "ZscopeMemory` (or ComputeBasic, ComputeOverview of Intel's) records what "
                      "memory moves";

@@ -135,7 +135,9 @@ class FirstContact(unittest.TestCase):
         os.mkdir(os.path.join(self.folder, 'zescope-last'))  # so that there is no link to the recording
         err = self.run_in('profile', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS, status=1)[1]
         self.assertIn('-DIT_FAILS', err)
-        self.assertIn('rec: no kernels ran', err)
+        self.assertIn('rec: no kernels ran; OpenCL programs need --intel', err)
+        err = self.run_in('profile', '-d', 'skl', '-o', 'ended', '--', 'sh', '-c', 'kill -SEGV $$', status=139)[1]
+        self.assertIn('ended by a signal (Segmentation fault)', err)
 
     def test_traces_and_code_are_not_for_terminals(self):
         self.run_in('record', '-d', 'skl', '-o', 'rec', '--', BUILD_FAILS)
