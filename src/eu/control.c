@@ -471,6 +471,7 @@ const struct zs_eu_op *zs_eu_op_wait(struct zs_eu_thread *t, const struct zs_eu_
         t->resume = op;
         return NULL;
     }
+    zs_eu_reached(t);
     *n0 -= !(op->arg & ZS_EU_WAIT_LEAVES);
     return op + 1;
 }
@@ -575,6 +576,11 @@ static const struct zs_eu_send *dynamic_send(struct zs_eu_thread *t,
     t->send_cached |= UINT64_C(1) << slot;
     t->send_cache[slot] = send;
     return &t->send_cache[slot];
+}
+
+const struct zs_eu_send *zs_eu_program_send(const struct zs_eu_program *program, uint32_t op)
+{
+    return &program->ops[op].send->send;
 }
 
 const struct zs_eu_send *zs_eu_send_of(struct zs_eu_thread *t, const struct zs_eu_op *op)

@@ -260,7 +260,31 @@ struct zs_eu_hooks {
      */
     bool (*reach)(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
                   enum zs_eu_reach how, uint64_t address, uint32_t first);
+    /* t->reaches is not empty, and what orders the thread's messages may change. */
+    void (*reached)(struct zs_eu_thread *t);
 };
+
+/*
+ * Messages of compiled code that only read, in order, put off until somebody looks: before the
+ * thread's next other message that is hooked, the next wait, at the latest when it leaves
+ * zs_eu_run() and the environment looks. Each is three qwords, and behind them those of
+ * ZS_EU_REACH_LANES. Where there is no room before `end`, `reach` is asked at once.
+ */
+enum { ZS_EU_REACHES_EACH = 3, ZS_EU_REACHES_MAX = ZS_EU_REACHES_EACH + 16 };
+enum {
+    ZS_EU_REACHES_HOW_SHIFT = 24,
+    ZS_EU_REACHES_FIRST_SHIFT = 26,
+    ZS_EU_REACHES_MORE_SHIFT = 32,
+    ZS_EU_REACHES_SIZE_SHIFT = 40,
+};
+struct zs_eu_reaches {
+    uint64_t *at, *end; /* the next one; ZS_EU_REACHES_MAX in front of where the memory ends */
+};
+/*
+ * 0: the address; 1: the lanes, and in the high half t->ce; 2: the operation's index, how, which
+ * eighth lane is the first, how many qwords follow; of global memory but for ZS_EU_REACH_LANES how
+ * many bytes it is from the first one to the last, of all lanes.
+ */
 
 /* The register file of a program. Sizes are powers of two. */
 struct zs_eu_registers {
@@ -402,6 +426,7 @@ struct zs_eu_thread {
     /* Owned by the environment (src/gpu, tests): never touched here. */
     void *env;
     const struct zs_eu_hooks *hooks; /* NULL: none */
+    struct zs_eu_reaches *reaches;   /* NULL: all are asked at once */
 
     uint64_t *counters; /* see above; NULL: not counted */
     uint64_t executed;  /* instructions executed since init, exact at every return of zs_eu_run */
@@ -490,6 +515,16 @@ static inline void zs_eu_acc_set(struct zs_eu_thread *t, uint32_t slot, uint64_t
 {
     t->acc[slot] = (uint32_t)value;
     t->acc_high[slot] = (uint32_t)(value >> 32);
+}
+
+/* The message of an operation that was put off. */
+const struct zs_eu_send *zs_eu_program_send(const struct zs_eu_program *program, uint32_t op);
+
+/* Somebody looks: what was put off (struct zs_eu_reaches). */
+static inline void zs_eu_reached(struct zs_eu_thread *t)
+{
+    if (__builtin_expect(t->reaches != NULL, 0) && t->hooks && t->hooks->reached)
+        t->hooks->reached(t);
 }
 
 /* The instruction that a stopped thread goes on with; UINT32_MAX before the first. */

@@ -154,6 +154,7 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
         check_places(c, group, c->threads + first);
     if (!named) {
         uint32_t number = ++c->groups[first / run->threads_per_group].releases;
+        zs_check_races_released(c, group, &c->groups[first / run->threads_per_group]);
         if (c->logs)
             zs_check_order_barrier(&c->order, group->index, number);
         return;
@@ -184,6 +185,7 @@ static void on_fence(struct zs_check_where *at, bool of_local, bool of_others)
         if (is_of[i])
             thread->fenced_at[i][++thread->fences[i] % ZS_CHECK_FENCES_KEPT] = thread->signals;
     }
+    thread->is_unfenced &= !of_local;
     for (size_t i = 0; i < ZS_MIN(thread->pending_count, ZS_ARRAY_LEN(thread->pending)); i++)
         zs_check_order_atomic(&at->c->order, at->group->index, at->number, thread->pending[i].where,
                               thread->pending[i].space);
@@ -202,6 +204,7 @@ static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
     if (at->c->stops) /* it is tried again */
         return;
     on_fence(at, !at->c->has_local_fences, false);
+    at->of_group->is_loose |= at->thread->is_unfenced;
     at->thread->at = send->d.inst;
     at->thread->signals += !of;
     if (at->c->races && of && (of >> 14 & 3) != CONSUMER)
@@ -211,12 +214,14 @@ static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
 void zs_gpu_checks_enter(struct zs_gpu_worker *w, const struct zs_gpu_group *group, uint32_t thread)
 {
     struct zs_gpu_checks *c = w->checks;
-    c->at = (struct zs_check_where){.c = c,
-                                    .w = w,
-                                    .group = group,
-                                    .thread = &c->threads[group->threads - w->states + thread],
-                                    .of_group = &c->groups[group->number],
-                                    .number = thread};
+    c->at.c = c;
+    c->at.w = w;
+    c->at.group = group;
+    c->at.thread = &c->threads[group->threads - w->states + thread];
+    c->at.of_group = &c->groups[group->number];
+    c->at.number = thread;
+    c->at.local = NULL;
+    memset(c->at.asked, 0, sizeof(c->at.asked));
 }
 
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
@@ -225,6 +230,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     struct zs_check_where *at = zs_check_where(t);
     struct zs_gpu_checks *c = at->c;
+    zs_eu_reached(t);
     if (!m || !row || !lane_mask)
         return;
     if (row->is_fence) {
@@ -246,6 +252,7 @@ void zs_gpu_checks_message(struct zs_eu_thread *t, const struct zs_eu_send *send
     struct zs_gpu_worker *w =
         (struct zs_gpu_worker *)(void *)((char *)t->env - offsetof(struct zs_gpu_worker, port));
     struct zs_gpu_checks *c = w->checks;
+    zs_eu_reached(t);
     c->stops = false;
     on_message(t, send, lane_mask);
     if (c->stops)
@@ -254,22 +261,29 @@ void zs_gpu_checks_message(struct zs_eu_thread *t, const struct zs_eu_send *send
 }
 
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                                               const struct zs_gpu_group *group, uint32_t thread)
+                                               const struct zs_gpu_group *group, uint32_t thread,
+                                               struct zs_eu_reaches **ret_reaches)
 {
-    static const struct zs_eu_hooks hooks = {.message = on_message, .reach = zs_check_reach};
+    static const struct zs_eu_hooks hooks = {
+        .message = on_message, .reach = zs_check_reach, .reached = zs_check_reached};
     struct zs_gpu_checks *c = w->checks;
     size_t index = (size_t)(group->threads - w->states) + thread;
     if (group->live == run->threads_per_group && !thread) {
         struct zs_check_group *of_group = &c->groups[index / run->threads_per_group];
+        if (c->races && of_group->index == UINT64_MAX) /* of another launch */
+            memset(c->threads + index, 0, run->threads_per_group * sizeof(*c->threads));
         zs_check_marks_end(c, of_group);
         zs_check_races_group(c, group);
         of_group->releases = 0;
+        of_group->is_loose = false;
         of_group->index = group->index;
     }
     struct zs_check_thread *of_thread = &c->threads[index];
-    memset(of_thread, 0, c->races ? sizeof(*of_thread) : offsetof(struct zs_check_thread, recent));
+    memset(of_thread, 0, offsetof(struct zs_check_thread, pending));
+    of_thread->stamp = ++c->stamp;
     for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
         c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
+    *ret_reaches = c->races ? &c->reaches : NULL;
     return &hooks;
 }
 
@@ -295,6 +309,8 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
     *c = (struct zs_gpu_checks){.run = run, .told = run->told};
     for (size_t i = 0; i < ZS_ARRAY_LEN(c->recent); i++)
         c->recent[i].number = UINT64_MAX;
+    c->reaches.at = c->reached;
+    c->reaches.end = c->reached + ZS_ARRAY_LEN(c->reached) - ZS_EU_REACHES_MAX;
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
     c->logs = c->races && has_atomics(run->kernel);
@@ -308,12 +324,14 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
         c->own.start = own.gpu_va + own.bias;
         c->own.end = c->own.start + own.size_B;
     }
-    zs_check_order_init(&c->order, run->group_total, run->threads_per_group);
+    zs_check_order_init(&c->order, run->device, run->group_total, run->threads_per_group);
     size_t threads = (size_t)run->groups_per_worker * run->threads_per_group;
     /* room for all that may be resident: what is not touched costs nothing, and nothing is cleared
      * before a thread begins */
     size_t each_B = ZS_CHECK_READS_KEPT * sizeof(*c->reads);
     c->groups = calloc(run->groups_per_worker, sizeof(*c->groups));
+    for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++)
+        c->groups[i].index = UINT64_MAX;
     if (!c->groups ||
         zs_gpu_block_get(run->device, threads * sizeof(*c->threads), &c->threads_block) ||
         (c->logs && zs_gpu_block_get(run->device, threads * each_B, &c->reads_block)))

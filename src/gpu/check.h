@@ -9,9 +9,10 @@
 /* Makes run->checks, of each worker, when its launch wants some. -ENOMEM */
 int zs_gpu_checks_begin(struct zs_gpu_run *run);
 void zs_gpu_checks_end(struct zs_gpu_run *run);
-/* A thread begins: its hooks. */
+/* A thread begins: its hooks, and what they look at later. */
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
-                                               const struct zs_gpu_group *group, uint32_t thread);
+                                               const struct zs_gpu_group *group, uint32_t thread,
+                                               struct zs_eu_reaches **ret_reaches);
 /* It runs now. */
 void zs_gpu_checks_enter(struct zs_gpu_worker *w, const struct zs_gpu_group *group,
                          uint32_t thread);
@@ -27,7 +28,7 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
 
 /* Fences of local memory, and of all other. */
 enum { ZS_CHECK_FENCES = 2, ZS_CHECK_FENCES_KEPT = 4, ZS_CHECK_READS_KEPT = 8 };
-enum { ZS_CHECK_SLABS = 64, ZS_CHECK_RECENT = 16 };
+enum { ZS_CHECK_SLABS = 64, ZS_CHECK_RECENT = 32 };
 
 /* What a thread has read plainly, by instruction: atomics on it later say that it was a guess. */
 struct zs_check_reads {
@@ -39,21 +40,19 @@ struct zs_check_reads {
     } pieces[32];
 };
 
-/* What holds for accesses of one record and all that another record stands for (race.c). */
-struct zs_check_verdict {
-    uint32_t number; /* of the other record; 0: none yet */
-    bool is_harmless;
-    bool is_before; /* ... this access, or of a group that has ended */
-    bool is_own;    /* of the same thread: harmless and before where the lane is the same */
-    bool is_atomic;
-};
-
 /* A record of an instruction. */
 struct zs_check_recent {
-    uint32_t inst, epoch, generation, record;
-    uint32_t passed; /* barriers waited for, of what is known */
+    uint32_t inst, stamp, epoch, generation, record;
     bool is_slm, is_whole;
-    struct zs_check_verdict known[2]; /* of words' halves, the last ones */
+};
+
+/* What does not change of a message that may be put off. */
+struct zs_check_site {
+    const struct zs_eu_program *program;
+    const struct zs_eu_send *send;
+    uint32_t op;
+    uint8_t dwords, rows; /* of a lane, one behind the other; rows of them; 0: something else */
+    bool is_slm, is_whole, is_scalar;
 };
 
 /* A resident EU thread. */
@@ -63,8 +62,10 @@ struct zs_check_thread {
     uint32_t fences[ZS_CHECK_FENCES];
     uint32_t fenced_at[ZS_CHECK_FENCES][ZS_CHECK_FENCES_KEPT]; /* signals, by fence */
     bool fenced;
+    bool is_unfenced;     /* it has written local memory since its last fence of that */
     uint32_t reads_noted; /* beyond those that there is room for */
     uint32_t at;          /* instruction of its last barrier */
+    uint32_t stamp;       /* of `recent`, what is its own */
     /* What it was atomic on before its first fence, which orders that: the last ones. */
     uint32_t pending_count;
     struct {
@@ -76,6 +77,7 @@ struct zs_check_thread {
 /* A resident group. */
 struct zs_check_group {
     uint32_t releases;
+    bool is_loose; /* its barrier does not order all that threads do to local memory */
     uint64_t index;
 };
 
@@ -115,8 +117,10 @@ struct zs_check_order {
         struct {
             uint32_t who, object; /* and what the entry does, order.c */
         } * items;
-        size_t count, capacity;
+        size_t count;
     } log;
+    struct zs_gpu_block log_block;
+    struct zs_gpu_device *device;
     struct zs_id_map objects; /* numbers by address */
     struct {
         uint64_t where, space;
@@ -132,7 +136,8 @@ struct zs_check_order {
     uint32_t threads_per_group;
     bool full; /* something is unknown: all is ordered */
 };
-void zs_check_order_init(struct zs_check_order *o, uint64_t groups, uint32_t threads_per_group);
+void zs_check_order_init(struct zs_check_order *o, struct zs_gpu_device *device, uint64_t groups,
+                         uint32_t threads_per_group);
 void zs_check_order_fini(struct zs_check_order *o);
 void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t thread,
                            uint64_t where, uint64_t space);
@@ -157,9 +162,11 @@ struct zs_check_where {
     struct zs_check_group *of_group;
     uint32_t number; /* of the thread in its group */
     uint64_t *local; /* shadow of the group's local memory; NULL: not asked for yet */
-    /* Of other threads' records, the one asked for last; the answer is that of all lanes. */
-    uint32_t asked;
-    bool was_before;
+    /* Of records, those asked for last: the answer is that of all lanes, until the thread has
+     * waited for one more barrier. */
+    uint32_t passed;
+    uint32_t asked[32];
+    bool was_before[32];
 };
 
 /* What all workers have found. */
@@ -186,8 +193,9 @@ struct zs_gpu_checks {
     struct zs_port_range own; /* memory that threads have for themselves, beside the launch's */
     bool in_step;             /* groups are threads, as compilers know: they leave barriers out */
     struct zs_check_record *records;
-    struct zs_gpu_block records_block;
-    uint32_t record_count, generation;
+    uint32_t *whats; /* of each record what zs_race_what() says: it is asked for of all */
+    struct zs_gpu_block records_block, whats_block;
+    uint32_t record_count, generation, stamp;
     struct zs_id_map pages;
     struct zs_gpu_block slabs[ZS_CHECK_SLABS]; /* where they are, each larger than before */
     uint32_t slab_count;
@@ -203,8 +211,11 @@ struct zs_gpu_checks {
         uint32_t inst; /* of the read */
     } * held;
     uint32_t held_count, guess_count;
-    uint32_t guesses[64]; /* instructions */
-    bool stops;           /* with a debugger; where stands in the run */
+    uint32_t guesses[64];           /* instructions */
+    struct zs_check_site sites[64]; /* by operation */
+    struct zs_eu_reaches reaches;   /* of the thread that runs, in reached */
+    uint64_t reached[2048];
+    bool stops; /* with a debugger; where stands in the run */
     uint32_t stop_lane;
     bool lost;
     bool lost_told;
@@ -262,8 +273,13 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
  * might be a mark, which compiled code reaches in no area. */
 bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
                     enum zs_eu_reach how, uint64_t address, uint32_t first);
+/* The hook `reached`. */
+void zs_check_reached(struct zs_eu_thread *t);
 /* A group begins: nothing was done to its local memory. */
 void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
+/* ... or its barrier lets all threads go on. */
+void zs_check_races_released(struct zs_gpu_checks *c, const struct zs_gpu_group *group,
+                             const struct zs_check_group *of_group);
 /* Tells what was held back. */
 void zs_check_races_end(struct zs_gpu_checks *c);
 

@@ -271,7 +271,7 @@ IN_TWO_VERSIONS void start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *
     if (traced)
         t->hooks = zs_timing_trace_thread(run->trace, w->index, group->index, thread);
     if (run->checks && !traced)
-        t->hooks = zs_gpu_checks_thread(run, w, group, thread);
+        t->hooks = zs_gpu_checks_thread(run, w, group, thread, &t->reaches);
     t->env = &w->port;
     t->counters = w->counters;
     if (debug && w->debug)
@@ -445,6 +445,7 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
     bool recorded = debug && run->history;
     uint64_t before = recorded ? zs_eu_thread_steps(t) : 0, executed = t->executed;
     enum zs_eu_status status = zs_eu_run_among(t, t->program, run->slice, &w->host_csr);
+    zs_eu_reached(t);
     if (recorded)
         zs_gpu_history_ran(run, group->index, thread, zs_eu_thread_steps(t) - before,
                            status == ZS_EU_EOT);

@@ -140,7 +140,7 @@ struct zs_gpu_block {
     size_t size_B;
 };
 
-enum { BLOCKS_MAX = 8 };
+enum { BLOCKS_MAX = 16 };
 
 struct zs_gpu_debug_card;
 struct zs_gpu_debug_worker;

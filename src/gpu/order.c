@@ -24,16 +24,18 @@ enum { BOTH, REACHES, IS_REACHED, ENDS, BARRIER, KIND_SHIFT = 29 };
 #define NUMBER_MASK ((1u << KIND_SHIFT) - 1)
 static const uint64_t STEPS_MAX = UINT64_C(1) << 30, THREADS_MAX = UINT64_C(1) << 24;
 
-void zs_check_order_init(struct zs_check_order *o, uint64_t groups, uint32_t threads_per_group)
+void zs_check_order_init(struct zs_check_order *o, struct zs_gpu_device *device, uint64_t groups,
+                         uint32_t threads_per_group)
 {
-    *o = (struct zs_check_order){.groups = groups,
+    *o = (struct zs_check_order){.device = device,
+                                 .groups = groups,
                                  .threads = groups * threads_per_group,
                                  .threads_per_group = threads_per_group};
 }
 
 void zs_check_order_fini(struct zs_check_order *o)
 {
-    free(o->log.items);
+    zs_gpu_block_put(o->device, &o->log_block);
     zs_id_map_fini(&o->objects);
     free(o->thread_seen);
     free(o->group_any);
@@ -50,8 +52,11 @@ static bool make_room(struct zs_check_order *o)
     o->thread_seen = calloc(o->threads, sizeof(uint32_t));
     o->group_any = calloc(o->groups, sizeof(uint32_t));
     o->group_all = calloc(o->groups, sizeof(uint32_t));
-    if (o->thread_seen && o->group_any && o->group_all)
+    if (o->thread_seen && o->group_any && o->group_all &&
+        !zs_gpu_block_get(o->device, LOG_MAX * sizeof(*o->log.items), &o->log_block)) {
+        o->log.items = (void *)o->log_block.data;
         return true;
+    }
     free(o->thread_seen);
     free(o->group_any);
     free(o->group_all);
@@ -61,7 +66,7 @@ static bool make_room(struct zs_check_order *o)
 
 static void add(struct zs_check_order *o, uint64_t who, uint32_t kind, uint32_t object)
 {
-    if (o->full || o->log.count >= LOG_MAX || !make_room(o) || !ZS_VEC_RESERVE(&o->log, 1)) {
+    if (o->full || o->log.count >= LOG_MAX || !make_room(o)) {
         o->full = true;
         return;
     }

@@ -55,8 +55,11 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
     if (!a->is_slm) {
         struct zs_race_page *page = zs_race_page_of(c, at, a->record->is_write);
         uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
+        if (ZS_UNLIKELY(!page))
+            return false;
+        page->is_quiet &= !a->record->is_write;
         *ret = (struct place){page->lines + line, page->words + (size_t)line * LINE_WORDS};
-        return page != NULL;
+        return true;
     }
     uint64_t *local = a->at->local, line = at / LINE_B;
     if (ZS_UNLIKELY(!local))
@@ -78,17 +81,13 @@ static bool is_half(uint32_t half, bool rises)
            ((half >> BYTES_SHIFT & 15) == 15 && !(rises && lane_of(half) + LINE_WORDS - 1 > 31));
 }
 
-/* The line that words are; ZS_RACE_SPLIT: they are none. */
-static uint64_t joined(const uint64_t *words)
+/* The line of words that rise by a step from a first one; ZS_RACE_SPLIT: there is none. */
+static uint64_t line_of(uint64_t first, uint64_t step)
 {
     const uint64_t low = UINT64_C(1) << LANE_SHIFT, high = low << 32;
-    uint64_t first = words[0], step = words[1] - first, differs = 0;
-    for (uint32_t i = 2; i < LINE_WORDS; i++)
-        differs |= words[i] ^ (first + i * step);
     uint32_t halves[2] = {(uint32_t)first, (uint32_t)(first >> 32)};
     bool rises[2] = {step & low, step & high};
-    if (differs || step & ~(low | high) || !is_half(halves[0], rises[0]) ||
-        !is_half(halves[1], rises[1]) || (rises[0] && !halves[0]) || (rises[1] && !halves[1]))
+    if (!is_half(halves[0], rises[0]) || !is_half(halves[1], rises[1]))
         return ZS_RACE_SPLIT;
     uint64_t line = 0;
     for (uint32_t i = 2; i--;)
@@ -110,11 +109,6 @@ static bool is_own(const struct zs_race_access *a, const struct zs_check_record 
         return (r->is_whole && !r->by_all) || (now->is_whole && !now->by_all) ||
                (r->is_whole && now->is_whole);
     return lane_of(half) == a->lane;
-}
-
-static bool is_own_lane(const struct zs_race_access *a, uint32_t half)
-{
-    return is_own(a, record_at(a->at->c, half), half);
 }
 
 /* A barrier, of one thread a fence too, is between what a thread of the group did and now. */
@@ -139,20 +133,15 @@ static bool is_seen(const struct zs_race_access *a, const struct zs_check_record
 /* Who it was is known to be before this access. */
 static bool is_before(const struct zs_race_access *a, uint32_t half)
 {
-    if ((half & RECORD_MASK) == a->at->asked)
-        return a->at->was_before;
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
     if (r->group == now->group && r->thread == now->thread)
         return (r->inst != now->inst && a->at->c->in_step) || is_own(a, r, half) ||
                (is_parted(a, r) && is_seen(a, r));
-    a->at->asked = half & RECORD_MASK;
-    return a->at->was_before = r->group == now->group && is_parted(a, r) && is_seen(a, r);
+    return r->group == now->group && is_parted(a, r) && is_seen(a, r);
 }
 
 static bool conflicts(const struct zs_race_access *a, uint32_t half, uint32_t bytes)
 {
-    if (!half || ((half & RECORD_MASK) == a->at->asked && a->at->was_before))
-        return false;
     const struct zs_check_record *r = half ? record_at(a->at->c, half) : NULL;
     if (!r || !(half >> BYTES_SHIFT & 15 & bytes) || (r->is_atomic && a->record->is_atomic) ||
         !(r->is_write || a->record->is_write))
@@ -326,53 +315,59 @@ static uint64_t after_read(const struct zs_race_access *a, uint64_t word, uint32
     return word;
 }
 
-static struct zs_check_verdict __attribute__((noinline))
-judge(const struct zs_race_access *a, uint32_t half)
+/* What holds for all lanes is kept; of another thread, or a part in front of this one, longer. */
+static enum zs_race_relation __attribute__((noinline))
+find_relation(struct zs_race_access *a, unsigned i, uint32_t half)
 {
     const struct zs_check_record *r = record_at(a->at->c, half), *now = a->record;
-    bool is_ended = a->is_slm && r->group != now->group;
-    struct zs_check_verdict v = {.number = half & RECORD_MASK,
-                                 .is_atomic = r->is_write && !is_ended};
-    if (r->group == now->group && r->thread == now->thread) {
-        v.is_before =
-            (is_parted(a, r) && is_seen(a, r)) || (r->inst != now->inst && a->at->c->in_step);
-        v.is_own = !v.is_before;
-    } else {
-        v.is_before = is_before(a, half) || is_ended;
+    uint32_t key = (half & RECORD_MASK) | (uint32_t)a->is_slm << 31;
+    uint32_t slot = half % ZS_ARRAY_LEN(a->at->asked);
+    bool before, by_lane = false;
+    if (a->at->asked[slot] == key) {
+        before = a->at->was_before[slot];
+    } else if (r->group != now->group) {
+        before = a->is_slm; /* local memory of another group is that of one that has ended */
+    } else if ((before = is_parted(a, r) && is_seen(a, r)) || r->thread != now->thread) {
+        a->at->asked[slot] = key;
+        a->at->was_before[slot] = before;
+    } else if (!(before = r->inst != now->inst && a->at->c->in_step)) {
+        before = is_own(a, r, half);
+        by_lane = true;
     }
-    v.is_harmless = v.is_before || !(r->is_write || now->is_write);
-    return v;
+    enum zs_race_relation relation = before                         ? ZS_RACE_BEFORE
+                                     : r->is_write || now->is_write ? ZS_RACE_AGAINST
+                                                                    : ZS_RACE_BESIDE;
+    if (!by_lane) {
+        a->known[i].number = half & RECORD_MASK;
+        a->known[i].relation = relation;
+    }
+    return relation;
 }
 
-static inline const struct zs_check_verdict *verdict_of(struct zs_race_access *a, unsigned i,
-                                                        uint32_t half)
+static inline enum zs_race_relation relation_to(struct zs_race_access *a, unsigned i, uint32_t half)
 {
-    if (a->known[i].number != (half & RECORD_MASK))
-        a->known[i] = judge(a, half);
-    return &a->known[i];
+    return a->known[i].number == (half & RECORD_MASK) ? a->known[i].relation
+                                                      : find_relation(a, i, half);
+}
+
+static bool is_atomic_now(const struct zs_race_access *a, uint32_t half)
+{
+    const struct zs_check_record *r = record_at(a->at->c, half);
+    return r->is_write && !(a->is_slm && r->group != a->record->group);
 }
 
 /* The word of a plain access, where nothing conflicts; false: it is not that simple. */
 static inline bool touch_harmless(struct zs_race_access *a, uint64_t *word, uint32_t read,
                                   uint32_t other, uint32_t mine)
 {
-    bool reads_before = true, is_atomic = false;
-    if (read) {
-        const struct zs_check_verdict *v = verdict_of(a, 0, read);
-        bool is_own = v->is_own && is_own_lane(a, read);
-        if (!v->is_harmless && !is_own)
-            return false;
-        reads_before = v->is_before || is_own;
-        is_atomic = v->is_atomic;
-    }
-    if (other) {
-        const struct zs_check_verdict *v = verdict_of(a, 1, other);
-        if (!v->is_harmless && !(v->is_own && is_own_lane(a, other)))
-            return false;
-    }
+    enum zs_race_relation to_read = read ? relation_to(a, 0, read) : ZS_RACE_BEFORE;
+    bool both_read = other & SECOND_READ && !a->record->is_write;
+    if (to_read == ZS_RACE_AGAINST ||
+        (other && !both_read && relation_to(a, 1, other) == ZS_RACE_AGAINST))
+        return false;
     if (a->record->is_write)
         *word = after_write(mine);
-    else if (!read || (reads_before && !is_atomic))
+    else if (to_read == ZS_RACE_BEFORE && !(read && is_atomic_now(a, read)))
         *word = (*word & ~(uint64_t)UINT32_MAX) | mine;
     else if (!other)
         *word |= (uint64_t)(mine | SECOND_READ) << 32;
@@ -402,7 +397,7 @@ static bool meets_atomics(struct zs_race_access *a, uint32_t read, uint32_t othe
 {
     const struct zs_gpu_checks *c = a->at->c;
     return (!read || record_at(c, read)->is_atomic) &&
-           (!other || record_at(c, other)->is_atomic || verdict_of(a, 1, other)->is_before);
+           (!other || record_at(c, other)->is_atomic || relation_to(a, 1, other) == ZS_RACE_BEFORE);
 }
 
 static inline void touch(struct zs_race_access *a, uint64_t *word, uint32_t bytes)
@@ -443,49 +438,70 @@ static void touch_word(struct zs_race_access *a, const struct place *place, uint
     put_word(place, i, before, after);
 }
 
-static const uint64_t LANES = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
+/* What words differ by that follow each other, in each half: lanes rise by one. */
+static const uint64_t LANE_LOW = UINT64_C(1) << LANE_SHIFT;
+static const uint64_t LANE_HIGH = UINT64_C(1) << (LANE_SHIFT + 32);
 
-/* A lane in each half that says something. */
-static uint64_t lanes_in(uint64_t word)
+/* Of half a word which has been asked for: what holds for it does for all lanes, or they rise as
+ * this access's do. */
+static inline bool goes_along(const struct zs_race_access *a, unsigned i, uint32_t half, bool rises)
 {
-    return (word & RECORD_MASK ? UINT64_C(1) << LANE_SHIFT : 0) |
-           (word >> 32 & RECORD_MASK ? UINT64_C(1) << (LANE_SHIFT + 32) : 0);
+    return !half || a->known[i].number == (half & RECORD_MASK) || rises == a->rises;
 }
 
-static void remember(struct zs_race_access *a, uint64_t before, uint64_t after)
+/* Words of a page, or of local memory, of which a row touches some that follow each other. */
+struct run {
+    uint64_t before, step;      /* the first one, and what each differs by from the one before */
+    uint64_t after, after_step; /* what becomes of them */
+    uint32_t count;
+};
+
+static inline uint64_t word_at(const struct place *all, uint32_t word)
 {
-    uint32_t halves[2] = {(uint32_t)before, (uint32_t)(before >> 32)};
-    bool is_own = false;
-    a->last.is_known = !a->record->is_atomic && !a->record->is_whole;
-    for (uint32_t i = 0; i < 2; i++) {
-        a->last.is_known &= !halves[i] || (a->known[i].number == (halves[i] & RECORD_MASK) &&
-                                           (a->known[i].is_harmless || a->known[i].is_own) &&
-                                           !record_at(a->at->c, halves[i])->is_whole);
-        is_own |= halves[i] && a->known[i].is_own;
-    }
-    a->last.any = is_own ? 0 : LANES;
-    a->last.by = is_own ? lanes_in(before) : 0;
-    a->last.word = (before - a->lane * a->last.by) & ~a->last.any;
-    uint64_t low = UINT32_MAX, changed = before ^ after;
-    a->last.keeps = !changed ? UINT64_MAX : a->record->is_write ? 0 : changed & low ? ~low : low;
-    uint64_t sets = after & ~a->last.keeps;
-    a->last.after_by = lanes_in(sets);
-    a->last.after = sets - a->lane * a->last.after_by;
+    uint64_t line = all->line[word / LINE_WORDS];
+    return line == ZS_RACE_SPLIT ? all->words[word] : zs_race_word(line, word % LINE_WORDS);
 }
 
-/* All of a word. */
-static inline void touch_dword(struct zs_race_access *a, const struct place *place, uint32_t i,
-                               bool more)
+/* Behind the first word those that differ from it in lanes alone: the same becomes of them. */
+static inline void follow(const struct zs_race_access *a, const struct place *all, uint32_t word,
+                          uint32_t count, struct run *run)
 {
-    uint64_t before = word_of(place, i), after = before;
-    if (a->last.is_known && ((before - a->lane * a->last.by) & ~a->last.any) == a->last.word) {
-        after = (before & a->last.keeps) | (a->last.after + a->lane * a->last.after_by);
-    } else {
-        touch(a, &after, 15);
-        if (more && before)
-            remember(a, before, after);
+    run->count = 1;
+    if (count == 1 || a->record->is_atomic)
+        return;
+    run->step = word_at(all, word + 1) - run->before;
+    if (run->step & ~(LANE_LOW | LANE_HIGH) ||
+        !goes_along(a, 0, (uint32_t)run->before, run->step & LANE_LOW) ||
+        !goes_along(a, 1, (uint32_t)(run->before >> 32), run->step & LANE_HIGH))
+        return;
+    uint64_t changed = run->before ^ run->after, by = a->rises && !a->record->is_whole;
+    bool is_low = (uint32_t)changed, is_high = changed >> 32;
+    run->after_step = (is_low ? (by && (uint32_t)run->after) * LANE_LOW : run->step & LANE_LOW) |
+                      (is_high ? (by && run->after >> 32) * LANE_HIGH : run->step & LANE_HIGH);
+    for (uint64_t next = run->before + run->step; run->count < count; next += run->step) {
+        if (word_at(all, word + run->count) != next)
+            return;
+        run->count++;
     }
-    put_word(place, i, before, after);
+}
+
+static inline void put_run(const struct place *all, uint32_t word, const struct run *run)
+{
+    uint64_t after = run->after;
+    if (after == run->before && (run->count == 1 || run->after_step == run->step))
+        return;
+    for (uint32_t i = 0, n; i < run->count; i += n) {
+        uint32_t at = word + i, in = at % LINE_WORDS;
+        uint64_t *line = &all->line[at / LINE_WORDS];
+        struct place place = {line, all->words + (at - in)};
+        n = ZS_MIN(run->count - i, LINE_WORDS - in);
+        uint64_t whole = n == LINE_WORDS ? line_of(after, run->after_step) : ZS_RACE_SPLIT;
+        if (*line != ZS_RACE_SPLIT && whole == ZS_RACE_SPLIT && n < LINE_WORDS)
+            split(&place);
+        *line = whole;
+        for (uint32_t k = 0; k < n; k++, after += run->after_step)
+            place.words[in + k] = after;
+    }
 }
 
 void zs_race_bytes(struct zs_race_access *a)
@@ -502,49 +518,97 @@ void zs_race_bytes(struct zs_race_access *a)
     }
 }
 
-/* What holds for the first word holds for all, but where lanes of one thread are others in each. */
-static bool goes_by_line(struct zs_race_access *a, unsigned i, uint32_t half, uint32_t mine)
-{
-    return !half || !((half ^ mine) & ZS_RACE_RISES) || !verdict_of(a, i, half)->is_own ||
-           a->record->is_whole || record_at(a->at->c, half)->is_whole;
-}
-
 /* All of a line. false: nothing was done. */
 static inline bool touch_line(struct zs_race_access *a, const struct place *place)
 {
-    uint64_t line = *place->line == ZS_RACE_SPLIT ? joined(place->words) : *place->line;
-    uint32_t read = (uint32_t)line, other = (uint32_t)(line >> 32);
+    uint64_t line = *place->line;
     uint32_t mine = a->number | (unsigned)ZS_RACE_IS_THERE;
     if (!a->record->is_whole)
         mine |= a->lane << LANE_SHIFT | (a->rises ? (unsigned)ZS_RACE_RISES : 0u);
-    if (line == ZS_RACE_SPLIT)
-        return false;
+    if (!line) {
+        *place->line = a->record->is_write ? after_write(mine) : mine;
+        return true;
+    }
+    uint32_t read = (uint32_t)line, other = (uint32_t)(line >> 32);
     bool is_again = (a->record->is_write ? other : read) == mine && !(a->record->is_write && read);
     if (is_again)
         return true;
-    if (!goes_by_line(a, 0, read, mine) || !goes_by_line(a, 1, other, mine) ||
-        !touch_harmless(a, &line, read, other, mine))
+    if (!touch_harmless(a, &line, read, other, mine) ||
+        !goes_along(a, 0, read, read & ZS_RACE_RISES) ||
+        !goes_along(a, 1, other, other & ZS_RACE_RISES))
         return false;
     *place->line = line;
     return true;
 }
 
+/* Words from one on, which is a->gpu_va; false: enough. */
+static bool touch_words(struct zs_race_access *a, const struct place *all, uint32_t word,
+                        uint32_t count)
+{
+    const uint32_t by = a->rises;
+    for (uint32_t n; count; count -= n, word += n, a->lane += n * by, a->gpu_va += n * 4) {
+        struct place place = {all->line + word / LINE_WORDS, NULL};
+        n = LINE_WORDS;
+        if (word % LINE_WORDS == 0 && count >= LINE_WORDS && *place.line != ZS_RACE_SPLIT &&
+            touch_line(a, &place))
+            continue;
+        struct run run = {.before = word_at(all, word)};
+        run.after = run.before;
+        touch(a, &run.after, 15);
+        if (a->fails && a->is_quick)
+            return false;
+        if (a->fails)
+            run.count = 1;
+        else
+            follow(a, all, word, count, &run);
+        put_run(all, word, &run);
+        n = run.count;
+    }
+    return true;
+}
+
 void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool rises)
 {
-    uint32_t first = a->lane, by = rises ? 1 : 0;
-    struct place place;
     a->size_B = 4;
     a->rises = rises;
-    for (uint32_t i = 0, n; i < count && !(a->is_quick && a->fails); i += n) {
-        uint64_t from = at + i * 4;
-        n = ZS_MIN(count - i, LINE_WORDS - (uint32_t)(from / 4 % LINE_WORDS));
-        a->lane = first + i * by;
-        if (!place_of(a, from, &place))
+    a->gpu_va = at;
+    while (count) {
+        struct place all;
+        uint32_t word = a->is_slm ? 0 : (uint32_t)(a->gpu_va % ZS_BETWEEN_PAGE_B / 4);
+        uint32_t n = a->is_slm ? count : ZS_MIN(count, ZS_BETWEEN_WORDS - word);
+        if (!place_of(a, a->gpu_va & ~(uint64_t)(LINE_B - 1), &all) ||
+            !touch_words(a, &all, (uint32_t)(a->gpu_va / 4 % LINE_WORDS), n))
             return;
-        for (uint32_t k = 0; k < n && (n < LINE_WORDS || k || !touch_line(a, &place)); k++) {
-            a->lane = first + (i + k) * by;
-            a->gpu_va = from + k * 4;
-            touch_dword(a, &place, (uint32_t)(from / 4 % LINE_WORDS) + k, count > 1);
-        }
+        count -= n;
     }
+}
+
+bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t lane_mask,
+                   uint32_t first)
+{
+    uint64_t before_va = UINT64_MAX;
+    struct place all = {NULL, NULL};
+    a->size_B = 4;
+    a->rises = false;
+    for (uint32_t rest = lane_mask; rest && !(a->is_quick && a->fails); rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t va = addresses[lane - first];
+        a->gpu_va = va;
+        a->lane = lane + a->chan_offset;
+        if (va & 3)
+            return false;
+        bool is_same = va == before_va && !a->record->is_write;
+        before_va = va;
+        if (is_same)
+            continue;
+        if ((!a->is_slm || !all.line) &&
+            !place_of(a, a->is_slm ? 0 : va - va % ZS_BETWEEN_PAGE_B, &all))
+            continue;
+        uint32_t word = (uint32_t)(a->is_slm ? va / 4 : va / 4 % ZS_BETWEEN_WORDS);
+        struct run run = {.before = word_at(&all, word), .count = 1};
+        run.after = run.before;
+        touch(a, &run.after, 15);
+        put_run(&all, word, &run);
+    }
+    return true;
 }

@@ -103,21 +103,59 @@ static void put_off(struct zs_check_thread *thread, uint64_t where, uint64_t spa
     thread->pending[thread->pending_count++ % room].space = space;
 }
 
+static inline void order_at(struct zs_check_where *at, uint64_t address, bool is_slm)
+{
+    uint64_t space = is_slm ? at->group->index + 1 : 0;
+    if (!at->thread->fenced)
+        put_off(at->thread, address, space);
+    else
+        zs_check_order_atomic(&at->c->order, at->group->index, at->number, address, space);
+}
+
 static void order_atomic(struct zs_check_where *at, const struct zs_port_accesses *pieces)
 {
     if (!at->c->logs)
         return;
     for (uint32_t i = 0; i < pieces->count; i++) {
-        const struct zs_port_access *p = &pieces->pieces[i];
-        uint64_t space = p->is_slm ? at->group->index + 1 : 0;
-        if (i && p->address == pieces->pieces[i - 1].address)
-            continue;
-        if (!at->thread->fenced)
-            put_off(at->thread, p->address, space);
-        else
-            zs_check_order_atomic(&at->c->order, at->group->index, at->number, p->address, space);
+        if (!i || pieces->pieces[i].address != pieces->pieces[i - 1].address)
+            order_at(at, pieces->pieces[i].address, pieces->pieces[i].is_slm);
     }
     at->thread->epoch += at->thread->fenced;
+}
+
+/* The same of a dword of each lane; before, what find_guesses() does. */
+static void order_lanes(const struct zs_race_access *a, const uint64_t *addresses,
+                        uint32_t lane_mask, uint32_t first)
+{
+    uint64_t before = UINT64_MAX;
+    if (!a->at->c->logs)
+        return;
+    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
+        uint64_t address = addresses[(uint32_t)__builtin_ctz(rest) - first];
+        if (address != before)
+            order_at(a->at, address, a->is_slm);
+        before = address;
+    }
+    a->at->thread->epoch += a->at->thread->fenced;
+}
+
+static void guess_lanes(const struct zs_race_access *a, const uint64_t *addresses,
+                        uint32_t lane_mask, uint32_t first)
+{
+    struct zs_port_accesses pieces = {.count = 0};
+    uint64_t low = UINT64_MAX, high = 0;
+    bool may = false;
+    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
+        uint64_t address = addresses[(uint32_t)__builtin_ctz(rest) - first];
+        pieces.pieces[pieces.count].address = address;
+        pieces.pieces[pieces.count++].is_slm = a->is_slm;
+        low = ZS_MIN(low, address);
+        high = ZS_MAX(high, address);
+    }
+    for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++)
+        may |= reads_of(a)[n].count && low <= reads_of(a)[n].high && high >= reads_of(a)[n].low;
+    if (may)
+        find_guesses(a, &pieces);
 }
 
 /* How many pieces from this one on are dwords behind each other, of lanes that follow each other.
@@ -136,7 +174,7 @@ static void enter_space(struct zs_race_access *a, bool is_slm)
 {
     if (a->is_slm == is_slm)
         return;
-    a->known[0].number = a->known[1].number = a->at->asked = 0;
+    a->known[0].number = a->known[1].number = 0;
     a->is_slm = is_slm;
 }
 
@@ -224,56 +262,76 @@ static bool is_one_row(const struct zs_check_where *at, const struct zs_eu_send 
 
 static uint32_t add_record(struct zs_check_where *at, const struct zs_eu_send *send,
                            const struct zs_port_message *m, bool is_atomic, bool is_whole,
-                           bool is_scalar, uint32_t size_B)
+                           bool is_scalar, uint32_t size_B, uint32_t passed)
 {
     struct zs_gpu_checks *c = at->c;
     const struct zs_check_thread *thread = at->thread;
     if (!zs_race_make_room(c))
         return 0;
-    c->records[c->record_count++] = (struct zs_check_record){
-        .group = (uint32_t)at->group->index,
-        .inst = send->d.inst,
-        .signals = thread->signals,
-        .epoch = thread->epoch,
-        .log_at = (uint32_t)c->order.log.count,
-        .fences = {thread->fences[0], thread->fences[1]},
-        .thread = (uint16_t)at->number,
-        .size_B = (uint8_t)ZS_MIN(size_B, 255u),
-        .is_write = m->bytes_written != 0 || is_atomic,
-        .is_atomic = is_atomic,
-        .is_whole = is_whole,
-        .by_all = is_scalar && is_whole && (is_atomic || !m->bytes_written)};
-    return c->record_count;
+    bool is_plain_write = m->bytes_written && !is_atomic;
+    at->thread->is_unfenced |= is_plain_write;
+    at->of_group->is_loose |= thread->signals > passed;
+    struct zs_check_record *r = &c->records[c->record_count];
+    *r = (struct zs_check_record){.group = (uint32_t)at->group->index,
+                                  .inst = send->d.inst,
+                                  .signals = thread->signals,
+                                  .epoch = thread->epoch,
+                                  .log_at = (uint32_t)c->order.log.count,
+                                  .fences = {thread->fences[0], thread->fences[1]},
+                                  .thread = (uint16_t)at->number,
+                                  .size_B = (uint8_t)ZS_MIN(size_B, 255u),
+                                  .is_write = m->bytes_written != 0 || is_atomic,
+                                  .is_atomic = is_atomic,
+                                  .is_whole = is_whole,
+                                  .by_all =
+                                      is_scalar && is_whole && (is_atomic || !m->bytes_written)};
+    c->whats[c->record_count] = zs_race_what(r);
+    return ++c->record_count;
 }
 
-/* Of a message whose parts have lanes, or have none. false: no memory. What is known of other
- * records stays so until the thread has waited for one more barrier: what they did then was
- * signalled before. */
+/* Channels of a lane, if there are holes between them. */
+static uint32_t channels_of(const struct zs_port_message *m)
+{
+    return m->lanes && m->channels & (m->channels + 1u) ? m->channels : 0;
+}
+
+static uint32_t size_of(const struct zs_port_message *m)
+{
+    return m->lanes ? (uint32_t)m->element_B * m->elements : m->block_B;
+}
+
+/* What a thread has before it is known. */
+static uint32_t passed_by(const struct zs_check_where *at, const struct zs_eu_thread *t)
+{
+    return at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases);
+}
+
+/* Of a message whose parts have lanes, or have none. false: no memory. */
 static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at,
                          const struct zs_eu_thread *t, const struct zs_eu_send *send,
-                         const struct zs_port_message *m, bool is_atomic, bool has_no_lane,
-                         uint32_t size_B)
+                         const struct zs_port_message *m, uint32_t ce, bool is_atomic,
+                         bool has_no_lane, uint32_t size_B)
 {
     bool is_scalar = send->d.no_mask && send->d.exec_size == 1;
-    bool is_one = is_scalar && t->ce && !(t->ce & (t->ce - 1));
+    bool is_one = is_scalar && ce && !(ce & (ce - 1));
     bool is_whole = !is_one && (send->d.no_mask || has_no_lane);
     struct zs_check_recent *recent = &at->thread->recent[send->d.inst % ZS_CHECK_RECENT];
-    uint32_t passed = at->of_group->releases - ZS_MIN(t->n0[0], at->of_group->releases);
-    bool is_again = recent->record && recent->inst == send->d.inst &&
-                    recent->epoch == at->thread->epoch && recent->is_whole == is_whole &&
-                    recent->generation == at->c->generation;
+    uint32_t passed = passed_by(at, t);
+    bool is_again = recent->stamp == at->thread->stamp && recent->inst == send->d.inst &&
+                    recent->record && recent->epoch == at->thread->epoch &&
+                    recent->is_whole == is_whole && recent->generation == at->c->generation;
     if (!is_again) {
-        recent->record = add_record(at, send, m, is_atomic, is_whole, is_scalar, size_B);
+        recent->stamp = at->thread->stamp;
+        recent->record = add_record(at, send, m, is_atomic, is_whole, is_scalar, size_B, passed);
         recent->inst = send->d.inst;
         recent->epoch = at->thread->epoch;
         recent->is_whole = is_whole;
         recent->generation = at->c->generation;
     }
-    if (!is_again || recent->passed != passed) {
-        recent->passed = passed;
-        recent->known[0].number = recent->known[1].number = 0;
+    if (at->passed != passed) {
+        at->passed = passed;
+        memset(at->asked, 0, sizeof(at->asked));
     }
-    at->asked = 0;
     at->c->lost |= !recent->record;
     ret->at = at;
     ret->t = t;
@@ -282,14 +340,13 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at,
     ret->record = recent->record ? zs_race_record(at->c, recent->record) : NULL;
     ret->inst = send->d.inst;
     ret->passed = passed;
-    ret->only = is_one ? t->ce : 0;
+    ret->only = is_one ? ce : 0;
     ret->chan_offset = send->d.chan_offset;
     ret->is_slm = recent->is_slm;
     ret->is_quick = ret->fails = ret->rises = false;
-    ret->known = recent->known;
+    ret->known[0].number = ret->known[1].number = 0;
     ret->values = NULL;
     ret->element = 0;
-    ret->last.is_known = false;
     return ret->record != NULL;
 }
 
@@ -316,7 +373,8 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     uint64_t first = is_row ? row.address : pieces.pieces[0].address;
     if (!(is_row ? row.is_slm : pieces.pieces[0].is_slm) && zs_race_is_own(at->c, first))
         return; /* the others are, too */
-    if (!begin(&a, at, t, send, m, is_atomic, !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE,
+    if (!begin(&a, at, t, send, m, t->ce, is_atomic,
+               !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE,
                is_row ? 4 : pieces.pieces[0].size_B))
         return;
     if (a.record->is_write && !is_atomic)
@@ -335,17 +393,6 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     end(&a);
     if (is_atomic) /* what it orders is not itself: another one might have come first */
         order_atomic(at, &pieces);
-}
-
-/* Channels of a lane, if there are holes between them. */
-static uint32_t channels_of(const struct zs_port_message *m)
-{
-    return m->lanes && m->channels & (m->channels + 1u) ? m->channels : 0;
-}
-
-static uint32_t size_of(const struct zs_port_message *m)
-{
-    return m->lanes ? (uint32_t)m->element_B * m->elements : m->block_B;
 }
 
 static void add_piece(const struct zs_port_message *m, uint64_t address, uint32_t lane,
@@ -413,26 +460,10 @@ static bool reach_rows(struct zs_race_access *a, enum zs_eu_reach how, uint64_t 
     return true;
 }
 
-/* A dword of each lane. false: it is something else. */
-static bool reach_dwords(struct zs_race_access *a, enum zs_eu_reach how, const uint64_t *addresses,
-                         uint32_t lane_mask, uint32_t first)
+static bool is_dwords(const struct zs_race_access *a, enum zs_eu_reach how)
 {
     const struct zs_port_message *m = a->m;
-    uint64_t before = UINT64_MAX;
-    if (how != ZS_EU_REACH_LANES || m->element_B != 4 || m->elements != 1 || a->only ||
-        a->record->is_atomic)
-        return false;
-    for (uint32_t rest = lane_mask; rest && !a->fails; rest &= rest - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        a->gpu_va = addresses[lane - first];
-        a->lane = lane + a->chan_offset;
-        a->fails = a->gpu_va & 3;
-        bool is_same = a->gpu_va == before && !a->record->is_write;
-        before = a->gpu_va;
-        if (!a->fails && !is_same)
-            zs_race_row(a, a->gpu_va, 1, false);
-    }
-    return true;
+    return how == ZS_EU_REACH_LANES && m->element_B == 4 && m->elements == 1 && !a->only;
 }
 
 /* Lane by lane. */
@@ -452,12 +483,13 @@ reach_lanes(struct zs_race_access *a, enum zs_eu_reach how, uint64_t address, ui
         order_atomic(a->at, &pieces);
 }
 
-bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
-                    enum zs_eu_reach how, uint64_t address, uint32_t first)
+/* Where something conflicts: false, and nothing is told, but of what has been put off. */
+static bool reach(struct zs_check_where *at, struct zs_eu_thread *t, const struct zs_eu_send *send,
+                  uint32_t lane_mask, uint32_t ce, enum zs_eu_reach how, uint64_t address,
+                  uint32_t first, bool was_put_off)
 {
     const struct zs_port_message_row *row = NULL;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
-    struct zs_check_where *at = zs_check_where(t);
     bool is_slm = m->space == ZS_PORT_SPACE_SLM, is_lanes = how == ZS_EU_REACH_LANES;
     bool is_noted = at->c->reads && (row->is_atomic || !m->bytes_written);
     struct zs_race_access a;
@@ -469,16 +501,151 @@ bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint3
         if (zs_race_is_own(at->c, is_lanes ? all[lane - first] : address))
             return true;
     }
-    if (!begin(&a, at, t, send, m, row->is_atomic, !m->lanes, size_of(m)))
+    if (!begin(&a, at, t, send, m, ce, row->is_atomic, !m->lanes,
+               channels_of(m) ? m->element_B : size_of(m)))
         return true;
     a.is_quick = true;
     enter_space(&a, is_slm);
-    if (is_noted ||
-        !(is_lanes ? reach_dwords(&a, how, (const uint64_t *)(uintptr_t)address, lane_mask, first)
-                   : reach_rows(&a, how, address, lane_mask)))
+    const uint64_t *addresses = (const uint64_t *)(uintptr_t)address;
+    if (is_noted && row->is_atomic && is_dwords(&a, how)) {
+        guess_lanes(&a, addresses, lane_mask, first);
+        a.fails |= !zs_race_lanes(&a, addresses, lane_mask, first);
+        if (!a.fails)
+            order_lanes(&a, addresses, lane_mask, first);
+    } else if (!is_noted && is_dwords(&a, how)) {
+        a.fails |= !zs_race_lanes(&a, addresses, lane_mask, first);
+    } else if (is_noted || is_lanes || !reach_rows(&a, how, address, lane_mask)) {
         reach_lanes(&a, how, address, lane_mask, first);
+    }
+    if (a.fails && was_put_off) {
+        a.is_quick = false;
+        reach_lanes(&a, how, address, lane_mask, first);
+    }
     end(&a);
     return !a.fails;
+}
+
+/* What is read is of a page that nothing more is remembered of. */
+static inline bool is_quiet(struct zs_gpu_checks *c, uint64_t address, uint64_t size_B)
+{
+    uint64_t number = address / ZS_BETWEEN_PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
+    struct zs_race_page *page = c->recent[slot].page;
+    if (!size_B || c->recent[slot].number != number || !page ||
+        (address + size_B - 1) / ZS_BETWEEN_PAGE_B != number)
+        return false;
+    if (!page->is_quiet && ++page->reads >= page->reads_until)
+        zs_race_look_at(c, page);
+    return page->is_quiet && !c->reads;
+}
+
+static struct zs_check_site *find_site(struct zs_gpu_checks *c, const struct zs_eu_program *program,
+                                       uint32_t op)
+{
+    const struct zs_port_message_row *row;
+    struct zs_check_site *site = &c->sites[op % ZS_ARRAY_LEN(c->sites)];
+    if (ZS_LIKELY(site->op == op && site->program == program))
+        return site;
+    const struct zs_eu_send *send = zs_eu_program_send(program, op);
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    uint32_t size_B = size_of(m);
+    bool is = !row->is_atomic && !m->bytes_written && !c->reads && !channels_of(m) &&
+              !(size_B & 3) && size_B < 1024;
+    *site = (struct zs_check_site){.program = program,
+                                   .send = send,
+                                   .op = op,
+                                   .dwords = is ? (uint8_t)(size_B / 4) : 0,
+                                   .rows = is && m->element_B == 4 ? (uint8_t)m->elements : 0,
+                                   .is_slm = m->space == ZS_PORT_SPACE_SLM,
+                                   .is_whole = send->d.no_mask || !m->lanes,
+                                   .is_scalar = send->d.no_mask && send->d.exec_size == 1};
+    return site;
+}
+
+/* Most of what was put off: dwords that lanes read, which follow each other or are the same. What
+ * begin() does, in short. false: it is something else, or conflicts. */
+static inline bool read_dwords(struct zs_race_access *a, const struct zs_check_site *site,
+                               uint32_t lane_mask, uint32_t ce, enum zs_eu_reach how,
+                               uint64_t address)
+{
+    struct zs_check_where *at = a->at;
+    const struct zs_eu_send *send = site->send;
+    const struct zs_port_message_row *row;
+    struct zs_check_recent *recent = &at->thread->recent[send->d.inst % ZS_CHECK_RECENT];
+    uint32_t low = lane_mask ? (uint32_t)__builtin_ctz(lane_mask) : 0, mask = lane_mask >> low;
+    bool is_row = how == ZS_EU_REACH_ROW, is_one = site->is_scalar && !(ce & (ce - 1));
+    if (!(is_row ? site->rows : site->dwords) || !mask || address & 3 || is_one ||
+        (is_row && mask & (mask + 1)))
+        return false;
+    if (recent->stamp != at->thread->stamp || recent->inst != send->d.inst || !recent->record ||
+        recent->epoch != at->thread->epoch || recent->is_whole != site->is_whole ||
+        recent->generation != at->c->generation) {
+        const struct zs_port_message *m = zs_eu_send_message(send, &row);
+        uint32_t number = add_record(at, send, m, false, site->is_whole, site->is_scalar,
+                                     site->dwords * 4u, a->passed);
+        *recent = (struct zs_check_recent){.inst = send->d.inst,
+                                           .stamp = at->thread->stamp,
+                                           .epoch = at->thread->epoch,
+                                           .generation = at->c->generation,
+                                           .record = number,
+                                           .is_slm = site->is_slm,
+                                           .is_whole = site->is_whole};
+        at->c->lost |= !number;
+        if (!number)
+            return true;
+    }
+    a->number = recent->record;
+    a->record = zs_race_record(at->c, recent->record);
+    a->known[0].number = a->known[1].number = 0;
+    a->is_slm = site->is_slm;
+    a->inst = send->d.inst;
+    a->fails = false;
+    uint32_t lane = site->is_whole ? 0 : send->d.chan_offset + low, count = is_row ? site->rows : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        a->lane = lane;
+        if (is_row)
+            zs_race_row(a, address + (low + i) * 4u, 32 - (uint32_t)__builtin_clz(mask),
+                        !site->is_whole);
+        else
+            zs_race_row(a, address, site->dwords, false);
+    }
+    return !a->fails;
+}
+
+void zs_check_reached(struct zs_eu_thread *t)
+{
+    struct zs_check_where *at = zs_check_where(t);
+    struct zs_gpu_checks *c = at->c;
+    const uint64_t *end = c->reaches.at;
+    struct zs_race_access a = {.at = at, .t = t, .is_quick = true, .passed = passed_by(at, t)};
+    if (end == c->reached)
+        return;
+    if (a.passed != at->passed) /* as begin() does */
+        memset(at->asked, 0, sizeof(at->asked));
+    at->passed = a.passed;
+    c->reaches.at = c->reached;
+    for (const uint64_t *p = c->reached; p < end; p += ZS_EU_REACHES_EACH) {
+        uint32_t index = (uint32_t)p[2] & ((1u << ZS_EU_REACHES_HOW_SHIFT) - 1);
+        uint32_t first = ((uint32_t)p[2] >> ZS_EU_REACHES_FIRST_SHIFT) * 8;
+        uint32_t lanes = (uint32_t)p[1], ce = (uint32_t)(p[1] >> 32);
+        enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
+        bool is_lanes = how == ZS_EU_REACH_LANES;
+        if (is_quiet(c, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT))
+            continue;
+        const struct zs_check_site *site = find_site(c, t->program, index);
+        if (is_lanes || !read_dwords(&a, site, lanes, ce, how, p[0]))
+            (void)reach(at, t, site->send, lanes, ce, how,
+                        is_lanes ? (uintptr_t)(p + ZS_EU_REACHES_EACH) : p[0], first, true);
+        p += p[2] >> ZS_EU_REACHES_MORE_SHIFT & 31;
+    }
+}
+
+bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask,
+                    enum zs_eu_reach how, uint64_t address, uint32_t first)
+{
+    struct zs_check_where *at = zs_check_where(t);
+    if (at->c->reaches.at != at->c->reached)
+        zs_check_reached(t);
+    return reach(at, t, send, lane_mask, t->ce, how, address, first, false);
 }
 
 /* ---- the end -----------------------------------------------------------------------------------

@@ -37,6 +37,10 @@ struct zs_race_page {
     uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
     uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
     bool is_kept;
+    /* Each word was read by two that nothing orders, the first of a group that has ended: further
+     * reads change nothing. Looked for after so many reads. */
+    bool is_quiet;
+    uint32_t reads, reads_until;
 };
 
 static inline uint32_t zs_race_lane(uint32_t half)
@@ -50,6 +54,11 @@ static inline const struct zs_check_record *zs_race_record(const struct zs_gpu_c
     return &c->records[(half & ZS_RACE_RECORD_MASK) - 1];
 }
 
+static inline uint32_t zs_race_what(const struct zs_check_record *r)
+{
+    return r->inst << 2 | (uint32_t)r->is_write << 1 | r->is_atomic;
+}
+
 /* The i-th word of a line that is not split. */
 static inline uint64_t zs_race_word(uint64_t line, uint32_t i)
 {
@@ -60,6 +69,13 @@ static inline uint64_t zs_race_word(uint64_t line, uint32_t i)
                     is_there * (UINT64_C(15) << ZS_RACE_BYTES_SHIFT);
     return word + rises * ((uint64_t)i << ZS_RACE_LANE_SHIFT);
 }
+
+/* What somebody did, to what is done now. */
+enum zs_race_relation {
+    ZS_RACE_AGAINST, /* or so it seems */
+    ZS_RACE_BESIDE,  /* neither writes */
+    ZS_RACE_BEFORE,
+};
 
 /* What a message does, piece by piece. */
 struct zs_race_access {
@@ -74,16 +90,14 @@ struct zs_race_access {
     uint32_t size_B, lane, element;
     uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
-    bool is_quick, fails;           /* nothing is told: something conflicts */
-    bool rises;                     /* of a row: each dword is of the next lane */
-    struct zs_check_verdict *known; /* of words' halves, the last ones */
-    /* of stores whose layout is known: values of lanes, else NULL */
-    /* What became of a whole word, the same for others that differ from it in lanes: in any, or as
-     * this access's lanes do, which `by` and `after_by` are multiplied by. */
+    bool is_quick, fails; /* nothing is told: something conflicts */
+    bool rises;           /* of a row: each dword is of the next lane */
+    /* Who did the last words' halves: what holds for all that the record stands for. */
     struct {
-        bool is_known;
-        uint64_t any, by, word, keeps, after, after_by;
-    } last;
+        uint32_t number; /* 0: nobody yet */
+        enum zs_race_relation relation;
+    } known[2];
+    /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
     uint32_t slot_B, component_B, chan_offset;
 };
@@ -98,6 +112,9 @@ void zs_race_find_values(struct zs_race_access *a, const struct zs_eu_send *send
 void zs_race_bytes(struct zs_race_access *a);
 /* Dwords behind each other, by a->lane, or lanes from there on. */
 void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool rises);
+/* A dword of each lane, whose address is behind that of the first one. false: some is none. */
+bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t lane_mask,
+                   uint32_t first);
 void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
                       struct zs_gpu_site *ret);
 
@@ -112,6 +129,8 @@ struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number,
 bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va);
 /* Lines of a group's local memory, and words behind them. NULL: no memory. */
 uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
+/* Finds out whether it is quiet. */
+void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page);
 /* Other commands are told, and all is freed. */
 void zs_race_shadow_end(struct zs_gpu_checks *c);
 

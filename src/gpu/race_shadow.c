@@ -2,12 +2,15 @@
 /* Memory of the shadow of races, and what other commands are told of it when the launch ends. */
 #include "gpu/race_priv.h"
 
+#include "base/os.h"
+
 #include <stdlib.h>
 
 enum {
     SLAB_B = 1 << 18,
     SLAB_DOUBLINGS = 12,
     SITES_KNOWN = 64,
+    READS_UNTIL = 64,
 };
 
 /* ---- records -----------------------------------------------------------------------------------
@@ -20,11 +23,13 @@ static void forget_all(struct zs_gpu_checks *c)
         if (!page)
             continue;
         memset(page->lines, 0, sizeof(page->lines));
+        page->is_quiet = false;
         page->is_kept = false; /* what the launch has written is not known any more */
     }
     if (c->local)
         memset(c->local, 0,
                c->run->groups_per_worker * zs_race_local_words(c->run) * sizeof(uint64_t));
+    memset(c->at.asked, 0, sizeof(c->at.asked));
     c->record_count = 0;
     c->generation++;
     c->lost = true;
@@ -34,10 +39,16 @@ bool zs_race_make_room(struct zs_gpu_checks *c)
 {
     if (c->record_count >= ZS_RACE_RECORD_MASK)
         forget_all(c);
-    if (!c->records && zs_gpu_block_get(c->run->device, ZS_RACE_RECORDS_MAX * sizeof(*c->records),
-                                        &c->records_block) == 0)
-        c->records = (struct zs_check_record *)(void *)c->records_block.data;
-    return c->records != NULL;
+    if (c->records)
+        return true;
+    struct zs_gpu_device *device = c->run->device;
+    if (zs_gpu_block_get(device, ZS_RACE_RECORDS_MAX * sizeof(*c->records), &c->records_block) ||
+        zs_gpu_block_get(device, ZS_RACE_RECORDS_MAX * sizeof(*c->whats), &c->whats_block))
+        return false;
+    zs_os_expect_fill(c->records_block.data, c->records_block.size_B);
+    c->records = (struct zs_check_record *)(void *)c->records_block.data;
+    c->whats = (uint32_t *)(void *)c->whats_block.data;
+    return true;
 }
 
 /* ---- pages -------------------------------------------------------------------------------------
@@ -54,13 +65,52 @@ static struct zs_race_page *make_page(struct zs_gpu_checks *c)
         if (c->slab_count == ZS_CHECK_SLABS ||
             zs_gpu_block_get(c->run->device, wanted_B, slab) != 0)
             return NULL;
+        zs_os_expect_fill(slab->data, slab->size_B);
         c->slab_count++;
         c->slab_used_B = 0;
     }
     struct zs_race_page *page = (void *)(slab->data + c->slab_used_B);
     c->slab_used_B += sizeof(*page);
     memset(page->lines, 0, sizeof(page->lines));
+    page->is_quiet = false;
+    page->reads = 0;
+    page->reads_until = READS_UNTIL;
     return page;
+}
+
+static bool has_ended(const struct zs_gpu_checks *c, uint32_t group)
+{
+    for (uint32_t i = 0; i < c->run->groups_per_worker; i++) {
+        if (c->groups[i].index == group)
+            return false;
+    }
+    return true;
+}
+
+static bool is_quiet(const struct zs_gpu_checks *c, uint64_t word, uint32_t *group)
+{
+    uint32_t read = (uint32_t)word, other = (uint32_t)(word >> 32);
+    if (!read || !(other & ZS_RACE_SECOND_READ))
+        return false;
+    const struct zs_check_record *r = zs_race_record(c, read);
+    if (r->is_write || (r->group != *group && !has_ended(c, r->group)))
+        return false;
+    *group = r->group;
+    return true;
+}
+
+void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page)
+{
+    uint32_t group = UINT32_MAX;
+    bool is = true;
+    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS && is; i++) {
+        uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
+        is = is_quiet(c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, 0), &group);
+        i += line == ZS_RACE_SPLIT ? 0 : ZS_RACE_LINE_WORDS - 1;
+    }
+    page->is_quiet = is;
+    page->reads = 0;
+    page->reads_until += page->reads_until / 2;
 }
 
 bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va)
@@ -127,6 +177,14 @@ void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *gr
         memset(zs_race_local(c, group), 0, zs_race_local_lines(c->run) * sizeof(uint64_t));
 }
 
+/* What was done to local memory is before all that follows, and stands for nothing any more. */
+void zs_check_races_released(struct zs_gpu_checks *c, const struct zs_gpu_group *group,
+                             const struct zs_check_group *of_group)
+{
+    if (!of_group->is_loose)
+        zs_check_races_group(c, group);
+}
+
 /* ---- other commands ----------------------------------------------------------------------------
  */
 
@@ -134,11 +192,6 @@ struct known_site {
     uint64_t what;
     uint32_t number;
 };
-
-static uint64_t what_of(const struct zs_check_record *r)
-{
-    return (uint64_t)r->inst << 2 | (uint64_t)r->is_write << 1 | r->is_atomic;
-}
 
 static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record *r, uint64_t what)
 {
@@ -156,38 +209,56 @@ static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record 
     struct zs_check_record first = *r;
     first.inst = run->kernel->instructions[r->inst].half_of;
     if (!is_known && first.inst != r->inst) /* the same of the other lanes */
-        return make_site(c, &first, what_of(&first));
+        return make_site(c, &first, zs_race_what(&first));
     return zs_between_add_site(between, run->kernel->number, what, run->kernel->module->name,
                                is_known ? source : NULL, &site);
 }
 
 /* Lanes and records are of this launch alone. */
-static uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
+static inline uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
 {
     if (!(half & ZS_RACE_RECORD_MASK))
         return 0;
-    const struct zs_check_record *r = zs_race_record(c, half);
-    uint64_t what = what_of(r);
+    uint32_t what = c->whats[(half & ZS_RACE_RECORD_MASK) - 1];
     struct known_site *k = &known[what % SITES_KNOWN];
-    if (!k->number || k->what != what)
-        *k = (struct known_site){what, make_site(c, r, what)};
+    if (ZS_UNLIKELY(!k->number || k->what != what))
+        *k = (struct known_site){what, make_site(c, zs_race_record(c, half), what)};
     return k->number ? k->number | (half & 15u << ZS_RACE_BYTES_SHIFT) : 0;
 }
 
-/* What has become of the last word. */
+/* What has become of the last word, but for lanes. */
 struct last {
     uint64_t word, done;
 };
 
-static uint64_t done_by(struct zs_gpu_checks *c, struct known_site *known, struct last *last,
-                        uint64_t word)
+static const uint64_t LANES = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
+
+static inline uint64_t done_by(struct zs_gpu_checks *c, struct known_site *known, struct last *last,
+                               uint64_t word)
 {
-    const uint64_t lanes = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
-    if ((word & ~lanes) != last->word)
-        *last = (struct last){word & ~lanes, (uint64_t)as_command(c, known, (uint32_t)(word >> 32))
+    if ((word & ~LANES) != last->word)
+        *last = (struct last){word & ~LANES, (uint64_t)as_command(c, known, (uint32_t)(word >> 32))
                                                      << 32 |
                                                  as_command(c, known, (uint32_t)word)};
     return last->done;
+}
+
+/* Words of a line; what became of all of them, or ZS_BETWEEN_SPLIT and of each. */
+static uint64_t done_by_words(struct zs_gpu_checks *c, struct known_site *known, struct last *last,
+                              const uint64_t *words, uint64_t *ret)
+{
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < ZS_RACE_LINE_WORDS; i++)
+        differs |= (words[i] ^ words[0]) & ~LANES;
+    uint64_t first = done_by(c, known, last, words[0]);
+    if (!differs)
+        return first;
+    ret[0] = first;
+    for (uint32_t i = 1; i < ZS_RACE_LINE_WORDS; i++) {
+        ret[i] = done_by(c, known, last, words[i]);
+        differs = i == 1 ? ret[i] ^ first : differs | (ret[i] ^ first);
+    }
+    return differs ? ZS_BETWEEN_SPLIT : first;
 }
 
 static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint64_t number,
@@ -197,13 +268,11 @@ static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint
     struct last last = {0, 0};
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES; i++) {
         uint32_t first = i * ZS_RACE_LINE_WORDS;
-        lines[i] = page->lines[i];
-        if (lines[i] != ZS_RACE_SPLIT) {
-            lines[i] = lines[i] ? done_by(c, known, &last, zs_race_word(lines[i], 0)) : 0;
-            continue;
-        }
-        for (uint32_t k = 0; k < ZS_RACE_LINE_WORDS; k++)
-            words[first + k] = done_by(c, known, &last, page->words[first + k]);
+        uint64_t line = page->lines[i];
+        lines[i] = line == ZS_RACE_SPLIT
+                       ? done_by_words(c, known, &last, page->words + first, words + first)
+                   : line ? done_by(c, known, &last, zs_race_word(line, 0))
+                          : 0;
     }
     zs_between_page(c->run->launch->command, number, lines, words);
 }
@@ -277,6 +346,7 @@ void zs_race_shadow_end(struct zs_gpu_checks *c)
     for (uint32_t i = 0; i < c->slab_count; i++)
         zs_gpu_block_put(c->run->device, &c->slabs[i]);
     zs_gpu_block_put(c->run->device, &c->records_block);
+    zs_gpu_block_put(c->run->device, &c->whats_block);
     zs_id_map_fini(&c->pages);
     free(c->local);
 }

@@ -687,7 +687,9 @@ void zs_gpu_undefined_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                              struct zs_eu_thread *t, uint32_t slot, uint32_t number, bool clean)
 {
     static const struct zs_eu_hooks alone = {.message = on_clean},
-                                    among = {.message = on_both, .reach = zs_check_reach};
+                                    among = {.message = on_both,
+                                             .reach = zs_check_reach,
+                                             .reached = zs_check_reached};
     struct zs_eu_shadow *s = &w->shadows[slot];
     forget(&run->undefined->scratch, number + 1);
     forget(&run->undefined->private_memory, number);

@@ -10,6 +10,7 @@
  */
 #include "eu/tier/emit_message.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,6 +71,58 @@ static unsigned among(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
                              : VALUE("and i32 %%v%u, %u", m->active_value, all << first);
 }
 
+/* struct zs_eu_reaches: an entry, or on where it is asked for at once. n: addresses of lanes. */
+static void note_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                       enum zs_eu_reach how, unsigned address, unsigned first, unsigned active,
+                       unsigned n, unsigned lanes, unsigned done)
+{
+    unsigned some = zs_eu_emit_label(e), room = zs_eu_emit_label(e), ask = zs_eu_emit_label(e);
+    uint64_t site = (uint64_t)(m->op - e->p->ops) | (uint64_t)how << ZS_EU_REACHES_HOW_SHIFT |
+                    (uint64_t)first / 8 << ZS_EU_REACHES_FIRST_SHIFT |
+                    (uint64_t)n << ZS_EU_REACHES_MORE_SHIFT;
+    unsigned size_B = how == ZS_EU_REACH_ROW ? row_B(m, first + lanes)
+                      : m->lanes             ? m->span_B
+                                             : m->port->block_B;
+    if (!n && !zs_eu_emit_is_slm(m))
+        site |= (uint64_t)size_B << ZS_EU_REACHES_SIZE_SHIFT;
+    unsigned to = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(reaches), "i64**");
+    to = VALUE("load i64**, i64*** %%v%u, !invariant.load !2", to);
+    zs_eu_emit_branch(e, VALUE("icmp ne i64** %%v%u, null", to), some, ask, 1);
+    zs_eu_emit_put_label(e, some);
+    unsigned at = VALUE("load i64*, i64** %%v%u", to);
+    unsigned end =
+        VALUE("load i64*, i64** %%v%u", VALUE("getelementptr i64*, i64** %%v%u, i64 1", to));
+    zs_eu_emit_branch(e, VALUE("icmp ult i64* %%v%u, %%v%u", at, end), room, ask, 1);
+    zs_eu_emit_put_label(e, room);
+    unsigned who = VALUE("zext i32 %%v%u to i64", active);
+    if (m->d->exec_size == 1 && m->d->no_mask) {
+        unsigned ce = VALUE("zext i32 %%v%u to i64", zs_eu_emit_field(e, ZS_EU_OFFSET(ce)));
+        who = VALUE("or i64 %%v%u, %%v%u", who, VALUE("shl i64 %%v%u, 32", ce));
+    }
+    if (n) {
+        unsigned all =
+            VALUE("bitcast i64* %%v%u to <%u x i64>*",
+                  VALUE("getelementptr i64, i64* %%v%u, i64 %d", at, ZS_EU_REACHES_EACH), n);
+        LINE("store <%u x i64> %%v%u, <%u x i64>* %%v%u, align 8", n, address, n, all);
+    } else {
+        LINE("store i64 %%v%u, i64* %%v%u", address, at);
+    }
+    LINE("store i64 %%v%u, i64* %%v%u", who, VALUE("getelementptr i64, i64* %%v%u, i64 1", at));
+    LINE("store i64 %" PRIu64 ", i64* %%v%u", site,
+         VALUE("getelementptr i64, i64* %%v%u, i64 2", at));
+    LINE("store i64* %%v%u, i64** %%v%u",
+         VALUE("getelementptr i64, i64* %%v%u, i64 %u", at, ZS_EU_REACHES_EACH + n), to);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, ask);
+}
+
+/* What it is asked for is put off where that changes nothing. */
+static bool can_wait(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    return !m->writes && !m->is_guess && !m->op->send->ex_desc_is_reg &&
+           (uint64_t)(m->op - e->p->ops) < UINT64_C(1) << ZS_EU_REACHES_HOW_SHIFT;
+}
+
 static void call_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                        enum zs_eu_reach how, unsigned address, unsigned first, unsigned active)
 {
@@ -91,7 +144,12 @@ void zs_eu_emit_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
         offset = VALUE("sub i64 %%v%u, %u", offset, first * m->size_B);
     if (!zs_eu_emit_is_slm(m))
         offset = VALUE("add i64 %%v%u, %%v%u", offset, VALUE("ptrtoint i8* %%v%u to i64", m->base));
-    call_reach(e, m, how, offset, first, among(e, m, first, lanes));
+    unsigned active = among(e, m, first, lanes), done = zs_eu_emit_label(e);
+    if (can_wait(e, m))
+        note_reach(e, m, how, offset, first, active, 0, ZS_MIN(lanes, m->lanes), done);
+    call_reach(e, m, how, offset, first, active);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, done);
 }
 
 void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
@@ -108,10 +166,14 @@ void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_messag
         unsigned base = VALUE("ptrtoint i8* %%v%u to i64", m->base);
         at = VALUE("add <%u x i64> %%v%u, %%v%u", n, at, zs_eu_emit_splat(e, base, 8, n));
     }
+    unsigned active = among(e, m, group * n, n), done = zs_eu_emit_label(e);
+    if (can_wait(e, m))
+        note_reach(e, m, ZS_EU_REACH_LANES, at, group * n, active, n, n, done);
     unsigned to = VALUE("bitcast i8* %%ka1 to <%u x i64>*", n);
     LINE("store <%u x i64> %%v%u, <%u x i64>* %%v%u", n, at, n, to);
-    call_reach(e, m, ZS_EU_REACH_LANES, VALUE("ptrtoint i8* %%ka1 to i64"), group * n,
-               among(e, m, group * n, n));
+    call_reach(e, m, ZS_EU_REACH_LANES, VALUE("ptrtoint i8* %%ka1 to i64"), group * n, active);
+    LINE("br label %%l%u", done);
+    zs_eu_emit_put_label(e, done);
 }
 
 /* ---- lanes ---- */

@@ -123,6 +123,7 @@ uint64_t zs_eu_tier_layout(void)
         offsetof(struct zs_port, surfaces),
         offsetof(struct zs_port, undefined),
         ZS_EU_OFFSET(shadow),
+        ZS_EU_OFFSET(reaches),
         sizeof(struct zs_port_range),
         sizeof(struct zs_port_surface),
         ZS_EU_KIND_COUNT,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* races BINARY KERNEL GROUPS ITEMS: one launch of a kernel that takes two arrays of 65,536 ints. */
+/*
+ * races BINARY KERNEL GROUPS ITEMS [HOW]: one launch of a kernel that takes two arrays of 65,536
+ * ints; of which the second one is the first, lies in it, or is named there: same, inside, stored.
+ */
 #include <level_zero/ze_api.h>
 
 #include <stdint.h>
@@ -44,7 +47,9 @@ int main(int argc, char **argv)
     ze_context_handle_t context;
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel;
-    if (argc != 5)
+    const char *how = argc == 6 ? argv[5] : "";
+    int *arrays[2];
+    if (argc != 5 && argc != 6)
         return 2;
     CHECK(zeInit(0));
     CHECK(zeDriverGet(&one, &driver));
@@ -61,8 +66,14 @@ int main(int argc, char **argv)
         void *p;
         CHECK(zeMemAllocHost(context, &memory, ARRAY_B, 64, &p));
         memset(p, 0, ARRAY_B);
-        CHECK(zeKernelSetArgumentValue(kernel, i, sizeof(p), &p));
+        arrays[i] = p;
     }
+    if (!strcmp(how, "same") || !strcmp(how, "inside"))
+        arrays[1] = arrays[0] + (*how == 's' ? 0 : 16);
+    if (!strcmp(how, "stored"))
+        memcpy(arrays[0], &arrays[1], sizeof(arrays[1]));
+    for (uint32_t i = 0; i < 2; i++)
+        CHECK(zeKernelSetArgumentValue(kernel, i, sizeof(arrays[i]), &arrays[i]));
     ze_group_count_t groups = {(uint32_t)atoi(argv[3]), 1, 1};
     CHECK(zeKernelSetGroupSize(kernel, (uint32_t)atoi(argv[4]), 1, 1));
     return zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL) ? 7 : 0;

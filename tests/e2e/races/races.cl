@@ -117,6 +117,62 @@ __kernel void chars(ARGS)
     p[GID / 2] = (char)GID; // first second
 }
 
+/* All groups read a page often, but for the last one, which writes into it. */
+__kernel void read_by_all(ARGS)
+{
+    int sum = 0;
+    for (int i = 0; i < 1024; i++)
+        sum += a[i]; // first
+    b[GID] = sum;
+    if (GROUP == (int)get_num_groups(0) - 1)
+        a[LID * 16] = sum; // second
+}
+
+__kernel void in_place(ARGS)
+{
+    int sum = a[GID + 1] + a[GID + 2] + a[GID + 5]; // first
+    a[GID + 2] = sum; // second
+}
+
+__kernel void vectors(ARGS)
+{
+    int4 some = vload4(GID, a); // first
+    b[GID] = some.x + some.w;
+    a[GID * 4 + 7] = GID; // second
+}
+
+/* b is a, or lies in it. */
+__kernel void aliased(ARGS)
+{
+    int some = b[GID];        // first
+    a[GID ^ 32] = some + GID; // second
+}
+
+/* Where b is stands in a. */
+__kernel void stored(ARGS)
+{
+    __global int *other = *(__global int * __global *)a;
+    int some = b[GID];            // first
+    other[GID ^ 32] = some + GID; // second
+}
+
+/* Reads that others write next: of lanes far apart, in the last of several rounds. */
+__kernel void local_rounds(ARGS)
+{
+    __local int tile[256];
+    int sum = 0;
+    for (int i = 0; i < 4; i++) {
+        tile[LID * 17 % N] = i + GID; // second
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += tile[LID * 5 % N]; // first
+        if (i < 3)
+            barrier(CLK_LOCAL_MEM_FENCE);
+        else
+            tile[(LID + 1) % N] = sum; // second
+    }
+    a[GID] = sum;
+}
+
 __kernel void divergent(ARGS)
 {
     if (LID < 8) {

@@ -13,10 +13,10 @@ import xml.etree.ElementTree
 ZESCOPE, RACES, BINARY, DEVICE, SOURCE, BETWEEN = sys.argv[1:7]
 
 
-def run(kernel, *options, groups=4, items=64, check='--check=race,sync', app=None):
+def run(kernel, *options, groups=4, items=64, check='--check=race,sync', app=None, how=(), eu='auto'):
     kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
-    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, check, *options, '--', *(app or (RACES, BINARY, kernel, str(groups), str(items)))],
-                          env=kept, text=True, capture_output=True, timeout=240)
+    return subprocess.run([ZESCOPE, 'run', '-d', DEVICE, check, *options, '--', *(app or (RACES, BINARY, kernel, str(groups), str(items), *how))],
+                          env=dict(kept, ZESCOPE_EU=eu), text=True, capture_output=True, timeout=240)
 
 
 def lines():
@@ -56,6 +56,24 @@ class Races(unittest.TestCase):
                 sites = [{int(s['source'].rsplit(':', 1)[1]) for s in f['sites']} for f in errors if f['kind'] == 'race']
                 self.assertIn(want, sites, errors)
                 self.assertTrue(all(s <= want for s in sites), errors)
+
+    def test_compiled(self):
+        """Compiled code's reads are looked at later: what is told is the interpreter's, word for word."""
+        for kernel, groups, how in (('read_by_all', 6, ()), ('in_place', 4, ()), ('vectors', 2, ()), ('aliased', 2, ('same',)),
+                                    ('aliased', 2, ('inside',)), ('aliased', 2, ()), ('stored', 2, ('stored',)), ('local_rounds', 2, ()),
+                                    ('local_reuse', 2, ()), ('other_fence_local', 1, ()), ('lanes_uniform', 1, ()), ('fine_reduction', 4, ()),
+                                    ('fine_histogram', 4, ()), ('fine_flags', 4, ())):
+            with self.subTest(kernel=kernel, how=how):
+                found, errors = self.findings(kernel, groups=groups, how=how, eu='compiled')
+                texts = [re.sub(r'0x\w{9,}', 'an address', json.dumps(f)) for f in found]
+                again = [re.sub(r'0x\w{9,}', 'an address', json.dumps(f))
+                         for f in self.findings(kernel, groups=groups, how=how, eu='interpreter')[0]]
+                self.assertEqual(texts, again)
+                if kernel.startswith(('fine', 'lanes', 'other')) or (kernel, how) == ('aliased', ()):
+                    self.assertEqual(bool(errors), kernel.startswith('other') and DEVICE != 'skl')
+                    continue
+                want = {LINES[kernel, 'first'][0], LINES[kernel, 'second'][-1]}
+                self.assertIn(want, [{int(s['source'].rsplit(':', 1)[1]) for s in f['sites']} for f in errors], errors)
 
     def test_other_fence(self):
         """A barrier whose fence is of other memory than what was written."""

@@ -7,16 +7,19 @@
 enum { GROUPS = 2, THREADS = 4, X = 0x1000, Y = 0x2000 };
 
 static struct zs_check_order order;
+static struct zs_gpu_device *device;
 
 static int setup(void **state)
 {
-    zs_check_order_init(&order, GROUPS, THREADS);
+    assert_int_equal(zs_gpu_device_create(zs_gpu_model_find("skl"), 0, &device), 0);
+    zs_check_order_init(&order, device, GROUPS, THREADS);
     return 0;
 }
 
 static int teardown(void **state)
 {
     zs_check_order_fini(&order);
+    zs_gpu_device_destroy(device);
     return 0;
 }
 
