@@ -275,6 +275,7 @@ enum {
     ZS_EU_REACHES_HOW_SHIFT = 24,
     ZS_EU_REACHES_FIRST_SHIFT = 26,
     ZS_EU_REACHES_MORE_SHIFT = 32,
+    ZS_EU_REACHES_LOCAL_SHIFT = 37,
     ZS_EU_REACHES_SIZE_SHIFT = 40,
 };
 struct zs_eu_reaches {
@@ -282,8 +283,8 @@ struct zs_eu_reaches {
 };
 /*
  * 0: the address; 1: the lanes, and in the high half t->ce; 2: the operation's index, how, which
- * eighth lane is the first, how many qwords follow; of global memory but for ZS_EU_REACH_LANES how
- * many bytes it is from the first one to the last, of all lanes.
+ * eighth lane is the first, how many qwords follow, whether it is of local memory; of global memory
+ * but for ZS_EU_REACH_LANES how many bytes it is from the first one to the last, of all lanes.
  */
 
 /* The register file of a program. Sizes are powers of two. */

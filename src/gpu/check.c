@@ -154,7 +154,9 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
         check_places(c, group, c->threads + first);
     if (!named) {
         uint32_t number = ++c->groups[first / run->threads_per_group].releases;
-        zs_check_races_released(c, group, &c->groups[first / run->threads_per_group]);
+        if (!c->groups[first / run->threads_per_group]
+                 .is_loose) /* all of it is before what follows */
+            zs_check_races_group(c, group);
         if (c->logs)
             zs_check_order_barrier(&c->order, group->index, number);
         return;
@@ -384,6 +386,8 @@ static void end(struct zs_gpu_checks *c)
     zs_check_order_fini(&c->order);
     zs_gpu_block_put(run->device, &c->threads_block);
     zs_gpu_block_put(run->device, &c->reads_block);
+    for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++)
+        free(c->groups[i].later);
     free(c->groups);
 }
 

@@ -78,6 +78,11 @@ struct zs_check_thread {
 struct zs_check_group {
     uint32_t releases;
     bool is_loose; /* its barrier does not order all that threads do to local memory */
+    /* Reads of local memory since the last barrier, which nobody has looked at: they are forgotten
+     * at the next one, unless somebody does something else to it. */
+    bool is_direct;
+    uint32_t later_count;
+    uint64_t *later; /* NULL: none yet */
     uint64_t index;
 };
 
@@ -275,11 +280,9 @@ bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint3
                     enum zs_eu_reach how, uint64_t address, uint32_t first);
 /* The hook `reached`. */
 void zs_check_reached(struct zs_eu_thread *t);
-/* A group begins: nothing was done to its local memory. */
+/* A group begins, or its barrier has ordered all that was done to its local memory: that stands for
+ * nothing any more. */
 void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
-/* ... or its barrier lets all threads go on. */
-void zs_check_races_released(struct zs_gpu_checks *c, const struct zs_gpu_group *group,
-                             const struct zs_check_group *of_group);
 /* Tells what was held back. */
 void zs_check_races_end(struct zs_gpu_checks *c);
 

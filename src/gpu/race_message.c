@@ -307,7 +307,7 @@ static uint32_t passed_by(const struct zs_check_where *at, const struct zs_eu_th
 }
 
 /* Of a message whose parts have lanes, or have none. false: no memory. */
-static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at,
+static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at, uint32_t passed,
                          const struct zs_eu_thread *t, const struct zs_eu_send *send,
                          const struct zs_port_message *m, uint32_t ce, bool is_atomic,
                          bool has_no_lane, uint32_t size_B)
@@ -316,7 +316,6 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at,
     bool is_one = is_scalar && ce && !(ce & (ce - 1));
     bool is_whole = !is_one && (send->d.no_mask || has_no_lane);
     struct zs_check_recent *recent = &at->thread->recent[send->d.inst % ZS_CHECK_RECENT];
-    uint32_t passed = passed_by(at, t);
     bool is_again = recent->stamp == at->thread->stamp && recent->inst == send->d.inst &&
                     recent->record && recent->epoch == at->thread->epoch &&
                     recent->is_whole == is_whole && recent->generation == at->c->generation;
@@ -355,6 +354,8 @@ static void end(const struct zs_race_access *a)
     a->at->thread->recent[a->inst % ZS_CHECK_RECENT].is_slm = a->is_slm;
 }
 
+static void go_direct(struct zs_check_where *at);
+
 void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
                      const struct zs_eu_send *send, const struct zs_port_message *m, bool is_atomic,
                      uint32_t lane_mask)
@@ -373,7 +374,12 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     uint64_t first = is_row ? row.address : pieces.pieces[0].address;
     if (!(is_row ? row.is_slm : pieces.pieces[0].is_slm) && zs_race_is_own(at->c, first))
         return; /* the others are, too */
-    if (!begin(&a, at, t, send, m, t->ce, is_atomic,
+    bool is_local = is_row && row.is_slm;
+    for (uint32_t i = 0; i < pieces.count; i++)
+        is_local |= pieces.pieces[i].is_slm;
+    if (is_local)
+        go_direct(at);
+    if (!begin(&a, at, passed_by(at, t), t, send, m, t->ce, is_atomic,
                !is_row && pieces.pieces[0].lane == ZS_PORT_NO_LANE,
                is_row ? 4 : pieces.pieces[0].size_B))
         return;
@@ -484,9 +490,9 @@ reach_lanes(struct zs_race_access *a, enum zs_eu_reach how, uint64_t address, ui
 }
 
 /* Where something conflicts: false, and nothing is told, but of what has been put off. */
-static bool reach(struct zs_check_where *at, struct zs_eu_thread *t, const struct zs_eu_send *send,
-                  uint32_t lane_mask, uint32_t ce, enum zs_eu_reach how, uint64_t address,
-                  uint32_t first, bool was_put_off)
+static bool reach(struct zs_check_where *at, uint32_t passed, const struct zs_eu_thread *t,
+                  const struct zs_eu_send *send, uint32_t lane_mask, uint32_t ce,
+                  enum zs_eu_reach how, uint64_t address, uint32_t first, bool was_put_off)
 {
     const struct zs_port_message_row *row = NULL;
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
@@ -495,13 +501,15 @@ static bool reach(struct zs_check_where *at, struct zs_eu_thread *t, const struc
     struct zs_race_access a;
     if (!lane_mask || !at->c->races)
         return true;
+    if (is_slm)
+        go_direct(at);
     if (!is_slm && (is_lanes || is_noted)) {
         const uint64_t *all = (const uint64_t *)(uintptr_t)address;
         uint32_t lane = (uint32_t)__builtin_ctz(lane_mask);
         if (zs_race_is_own(at->c, is_lanes ? all[lane - first] : address))
             return true;
     }
-    if (!begin(&a, at, t, send, m, ce, row->is_atomic, !m->lanes,
+    if (!begin(&a, at, passed, t, send, m, ce, row->is_atomic, !m->lanes,
                channels_of(m) ? m->element_B : size_of(m)))
         return true;
     a.is_quick = true;
@@ -576,6 +584,8 @@ static inline bool read_dwords(struct zs_race_access *a, const struct zs_check_s
     if (!(is_row ? site->rows : site->dwords) || !mask || address & 3 || is_one ||
         (is_row && mask & (mask + 1)))
         return false;
+    if (site->is_slm)
+        go_direct(at);
     if (recent->stamp != at->thread->stamp || recent->inst != send->d.inst || !recent->record ||
         recent->epoch != at->thread->epoch || recent->is_whole != site->is_whole ||
         recent->generation != at->c->generation) {
@@ -611,6 +621,93 @@ static inline bool read_dwords(struct zs_race_access *a, const struct zs_check_s
     return !a->fails;
 }
 
+/* A message that was put off, of the thread `at`. */
+static inline void look_at(struct zs_race_access *a, const struct zs_eu_program *program,
+                           const uint64_t *p)
+{
+    uint32_t index = (uint32_t)p[2] & ((1u << ZS_EU_REACHES_HOW_SHIFT) - 1);
+    uint32_t first = ((uint32_t)p[2] >> ZS_EU_REACHES_FIRST_SHIFT) * 8;
+    uint32_t lanes = (uint32_t)p[1], ce = (uint32_t)(p[1] >> 32);
+    enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
+    bool is_lanes = how == ZS_EU_REACH_LANES;
+    const struct zs_check_site *site = find_site(a->at->c, program, index);
+    if (is_lanes || !read_dwords(a, site, lanes, ce, how, p[0]))
+        (void)reach(a->at, a->passed, a->t, site->send, lanes, ce, how,
+                    is_lanes ? (uintptr_t)(p + ZS_EU_REACHES_EACH) : p[0], first, true);
+}
+
+static inline uint32_t length_of(const uint64_t *p)
+{
+    return ZS_EU_REACHES_EACH + (p[2] >> ZS_EU_REACHES_MORE_SHIFT & 31);
+}
+
+/* How a thread was when it put off what follows. */
+struct later {
+    const struct zs_eu_program *program;
+    uint32_t epoch, passed, fences[ZS_CHECK_FENCES];
+    uint32_t thread, count; /* of qwords */
+};
+enum { LATER_QWORDS = sizeof(struct later) / 8, LATER_MAX = 1 << 14 };
+
+static void look_at_all(struct zs_check_where *at, const struct later *later)
+{
+    struct zs_check_thread *thread = at->thread - at->number + later->thread, now = *thread;
+    struct zs_race_access a = {.at = at, .is_quick = true, .passed = later->passed};
+    const uint64_t *p = (const uint64_t *)(const void *)(later + 1);
+    at->thread = thread;
+    at->number = later->thread;
+    at->passed = later->passed;
+    memset(at->asked, 0, sizeof(at->asked));
+    thread->stamp = ++at->c->stamp;
+    thread->epoch = later->epoch;
+    thread->signals = later->passed;
+    memcpy(thread->fences, later->fences, sizeof(thread->fences));
+    for (const uint64_t *end = p + later->count; p < end; p += length_of(p))
+        look_at(&a, later->program, p);
+    memcpy(thread, &now, offsetof(struct zs_check_thread, recent));
+}
+
+/* Until the next barrier the group's local memory is looked at at once. */
+static void __attribute__((noinline)) go_direct(struct zs_check_where *at)
+{
+    struct zs_check_group *of_group = at->of_group;
+    const struct zs_check_where now = *at;
+    uint32_t count = of_group->later_count;
+    if (of_group->is_direct)
+        return;
+    of_group->is_direct = true;
+    of_group->later_count = 0;
+    for (uint32_t i = 0; i < count;) {
+        const struct later *later = (const struct later *)(const void *)(of_group->later + i);
+        look_at_all(at, later);
+        i += LATER_QWORDS + later->count;
+    }
+    *at = now;
+    memset(at->asked, 0, sizeof(at->asked));
+}
+
+/* Of local memory; where it is kept, behind what the thread is like. NULL: it is not. */
+static struct later *begin_later(const struct zs_race_access *a,
+                                 const struct zs_eu_program *program, uint32_t most)
+{
+    struct zs_check_group *of_group = a->at->of_group;
+    const struct zs_check_thread *thread = a->at->thread;
+    if (of_group->is_direct || of_group->is_loose || a->at->c->logs ||
+        thread->signals != a->passed || of_group->later_count + LATER_QWORDS + most > LATER_MAX)
+        return NULL;
+    if (!of_group->later)
+        of_group->later = malloc(LATER_MAX * sizeof(*of_group->later));
+    if (!of_group->later)
+        return NULL;
+    struct later *later = (void *)(of_group->later + of_group->later_count);
+    *later = (struct later){.program = program,
+                            .epoch = thread->epoch,
+                            .passed = a->passed,
+                            .fences = {thread->fences[0], thread->fences[1]},
+                            .thread = a->at->number};
+    return later;
+}
+
 void zs_check_reached(struct zs_eu_thread *t)
 {
     struct zs_check_where *at = zs_check_where(t);
@@ -623,19 +720,19 @@ void zs_check_reached(struct zs_eu_thread *t)
         memset(at->asked, 0, sizeof(at->asked));
     at->passed = a.passed;
     c->reaches.at = c->reached;
-    for (const uint64_t *p = c->reached; p < end; p += ZS_EU_REACHES_EACH) {
-        uint32_t index = (uint32_t)p[2] & ((1u << ZS_EU_REACHES_HOW_SHIFT) - 1);
-        uint32_t first = ((uint32_t)p[2] >> ZS_EU_REACHES_FIRST_SHIFT) * 8;
-        uint32_t lanes = (uint32_t)p[1], ce = (uint32_t)(p[1] >> 32);
-        enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
-        bool is_lanes = how == ZS_EU_REACH_LANES;
-        if (is_quiet(c, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT))
-            continue;
-        const struct zs_check_site *site = find_site(c, t->program, index);
-        if (is_lanes || !read_dwords(&a, site, lanes, ce, how, p[0]))
-            (void)reach(at, t, site->send, lanes, ce, how,
-                        is_lanes ? (uintptr_t)(p + ZS_EU_REACHES_EACH) : p[0], first, true);
-        p += p[2] >> ZS_EU_REACHES_MORE_SHIFT & 31;
+    struct later *later = begin_later(&a, t->program, (uint32_t)(end - c->reached));
+    uint64_t *to = (uint64_t *)(void *)(later ? later + 1 : NULL);
+    for (const uint64_t *p = c->reached; p < end; p += length_of(p)) {
+        if (later && p[2] >> ZS_EU_REACHES_LOCAL_SHIFT & 1) {
+            for (uint32_t i = 0; i < length_of(p); i++)
+                *to++ = p[i];
+        } else if (!is_quiet(c, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT)) {
+            look_at(&a, t->program, p);
+        }
+    }
+    if (later && to > (uint64_t *)(void *)(later + 1)) {
+        later->count = (uint32_t)(to - (uint64_t *)(void *)(later + 1));
+        at->of_group->later_count += (uint32_t)LATER_QWORDS + later->count;
     }
 }
 
@@ -645,7 +742,7 @@ bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint3
     struct zs_check_where *at = zs_check_where(t);
     if (at->c->reaches.at != at->c->reached)
         zs_check_reached(t);
-    return reach(at, t, send, lane_mask, t->ce, how, address, first, false);
+    return reach(at, passed_by(at, t), t, send, lane_mask, t->ce, how, address, first, false);
 }
 
 /* ---- the end -----------------------------------------------------------------------------------

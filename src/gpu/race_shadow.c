@@ -173,16 +173,11 @@ uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *grou
 
 void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *group)
 {
+    struct zs_check_group *of_group = &c->groups[group->number];
+    of_group->later_count = 0;
+    of_group->is_direct = false;
     if (c->local)
         memset(zs_race_local(c, group), 0, zs_race_local_lines(c->run) * sizeof(uint64_t));
-}
-
-/* What was done to local memory is before all that follows, and stands for nothing any more. */
-void zs_check_races_released(struct zs_gpu_checks *c, const struct zs_gpu_group *group,
-                             const struct zs_check_group *of_group)
-{
-    if (!of_group->is_loose)
-        zs_check_races_group(c, group);
 }
 
 /* ---- other commands ----------------------------------------------------------------------------

@@ -83,7 +83,9 @@ static void note_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
     unsigned size_B = how == ZS_EU_REACH_ROW ? row_B(m, first + lanes)
                       : m->lanes             ? m->span_B
                                              : m->port->block_B;
-    if (!n && !zs_eu_emit_is_slm(m))
+    if (zs_eu_emit_is_slm(m))
+        site |= UINT64_C(1) << ZS_EU_REACHES_LOCAL_SHIFT;
+    else if (!n)
         site |= (uint64_t)size_B << ZS_EU_REACHES_SIZE_SHIFT;
     unsigned to = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(reaches), "i64**");
     to = VALUE("load i64**, i64*** %%v%u, !invariant.load !2", to);

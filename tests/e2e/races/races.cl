@@ -173,6 +173,18 @@ __kernel void local_rounds(ARGS)
     a[GID] = sum;
 }
 
+/* Who comes last writes what the others have read since the barrier. */
+__kernel void local_late(ARGS)
+{
+    __local int tile[256];
+    tile[LID] = GID;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int2 some = vload2(LID / 2, tile); // first
+    if (LID == N - 1)
+        tile[4] = some.x; // second
+    a[GID] = some.y;
+}
+
 __kernel void divergent(ARGS)
 {
     if (LID < 8) {
