@@ -124,6 +124,8 @@ class Timeline(Page):
         self.assertEqual(B.text('#rec-note'), 'times of kernels are modelled: the device was the software GPU \u00b7 '
                          '5 of 12 calls are shown as shading \u00b7 2 executions have no times')
         self.assertEqual(B.text('#rec-name'), 'app --fast')
+        command, when = B.run('return document.querySelector("#rec-name").dataset.tip').split('\n')
+        self.assertTrue(command.endswith('app --fast') and ' on ' in when, (command, when))
         B.shot('recording')
 
     def test_counters_over_the_timeline(self):

@@ -66,7 +66,7 @@ class RecordingApp {
     head() {
         const {info, recording} = {info: this.recording.info, recording: this.recording};
         $('rec-name').textContent = visible(list(info.argv).map(string).map(baseName).join(' ')) || document.title;
-        $('rec-name').dataset.tip = visible(list(info.argv).map(string).join(' ') + `\n${string(info.start_time)} on ${string(info.host)}`);
+        $('rec-name').dataset.tip = `${visible(list(info.argv).map(string).join(' '))}\n${visible(`${string(info.start_time)} on ${string(info.host)}`)}`;
         const queues = recording.tracks.filter(t => !isThread(t)), threads = recording.tracks.filter(isThread);
         const all = rows => list(rows).reduce((n, row) => n + number(row.count, 0), 0), kernels = all(recording.report.kernels);
         const facts = [
