@@ -97,20 +97,18 @@ def against_peers(ours, peers, kernels):
 
 
 def parts(runners, kernels):
-    """What counts and checks cost, and the speed without AVX2."""
+    """What counts cost, and the speed without AVX2."""
     print('CPU milliseconds of one launch without driver and loader; what is left out costs, in '
           'percent of the launch without it\n')
-    print('| kernel | all | no counts | cost of counts | no bounds checks | cost of checks '
-          '| x86-64-v2 | Minst/s |\n|---|---|---|---|---|---|---|---|')
+    print('| kernel | all | no counts | cost of counts | x86-64-v2 | Minst/s |\n|---|---|---|---|---|---|')
     for kernel in kernels:
         counted = runners[0].run(kernel, 1, '--check', '--instructions')['instructions']
         for r in runners[1:]:
             r.run(kernel, 1, '--check')
         best = least_launch(runners, kernel, 9)
-        full, uncounted, unchecked, base = (best[r.name][0] for r in runners)
+        full, uncounted, base = (best[r.name][0] for r in runners)
         print(f'| {kernel} | {ms(full)} | {ms(uncounted)} | {(full / uncounted - 1) * 100:.1f} % '
-              f'| {ms(unchecked)} | {(full / unchecked - 1) * 100:.1f} % | {ms(base)} '
-              f'| {counted / base * 1e-6:.0f} |', flush=True)
+              f'| {ms(base)} | {counted / base * 1e-6:.0f} |', flush=True)
     print()
 
 
@@ -181,7 +179,6 @@ def main():
                         env={'OCL_ICD_VENDORS': 'pocl.icd', 'POCL_CACHE_DIR': work})]
         direct = [f'{bench}/gpu_direct', binary]
         variants = [Runner('all', direct), Runner('uncounted', direct, ['--no-counts']),
-                    Runner('unchecked', [f'{bench}/gpu_unchecked', binary]),
                     Runner('x86-64-v2', direct, ['--host=x86-64-v2'])]
         print(f'{os.cpu_count()} cores; least of {RUNS} runs or more\n')
         against_peers(ours, peers, kernels)

@@ -4,5 +4,5 @@
 set -eu
 cd "$(dirname "$0")/.."
 ninja -C build/release --quiet src/driver/libze_zescope.so.1 bench/gpu_ze bench/gpu_cl \
-    bench/gpu_direct bench/gpu_unchecked
+    bench/gpu_direct
 exec /usr/bin/python3 bench/gpu.py build/release "$@"

@@ -91,15 +91,9 @@ static struct runs runs_of(const struct zs_port_message *m)
     return runs;
 }
 
-struct addressing {
-    const uint8_t *at; /* of lane 0 */
-    uint32_t bytes;    /* of an address: 8 ones are memory's, others offsets */
-    uint64_t scale;
-};
-
 /* One element of each lane in an area. */
 static void reach_elements(const struct zs_port *port, const struct zs_port_area *area,
-                           const struct addressing *a, uint32_t element_B, uint32_t mask,
+                           const uint8_t *at, uint64_t scale, uint32_t element_B, uint32_t mask,
                            struct zs_port_accesses *r)
 {
     uint64_t base = (uint64_t)(uintptr_t)area->base, slm = (uint64_t)(uintptr_t)port->slm;
@@ -110,7 +104,7 @@ static void reach_elements(const struct zs_port *port, const struct zs_port_area
     ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t offset =
-            ((zs_port_load32(a->at + (size_t)lane * 4) * a->scale) & area->mask) - area->bias;
+            ((zs_port_load32(at + (size_t)lane * 4) * scale) & area->mask) - area->bias;
         if (offset < area->size_B)
             *piece++ = (struct zs_port_access){
                 .address = base + offset,
@@ -121,30 +115,32 @@ static void reach_elements(const struct zs_port *port, const struct zs_port_area
     r->count = (uint32_t)(piece - r->pieces);
 }
 
+/* at: the address of lane 0 */
 static void reach_lanes(const struct zs_port *port, const struct zs_port_message *m,
-                        const struct addressing *a, uint32_t mask, struct zs_port_accesses *r)
+                        const uint8_t *at, uint32_t mask, struct zs_port_accesses *r)
 {
     struct zs_port_area area = {0};
     struct runs runs = runs_of(m);
-    if (a->bytes == 4 && !area_of(port, m, m->bytes_written != 0, &area))
+    bool is_offset = m->address_B == 4;
+    uint64_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
+    if (is_offset && !area_of(port, m, m->bytes_written != 0, &area))
         return;
-    if (a->bytes == 4 && runs.count == 1 && !runs.run[0].at_B && runs.run[0].size_B &&
-        r->count + TYPED_LANES_MAX <= ZS_PORT_ACCESSES_MAX) {
-        reach_elements(port, &area, a, runs.run[0].size_B, mask, r);
+    if (is_offset && runs.count == 1 && !runs.run[0].at_B && runs.run[0].size_B &&
+        r->count + LANES_MAX <= ZS_PORT_ACCESSES_MAX) {
+        reach_elements(port, &area, at, scale, runs.run[0].size_B, mask, r);
         return;
     }
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        const uint8_t *from = a->at + (size_t)lane * a->bytes;
-        uint64_t address = a->bytes == 8
-                               ? zs_port_load64(from)
-                               : ((zs_port_load32(from) * a->scale) & area.mask) - area.bias;
+        const uint8_t *from = at + (size_t)lane * m->address_B;
+        uint64_t address = is_offset ? ((zs_port_load32(from) * scale) & area.mask) - area.bias
+                                     : zs_port_load64(from);
         for (uint32_t i = 0; i < runs.count; i++) {
-            if (a->bytes == 8)
+            if (is_offset)
+                add_in_area(r, port, &area, address + runs.run[i].at_B, runs.run[i].size_B, lane);
+            else
                 add(r, host_of(port, m, address + runs.run[i].at_B), runs.run[i].size_B, lane,
                     port);
-            else
-                add_in_area(r, port, &area, address + runs.run[i].at_B, runs.run[i].size_B, lane);
         }
     }
 }
@@ -285,8 +281,7 @@ static void reach_lsc(const struct zs_port *port, const struct zs_port_message *
         src0 = plain.addresses;
     }
     if (m->lanes) {
-        const struct addressing a = {src0, m->address_B, 1};
-        reach_lanes(port, m, &a, mask, r);
+        reach_lanes(port, m, src0, mask, r);
     } else if (m->address_B == 8) {
         add(r, host_of(port, m, zs_port_load64(src0)), m->block_B, ZS_PORT_NO_LANE, port);
     } else {
@@ -313,13 +308,9 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
         reach_block2d(port, m, src0, r);
         break;
     case ZS_PORT_SHAPE_OFFSETS:
-        reach_lanes(port, m, &(struct addressing){at, 4, 1}, mask, r);
-        break;
     case ZS_PORT_SHAPE_DWORD_OFFSETS:
-        reach_lanes(port, m, &(struct addressing){at, 4, 4}, mask, r);
-        break;
     case ZS_PORT_SHAPE_ADDRESSES:
-        reach_lanes(port, m, &(struct addressing){at, 8, 1}, mask, r);
+        reach_lanes(port, m, at, mask, r);
         break;
     case ZS_PORT_SHAPE_BLOCK:
         reach_block(port, m, src0, r);
@@ -344,20 +335,6 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
 
 /* ---- rows --------------------------------------------------------------------------------------
  */
-
-/* Which step there is between the lanes' addresses; false: another one. */
-static bool step_of(const uint8_t *at, uint32_t bytes, uint32_t lanes, uint32_t *ret_step_B)
-{
-    uint64_t first = bytes == 8 ? zs_port_load64(at) : zs_port_load32(at), wrong = 0;
-    uint64_t second = bytes == 8 ? zs_port_load64(at + 8) : zs_port_load32(at + 4);
-    uint32_t step_B = lanes > 1 && second == first ? 0 : 4;
-    for (uint32_t i = 1; bytes == 8 && i < lanes; i++)
-        wrong |= zs_port_load64(at + (size_t)i * 8) ^ (first + (uint64_t)i * step_B);
-    for (uint32_t i = 1; bytes == 4 && i < lanes; i++)
-        wrong |= zs_port_load32(at + (size_t)i * 4) ^ ((uint32_t)first + i * step_B);
-    *ret_step_B = step_B;
-    return !wrong;
-}
 
 /* [address, + size_B) for the host; NULL: not all of it is in one allocation. */
 static const uint8_t *host_row(const struct zs_port *port, const struct zs_port_message *m,
@@ -384,23 +361,20 @@ bool zs_port_row(const struct zs_port *port, const struct zs_port_message *m, co
                  uint32_t lane_mask, struct zs_port_row *ret_row)
 {
     const uint8_t *at = src0 + (size_t)m->header_grf * GRF_B;
-    uint32_t bytes = m->shape == ZS_PORT_SHAPE_OFFSETS     ? 4
-                     : m->shape == ZS_PORT_SHAPE_ADDRESSES ? 8
-                     : m->shape == ZS_PORT_SHAPE_LSC       ? m->address_B
-                                                           : 0;
+    bool by_lanes = m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_ADDRESSES ||
+                    m->shape == ZS_PORT_SHAPE_LSC;
     uint32_t mask = m->lanes ? lane_mask & zs_port_lane_mask(m->lanes) : 0, step_B;
-    if (!bytes || !mask || (mask & (mask + 1)) || m->element_B != 4 || m->elements != 1 ||
+    if (!by_lanes || !mask || (mask & (mask + 1)) || m->element_B != 4 || m->elements != 1 ||
         (m->channels & ~1u && m->channels != 15) ||
         (m->shape == ZS_PORT_SHAPE_LSC && zs_port_lsc_is_special(m)))
         return false;
-    if (m->shape == ZS_PORT_SHAPE_LSC)
-        at = src0;
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
-    if (!step_of(at, bytes, lanes, &step_B))
+    if (lanes % 4 || !zs_port_rise(at, m->address_B, lanes, &step_B) ||
+        (step_B != 0 && step_B != 4))
         return false;
     uint32_t size_B = (lanes - 1) * step_B + 4;
-    const uint8_t *host = bytes == 8 ? host_row(port, m, zs_port_load64(at), size_B)
-                                     : area_row(port, m, zs_port_load32(at), size_B);
+    const uint8_t *host = m->address_B == 8 ? host_row(port, m, zs_port_load64(at), size_B)
+                                            : area_row(port, m, zs_port_load32(at), size_B);
     uint64_t place = (uint64_t)(uintptr_t)host, slm = (uint64_t)(uintptr_t)port->slm;
     bool is_slm = port->slm && place - slm < port->slm_B;
     *ret_row = (struct zs_port_row){.address = is_slm ? place - slm : place,

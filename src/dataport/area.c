@@ -173,8 +173,7 @@ const struct zs_port_range *zs_port_range(struct zs_port *port,
                                           uint64_t size_B, int lane, bool is_write)
 {
     const struct zs_port_range *cached = &port->cache[message->cache_slot];
-    if (!ZS_PORT_CHECKED ||
-        ZS_LIKELY(holds(cached, gpu_va, size_B) && !(is_write && cached->read_only)))
+    if (ZS_LIKELY(holds(cached, gpu_va, size_B) && !(is_write && cached->read_only)))
         return cached;
     return search(port, message, gpu_va, size_B, lane, is_write);
 }
@@ -182,8 +181,10 @@ const struct zs_port_range *zs_port_range(struct zs_port *port,
 /* ---- lanes -------------------------------------------------------------------------------------
  */
 
-bool zs_port_inside(const struct zs_port_quick *area, const uint8_t *offsets, uint32_t lanes,
-                    uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX])
+/* Offsets of the lanes, masked; those of lanes that are off are 0. false: some access of span_B
+ * bytes does not lie in the area. */
+static bool are_inside(const struct zs_port_quick *area, const uint8_t *offsets, uint32_t lanes,
+                       uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX])
 {
     if (area->size_B < span_B)
         return false;
@@ -199,7 +200,7 @@ bool zs_port_inside(const struct zs_port_quick *area, const uint8_t *offsets, ui
         _mm_storeu_si128((__m128i *)(void *)(ret_offsets + i), v);
         greatest = _mm_max_epu32(greatest, v);
     }
-    return !ZS_PORT_CHECKED || _mm_movemask_epi8(_mm_cmpeq_epi32(greatest, limit)) == 0xffff;
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(greatest, limit)) == 0xffff;
 }
 
 /* A whole surface failed: say what the first lane wanted of it. */
@@ -214,14 +215,14 @@ static void name_lane(struct zs_port *port, const uint8_t *offsets, uint32_t mas
     fault->gpu_va += zs_port_load32(offsets + fault->lane * 4);
 }
 
-bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *message,
-                       const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
-                       struct zs_port_lanes *ret)
+static bool lanes_bti(struct zs_port *port, const struct zs_port_message *message,
+                      const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
+                      struct zs_port_lanes *ret)
 {
     struct zs_port_quick quick;
     uint32_t inside[LANES_MAX];
     if (zs_port_quick(port, message, is_write, &quick) &&
-        zs_port_inside(&quick, offsets, message->lanes, mask, span_B, inside)) {
+        are_inside(&quick, offsets, message->lanes, mask, span_B, inside)) {
         for (uint32_t lane = 0; lane < message->lanes; lane++)
             ret->pointer[lane] = quick.base + inside[lane];
         ret->valid = mask;
@@ -239,7 +240,7 @@ bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *messa
         uint64_t offset = (uint64_t)(zs_port_load32(offsets + lane * 4) & area.mask) - area.bias;
         ret->offset[lane] = offset;
         ret->pointer[lane] = (uint8_t *)((uintptr_t)area.base + offset);
-        if (ZS_PORT_CHECKED && ZS_UNLIKELY(offset > area.size_B || span_B > area.size_B - offset)) {
+        if (ZS_UNLIKELY(offset > area.size_B || span_B > area.size_B - offset)) {
             if (!area.drops)
                 return zs_port_fail(port, message, area.fault, (int)lane, offset, span_B, is_write);
             ret->outside |= 1u << lane;
@@ -252,9 +253,9 @@ bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *messa
     return true;
 }
 
-bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *message,
-                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
-                       struct zs_port_lanes *ret)
+static bool lanes_a64(struct zs_port *port, const struct zs_port_message *message,
+                      const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                      struct zs_port_lanes *ret)
 {
     const struct zs_port_range *range = &port->cache[message->cache_slot];
     bool usable = !(is_write && range->read_only);
@@ -270,7 +271,7 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
     }
     ret->outside = 0;
     ret->valid = mask;
-    if (!ZS_PORT_CHECKED || ZS_LIKELY(usable && !wrong))
+    if (ZS_LIKELY(usable && !wrong))
         return true;
     ZS_PORT_FOR_LANES(slow, mask)
     {
@@ -281,6 +282,14 @@ bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *messa
         ret->pointer[slow] = zs_port_host(range, gpu_va);
     }
     return true;
+}
+
+bool zs_port_lanes(struct zs_port *port, const struct zs_port_message *message,
+                   const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                   struct zs_port_lanes *ret)
+{
+    return (message->address_B == 8 ? lanes_a64 : lanes_bti)(port, message, addresses, mask, span_B,
+                                                             is_write, ret);
 }
 
 /* ---- never-written memory ----------------------------------------------------------------------

@@ -191,9 +191,9 @@ int zs_port_atomic_operands(const struct zs_message_form *f)
 
 struct atomic {
     apply_fn *apply;
-    const uint8_t *a, *b;             /* operands of lane 0; NULL: the operation has none */
-    uint64_t result[TYPED_LANES_MAX]; /* of lanes that took part */
-    bool plain;                       /* memory of one host thread */
+    const uint8_t *a, *b;       /* operands of lane 0; NULL: the operation has none */
+    uint64_t result[LANES_MAX]; /* of lanes that took part */
+    bool plain;                 /* memory of one host thread */
     uint8_t element_B;
     bool returns_new; /* predec */
 };
@@ -272,7 +272,7 @@ static void set_operation(struct atomic *op, const struct zs_port_message *m, co
     op->apply = apply_of(m->op, m->element_B);
     op->returns_new = m->op == ZS_ATOMIC_PREDEC;
     op->a = row->operands > 0 ? data : NULL;
-    op->b = row->operands > 1 ? data + (size_t)m->lanes * m->slot_B : NULL;
+    op->b = row->operands > 1 ? data + m->component_B : NULL;
 }
 
 static bool is_uniform(const struct zs_port_lanes *lanes, uint32_t mask)
@@ -332,22 +332,13 @@ static bool run(struct zs_port *port, const struct zs_port_message *m, struct zs
     return true;
 }
 
-bool zs_port_run_untyped_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+bool zs_port_run_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
+                        const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
     struct zs_port_lanes lanes;
-    return zs_port_lanes_bti(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true,
-                             &lanes) &&
-           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->lanes / 8u));
-}
-
-bool zs_port_run_a64_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    struct zs_port_lanes lanes;
-    return zs_port_lanes_a64(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true,
-                             &lanes) &&
-           run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->lanes / 4u));
+    return zs_port_lanes(port, m, src0 + m->header_grf * GRF_B, mask, m->element_B, true, &lanes) &&
+           run(port, m, &lanes, dst,
+               zs_port_data(m, src0, src1, (uint32_t)m->lanes * m->address_B / GRF_B));
 }
 
 bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
@@ -356,39 +347,4 @@ bool zs_port_run_typed_atomic(struct zs_port *port, const struct zs_port_message
     struct zs_port_lanes lanes;
     return zs_port_lanes_typed(port, m, src0, mask, true, &lanes) &&
            run(port, m, &lanes, dst, zs_port_data(m, src0, src1, m->coordinates));
-}
-
-/* ---- load/store cache messages -----------------------------------------------------------------
- */
-
-/* Operands and results of sixteen lanes, as the other messages have them. */
-bool zs_port_run_lsc_atomic(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    uint8_t addresses[2 * LANES_MAX * 8 + 16], data[2 * LANES_MAX * 8], out[LANES_MAX * 8];
-    memcpy(addresses, src0, (size_t)m->lanes * m->address_B);
-    for (uint32_t first = 0; first < m->lanes; first += LANES_MAX) {
-        struct zs_port_message half = *m;
-        struct zs_port_lanes lanes;
-        uint32_t part = mask >> first & 0xffff;
-        half.lanes = (uint8_t)ZS_MIN(m->lanes - first, (uint32_t)LANES_MAX);
-        size_t row_B = (size_t)half.lanes * m->slot_B;
-        if (!part)
-            continue;
-        for (uint32_t i = 0; i < operations[m->op].operands; i++)
-            memcpy(data + i * row_B, src1 + (size_t)i * m->component_B + (size_t)first * m->slot_B,
-                   row_B);
-        bool done = zs_port_lsc_lanes(port, &half, addresses + (size_t)first * m->address_B, part,
-                                      m->element_B, true, &lanes) &&
-                    run(port, &half, &lanes, out, data);
-        if (!done && port->fault.has_lane)
-            port->fault.lane += first;
-        if (!done)
-            return false;
-        if (!m->returns)
-            continue;
-        ZS_PORT_FOR_LANES(lane, part)
-        memcpy(dst + (first + lane) * m->slot_B, out + lane * m->slot_B, m->slot_B);
-    }
-    return true;
 }

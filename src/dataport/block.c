@@ -6,7 +6,7 @@
  */
 #include "dataport/dataport_priv.h"
 
-/* ---- by binding table -------------------------------------------------------------------------
+/* ---- places ------------------------------------------------------------------------------------
  */
 
 /* Of headers: stateless ones count from the thread's scratch base, which is in DW5. Of load/store
@@ -27,136 +27,106 @@ uint64_t zs_port_block_offset(const struct zs_port_message *m, const struct zs_p
     return offset - area->bias;
 }
 
-static bool check_block(struct zs_port *port, const struct zs_port_message *m,
-                        const struct zs_port_area *area, uint64_t offset, bool is_write,
-                        uint32_t *ret_inside_B)
+/* Where a block lies, and how much of it. */
+struct place {
+    uint8_t *at; /* anything where nothing of it is inside */
+    uint32_t inside_B;
+};
+
+/* Load/store cache messages have a lane. */
+static int lane_of(const struct zs_port_message *m)
 {
-    uint64_t inside = offset < area->size_B ? area->size_B - offset : 0;
-    *ret_inside_B = ZS_PORT_CHECKED ? (uint32_t)ZS_MIN(inside, m->block_B) : m->block_B;
+    return m->shape == ZS_PORT_SHAPE_LSC ? 0 : -1;
+}
+
+static bool place_in_area(struct zs_port *port, const struct zs_port_message *m,
+                          const uint8_t *header, bool is_write, struct place *ret)
+{
+    struct zs_port_area area;
+    if (!zs_port_area(port, m, is_write, &area))
+        return false;
+    uint64_t offset = zs_port_block_offset(m, &area, header);
+    uint64_t inside_B = offset < area.size_B ? area.size_B - offset : 0;
+    ret->inside_B = (uint32_t)ZS_MIN(inside_B, m->block_B);
+    ret->at = ret->inside_B ? area.base + offset : area.base;
     /* dwords of a surface that stand in one cache line are read at once, wanted or not */
     bool widened =
-        inside && !is_write && m->block_B <= zs_align_up(area->size_B, ZS_PORT_LINE_B) - offset;
-    bool surface = m->bti < BTI_BINDLESS;
-    if (ZS_UNLIKELY(*ret_inside_B < m->block_B && !area->drops && !(widened && surface)))
-        return zs_port_fail(port, m, area->fault, -1, offset + area->bias, m->block_B, is_write);
-    if (ZS_UNLIKELY(is_write && area->read_only && inside))
-        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, -1, offset, m->block_B, true);
-    if (zs_port_tracks(port) && m->space == ZS_PORT_SPACE_GLOBAL && *ret_inside_B)
-        return zs_port_track(port, m, area->base + offset, *ret_inside_B, -1, is_write);
+        inside_B && !is_write && m->block_B <= zs_align_up(area.size_B, ZS_PORT_LINE_B) - offset;
+    bool surface = m->bti <= BTI_LAST || m->bti == BTI_SCRATCH;
+    if (ZS_UNLIKELY(ret->inside_B < m->block_B && !area.drops && !(widened && surface)))
+        return zs_port_fail(port, m, area.fault, lane_of(m), offset + area.bias, m->block_B,
+                            is_write);
+    if (ZS_UNLIKELY(is_write && area.read_only && ret->inside_B))
+        return zs_port_fail(port, m, ZS_PORT_FAULT_READ_ONLY, lane_of(m), offset, m->block_B, true);
     return true;
 }
 
-ZS_PORT_KERNEL_ACCESS static bool block_in(struct zs_port *port, const struct zs_port_message *m,
-                                           const struct zs_port_area *area, uint64_t offset,
-                                           uint8_t *dst)
+static bool place_by_address(struct zs_port *port, const struct zs_port_message *m,
+                             const uint8_t *header, bool is_write, struct place *ret)
 {
-    uint32_t inside_B;
-    if (!check_block(port, m, area, offset, false, &inside_B))
+    uint64_t gpu_va = zs_port_load64(header);
+    const struct zs_port_range *range =
+        zs_port_range(port, m, gpu_va, m->block_B, lane_of(m), is_write);
+    if (!range)
+        return false;
+    *ret = (struct place){zs_port_host(range, gpu_va), m->block_B};
+    return true;
+}
+
+/* false: refused */
+static bool place_block(struct zs_port *port, const struct zs_port_message *m,
+                        const uint8_t *header, bool is_write, struct place *ret)
+{
+    if (!(m->address_B == 8 ? place_by_address : place_in_area)(port, m, header, is_write, ret))
+        return false;
+    return !zs_port_tracks(port) || m->space != ZS_PORT_SPACE_GLOBAL || !ret->inside_B ||
+           zs_port_track(port, m, ret->at, ret->inside_B, lane_of(m), is_write);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_block_read(struct zs_port *port,
+                                                  const struct zs_port_message *m, uint8_t *dst,
+                                                  const uint8_t *src0, const uint8_t *src1,
+                                                  uint32_t mask)
+{
+    struct place from;
+    if (zs_port_is_prefetch(m))
+        return true;
+    if (!place_block(port, m, src0, false, &from))
         return false;
     dst += m->block_upper ? 16 : 0;
-    if (inside_B)
-        memcpy(dst, area->base + offset, inside_B);
-    memset(dst + inside_B, 0, m->block_B - inside_B);
+    if (from.inside_B)
+        memcpy(dst, from.at, from.inside_B);
+    memset(dst + from.inside_B, 0, m->block_B - from.inside_B);
     return true;
-}
-
-ZS_PORT_KERNEL_ACCESS static bool block_out(struct zs_port *port, const struct zs_port_message *m,
-                                            const struct zs_port_area *area, uint64_t offset,
-                                            const uint8_t *data)
-{
-    uint32_t inside_B;
-    if (!check_block(port, m, area, offset, true, &inside_B))
-        return false;
-    if (inside_B)
-        memcpy(area->base + offset, data + (m->block_upper ? 16 : 0), inside_B);
-    return true;
-}
-
-bool zs_port_run_block_read(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                            const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    struct zs_port_area area;
-    return zs_port_area(port, m, false, &area) &&
-           block_in(port, m, &area, zs_port_block_offset(m, &area, src0), dst);
-}
-
-bool zs_port_run_block_write(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                             const uint8_t *src0, const uint8_t *src1, uint32_t mask)
-{
-    struct zs_port_area area;
-    return zs_port_area(port, m, true, &area) &&
-           block_out(port, m, &area, zs_port_block_offset(m, &area, src0),
-                     zs_port_data(m, src0, src1, 0));
 }
 
 /* Even registers have the dwords of lanes 0 to 7, odd ones those of 8 to 15. */
-ZS_PORT_KERNEL_ACCESS static bool block_out_masked(struct zs_port *port,
-                                                   const struct zs_port_message *m,
-                                                   const struct zs_port_area *area, uint64_t offset,
-                                                   const uint8_t *data, uint32_t mask)
+ZS_PORT_KERNEL_ACCESS static void write_masked(const struct place *to, const uint8_t *data,
+                                               uint32_t mask)
 {
-    uint32_t inside_B;
-    if (!check_block(port, m, area, offset, true, &inside_B))
-        return false;
-    for (uint32_t at_B = 0; at_B + 4 <= inside_B; at_B += 4) {
+    for (uint32_t at_B = 0; at_B + 4 <= to->inside_B; at_B += 4) {
         if (mask >> (at_B / 4 & 15) & 1)
-            memcpy(area->base + offset + at_B, data + at_B, 4);
+            memcpy(to->at + at_B, data + at_B, 4);
     }
-    return true;
 }
 
-bool zs_port_run_scratch(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                         const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_block_write(struct zs_port *port,
+                                                   const struct zs_port_message *m, uint8_t *dst,
+                                                   const uint8_t *src0, const uint8_t *src1,
+                                                   uint32_t mask)
 {
-    struct zs_port_area area;
-    if (!zs_port_area(port, m, m->op, &area))
+    struct place to;
+    const uint8_t *data = zs_port_data(m, src0, src1, 0);
+    bool whole = !m->masked || mask == 0xffff || (mask == 0xff && m->block_B == GRF_B);
+    if (!place_block(port, m, src0, true, &to))
         return false;
-    uint64_t offset = zs_port_block_offset(m, &area, src0);
-    const uint8_t *data = m->op ? zs_port_data(m, src0, src1, 0) : NULL;
-    if (m->masked && mask != 0xffff && !(mask == 0xff && m->block_B == GRF_B))
-        return block_out_masked(port, m, &area, offset, data, mask);
-    if (m->op)
-        return block_out(port, m, &area, offset, data);
-    return block_in(port, m, &area, offset, dst);
-}
-
-/* ---- by 64-bit address
- * -------------------------------------------------------------------------*/
-
-static uint8_t *a64_block(struct zs_port *port, const struct zs_port_message *m,
-                          const uint8_t *header, bool is_write)
-{
-    uint64_t gpu_va = zs_port_load64(header);
-    const struct zs_port_range *range = zs_port_range(port, m, gpu_va, m->block_B, -1, is_write);
-    if (!range)
-        return NULL;
-    uint8_t *pointer = zs_port_host(range, gpu_va);
-    if (zs_port_tracks(port) && !zs_port_track(port, m, pointer, m->block_B, -1, is_write))
-        return NULL;
-    return pointer;
-}
-
-ZS_PORT_KERNEL_ACCESS bool zs_port_run_a64_block_read(struct zs_port *port,
-                                                      const struct zs_port_message *m, uint8_t *dst,
-                                                      const uint8_t *src0, const uint8_t *src1,
-                                                      uint32_t mask)
-{
-    const uint8_t *from = a64_block(port, m, src0, false);
-    if (!from)
-        return false;
-    memcpy(dst + (m->block_upper ? 16 : 0), from, m->block_B);
-    return true;
-}
-
-ZS_PORT_KERNEL_ACCESS bool zs_port_run_a64_block_write(struct zs_port *port,
-                                                       const struct zs_port_message *m,
-                                                       uint8_t *dst, const uint8_t *src0,
-                                                       const uint8_t *src1, uint32_t mask)
-{
-    uint8_t *to = a64_block(port, m, src0, true);
-    if (!to)
-        return false;
-    memcpy(to, zs_port_data(m, src0, src1, 0) + (m->block_upper ? 16 : 0), m->block_B);
+    if (!whole)
+        write_masked(&to, data, mask);
+    else if (to.inside_B)
+        memcpy(to.at, data + (m->block_upper ? 16 : 0), to.inside_B);
     return true;
 }
 

@@ -180,7 +180,7 @@ struct zs_port_message {
     uint8_t rlen;          /* registers that may be written */
     uint8_t element_B;     /* bytes of one element in memory */
     uint8_t elements;      /* elements per lane */
-    uint8_t channels;      /* untyped, typed: mask of enabled channels */
+    uint8_t channels;      /* untyped, typed, LSC: mask of enabled channels; of LSC 15: no mask */
     uint8_t op;            /* atomics: operation; gateway: function; fences: ZS_PORT_FENCE_... */
     uint8_t returns;       /* atomics: the old value is wanted */
     uint8_t coordinates;   /* typed, sampler: parameters per lane */
@@ -208,10 +208,9 @@ struct zs_port_message {
     uint8_t space; /* enum zs_port_space */
     /* for counters: bytes that one active lane (lanes > 0) or one execution (block) moves */
     uint8_t bytes_read, bytes_written;
-    /* LSC */
-    uint8_t address_B;    /* of one lane: 2, 4, 8 */
+    uint8_t address_B;    /* of lanes, of a block: 2 (LSC), 4, 8; 0: in the header */
     uint8_t slot_B;       /* of an element in a register */
-    uint8_t upper;        /* words: they are the upper half of their slots */
+    uint8_t upper;        /* LSC: words are the upper half of their slots */
     uint16_t component_B; /* registers of an element of all lanes; of blocks: bytes of one */
     /* sendg: addresses are made of a base that s0 has and scale_B times what src0 has */
     uint8_t makes, offset_size_B, is_signed, scale_B;
@@ -237,7 +236,7 @@ struct zs_port_message_row {
     uint8_t address_B;   /* 0: any */
     uint8_t payload;     /* enum zs_port_shape */
     uint8_t is_atomic, is_fence;
-    zs_port_run_fn *run, *run_avx2; /* the same; the second is for hosts with AVX2 */
+    zs_port_run_fn *run;
 };
 
 /*
@@ -248,11 +247,6 @@ int zs_port_message_decode(const struct zs_isa_send *send, struct zs_port_messag
                            const struct zs_port_message_row **ret_row, struct zs_diag *diag);
 /* What it is called in faults: "untyped read", "atomic iadd". */
 void zs_port_message_name(const struct zs_isa_send *send, char *ret, size_t size);
-
-/* What runs a decoded message, on hosts with AVX2 or on any: run of its row, or a handler that does
- * the same for fewer messages. Never NULL. */
-zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
-                                       const struct zs_port_message_row *row, bool avx2);
 
 /* Bytes of registers that an element of all lanes takes in what a load brings: the next one's are
  * behind it. 0: it is none of loads by lanes. */

@@ -7,15 +7,9 @@
 
 #include <string.h>
 
-/* 0 only in bench/gpu.sh, to measure what bounds checks of buffers and local memory cost. */
-#ifndef ZS_PORT_CHECKED
-#define ZS_PORT_CHECKED 1
-#endif
-
 enum {
     GRF_B = 32,
-    LANES_MAX = 16,
-    TYPED_LANES_MAX = 32,
+    LANES_MAX = 32,
     BTI_STATELESS = 255,
     BTI_SLM = 254,
     BTI_STATELESS_NON_COHERENT = 253,
@@ -45,7 +39,7 @@ struct zs_port_area {
 
 /* The pointers of a message's lanes after bounds were checked. */
 struct zs_port_lanes {
-    uint8_t *pointer[TYPED_LANES_MAX];
+    uint8_t *pointer[LANES_MAX];
     uint32_t valid;             /* lanes whose whole access is inside */
     uint32_t outside;           /* lanes that reach outside an area that drops */
     uint64_t offset[LANES_MAX]; /* of lanes in `outside` */
@@ -115,18 +109,11 @@ static inline bool zs_port_quick(const struct zs_port *port, const struct zs_por
     ret->mask = SLM_OFFSET_MASK;
     return message->bti == BTI_SLM;
 }
-/* Offsets of the lanes, masked; those of lanes that are off are 0. false: some access of span_B
- * bytes does not lie in the area. */
-bool zs_port_inside(const struct zs_port_quick *area, const uint8_t *offsets, uint32_t lanes,
-                    uint32_t mask, uint32_t span_B, uint32_t ret_offsets[LANES_MAX]);
-
-/* Resolve lanes: span_B bytes from each active lane's offset or address. false: fault. */
-bool zs_port_lanes_bti(struct zs_port *port, const struct zs_port_message *message,
-                       const uint8_t *offsets, uint32_t mask, uint32_t span_B, bool is_write,
-                       struct zs_port_lanes *ret);
-bool zs_port_lanes_a64(struct zs_port *port, const struct zs_port_message *message,
-                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
-                       struct zs_port_lanes *ret);
+/* Resolve lanes: span_B bytes from each active lane's offset or address, of which four are read at
+ * once. false: fault. */
+bool zs_port_lanes(struct zs_port *port, const struct zs_port_message *message,
+                   const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
+                   struct zs_port_lanes *ret);
 
 /* Bytes of registers that a coordinate or a channel of all lanes takes. */
 static inline uint32_t zs_port_typed_B(const struct zs_port_message *message)
@@ -203,6 +190,9 @@ static inline const uint8_t *zs_port_data(const struct zs_port_message *message,
     return src0 + (size_t)(message->header_grf + address_grf) * GRF_B;
 }
 
+/* Copied to where the number of lanes is a constant. */
+#define ZS_PORT_ALWAYS __attribute__((always_inline))
+
 /* Accesses of kernels to memory race when the kernels do: that is no bug of ours. */
 #define ZS_PORT_KERNEL_ACCESS __attribute__((no_sanitize("thread")))
 
@@ -245,6 +235,45 @@ static inline void zs_port_store32(uint8_t *p, uint32_t v)
 static inline void zs_port_store64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof(v));
+}
+
+/* Each against where it should be, a vector at a time: hosts forward what was stored as wide, and
+ * aligned. */
+#define ZS_PORT_RISE(name, type, count, load)                                                      \
+    static inline ZS_PORT_ALWAYS bool name(const uint8_t *addresses, uint32_t lanes,               \
+                                           type *ret_step)                                         \
+    {                                                                                              \
+        typedef type vector __attribute__((vector_size(16)));                                      \
+        type first = load(addresses), step = load(addresses + sizeof(type)) - first;               \
+        vector own, expected = {first, first + step}, off = {0};                                   \
+        uint64_t any[2];                                                                           \
+        for (uint32_t i = 2; i < (count); i++)                                                     \
+            expected[i] = first + i * step;                                                        \
+        _Pragma("GCC unroll 8") for (uint32_t i = 0; i < lanes; i += (count))                      \
+        {                                                                                          \
+            memcpy(&own, addresses + i * sizeof(type), sizeof(own));                               \
+            off |= own ^ expected;                                                                 \
+            expected += (count)*step;                                                              \
+        }                                                                                          \
+        memcpy(any, &off, sizeof(any));                                                            \
+        *ret_step = step;                                                                          \
+        return !(any[0] | any[1]);                                                                 \
+    }
+ZS_PORT_RISE(zs_port_rise32, uint32_t, 4, zs_port_load32)
+ZS_PORT_RISE(zs_port_rise64, uint64_t, 2, zs_port_load64)
+#undef ZS_PORT_RISE
+
+/* Whether addresses, of 4 or 8 bytes each, rise by the same step, below 2^32, from each lane to the
+ * next, modulo their size. lanes: a multiple of 4. */
+static inline ZS_PORT_ALWAYS bool zs_port_rise(const uint8_t *addresses, uint32_t address_B,
+                                               uint32_t lanes, uint32_t *ret_step_B)
+{
+    uint64_t step;
+    if (address_B == 4)
+        return zs_port_rise32(addresses, lanes, ret_step_B);
+    bool even = zs_port_rise64(addresses, lanes, &step);
+    *ret_step_B = (uint32_t)step;
+    return even && step <= UINT32_MAX;
 }
 
 /* A parameter of a lane; 0: there are fewer. */
@@ -290,30 +319,9 @@ static inline struct zs_port_media zs_port_media(const struct zs_port_message *m
  */
 
 #define ZS_PORT_MESSAGE(shape, kind, address_B, payload, run) zs_port_run_fn zs_port_run_##run;
-#define ZS_PORT_MESSAGE_WIDE(shape, kind, address_B, payload, run)                                 \
-    zs_port_run_fn zs_port_run_##run, zs_port_run_##run##_avx2;
 #include "dataport/message.def"
 
-/* lsc_move.c: elements of lanes. data: of a store, NULL: it is a load */
-bool zs_port_run_lsc_vector(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                            const uint8_t *src0, const uint8_t *data, uint32_t mask);
-bool zs_port_run_lsc_vector_avx2(struct zs_port *port, const struct zs_port_message *m,
-                                 uint8_t *dst, const uint8_t *src0, const uint8_t *data,
-                                 uint32_t mask);
-/* lsc_rows.c: the handler that a load or store has for itself; NULL: none. */
-zs_port_run_fn *zs_port_run_lsc_pick(const struct zs_port_message *m, bool is_write);
-zs_port_run_fn *zs_port_run_lsc_pick_avx2(const struct zs_port_message *m, bool is_write);
-/* lsc_local.c: the same for local memory, atomics too. */
-zs_port_run_fn *zs_port_run_local_pick(const struct zs_port_message *m, bool is_write);
-zs_port_run_fn *zs_port_run_local_pick_avx2(const struct zs_port_message *m, bool is_write);
-zs_port_run_fn *zs_port_run_local_atomic(const struct zs_port_message *m);
-zs_port_run_fn *zs_port_run_local_atomic_avx2(const struct zs_port_message *m);
-zs_port_run_fn *zs_port_run_untyped_local_atomic(const struct zs_port_message *m);
-zs_port_run_fn *zs_port_run_untyped_local_atomic_avx2(const struct zs_port_message *m);
-zs_port_run_fn *zs_port_run_untyped_pick(const struct zs_port_message *m, bool is_write);
-zs_port_run_fn *zs_port_run_untyped_pick_avx2(const struct zs_port_message *m, bool is_write);
-
-/* lsc_special.c: messages whose payload is not what lsc_move.c takes. */
+/* lsc_special.c: messages whose payload is not what vector.c takes. */
 static inline bool zs_port_lsc_is_special(const struct zs_port_message *message)
 {
     return message->address_B == 2 || message->offset64 || message->strided ||
@@ -340,9 +348,5 @@ static inline bool zs_port_is_prefetch(const struct zs_port_message *message)
 }
 /* atomic.c: operands of a lane; -1: there is no such operation on elements of its size. */
 int zs_port_atomic_operands(const struct zs_message_form *form);
-/* lsc.c: pointers of sixteen lanes from `first` on. addresses: a copy, readable to its end. */
-bool zs_port_lsc_lanes(struct zs_port *port, const struct zs_port_message *half,
-                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
-                       struct zs_port_lanes *ret);
 
 #endif

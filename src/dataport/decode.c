@@ -130,26 +130,23 @@ static const struct rule *find_rule(const struct zs_message_form *f)
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
-#define ROW(shape_, kind_, address_B_, payload_, run_, run_avx2_)                                  \
+#define ROW(shape_, kind_, address_B_, payload_, run_)                                             \
     {                                                                                              \
         .shape = ZS_SHAPE_##shape_, .kind = ZS_MSG_##kind_, .address_B = (address_B_),             \
         .payload = ZS_PORT_SHAPE_##payload_, .is_atomic = ZS_MSG_##kind_ == ZS_MSG_ATOMIC,         \
         .is_fence = ZS_MSG_##kind_ == ZS_MSG_FENCE || ZS_SHAPE_##shape_ == ZS_SHAPE_SAMPLER,       \
-        .run = zs_port_run_##run_, .run_avx2 = zs_port_run_##run_avx2_                             \
+        .run = zs_port_run_##run_                                                                  \
     }
 #define ZS_PORT_MESSAGE(shape, kind, address_B, payload, run)                                      \
-    ROW(shape, kind, address_B, payload, run, run),
-#define ZS_PORT_MESSAGE_WIDE(shape, kind, address_B, payload, run)                                 \
-    ROW(shape, kind, address_B, payload, run, run##_avx2),
+    ROW(shape, kind, address_B, payload, run),
 #define ZS_PORT_SAMPLER(type, shape, first, apart, run)
 static const struct zs_port_message_row rows[] = {
 #include "dataport/message.def"
 };
 /* Forms that lsc_special.c makes plain: another handler. */
-static const struct zs_port_message_row special_row =
-                                            ROW(VECTOR, LOAD, 0, LSC, lsc_special, lsc_special),
+static const struct zs_port_message_row special_row = ROW(VECTOR, LOAD, 0, LSC, lsc_special),
                                         special_atomic_row =
-                                            ROW(VECTOR, ATOMIC, 0, LSC, lsc_special, lsc_special);
+                                            ROW(VECTOR, ATOMIC, 0, LSC, lsc_special);
 
 static const struct sampler_row {
     uint8_t type, first, apart;
@@ -160,9 +157,7 @@ static const struct sampler_row {
     {.type = (type_),                                                                              \
      .first = (first_),                                                                            \
      .apart = (apart_),                                                                            \
-     .row = {.payload = ZS_PORT_SHAPE_##payload_,                                                  \
-             .run = zs_port_run_##run_,                                                            \
-             .run_avx2 = zs_port_run_##run_}},
+     .row = {.payload = ZS_PORT_SHAPE_##payload_, .run = zs_port_run_##run_}},
 #include "dataport/message.def"
 };
 
@@ -237,6 +232,7 @@ static int place_lanes(struct zs_port_message *m, const struct zs_message_form *
     uint32_t lanes = m->lanes ? ZS_MAX(m->lanes, (uint32_t)f->generation->payload_lanes) : 1;
     uint32_t data_B = (uint32_t)m->elements * m->element_B, element = 0;
     bool one_address = f->is_transposed || m->strided;
+    m->address_B = f->address_B;
     count_bytes(m, f, m->lanes ? data_B : 1);
     if (m->lanes) {
         element = units(f, lanes * m->slot_B);
@@ -269,6 +265,7 @@ static int place_texels(struct zs_port_message *m, const struct zs_message_form 
 static int place_block(struct zs_port_message *m, const struct zs_message_form *f)
 {
     uint32_t data = (uint32_t)m->elements * m->element_B;
+    m->address_B = f->shape == ZS_SHAPE_A64_BLOCK ? 8 : 0; /* others have an offset in the header */
     m->block_B = (uint16_t)data;
     m->block_upper = f->is_upper;
     m->block_shift = f->unit_B == 16 ? 4 : 0;

@@ -9,7 +9,7 @@
  * message moves one vector from the address of lane 0, one component behind the other: it is a
  * block here.
  *
- * What they move stands in lsc_move.c, rare forms in lsc_special.c. Cache controls change nothing.
+ * What they move stands in vector.c, rare forms in lsc_special.c. Cache controls change nothing.
  * Sources: IGA's MessageDecoderLSC.cpp; IGC's documentation/visa/instructions/LSC_UNTYPED.md and
  * what its IsaVerification.cpp allows; Mesa's brw_eu_defines.h (lsc_*) and
  * brw_lower_logical_sends.cpp; fs_visitor::assign_curb_setup() of its brw_fs.cpp, which loads the
@@ -80,16 +80,4 @@ void zs_port_make_addresses(const struct zs_port_message *m, uint64_t base, cons
         uint64_t address = base + offset_at(m, src0, lane) * m->scale_B;
         memcpy(ret_payload + (size_t)lane * m->address_B, &address, m->address_B);
     }
-}
-
-/* ---- lanes -------------------------------------------------------------------------------------
- */
-
-bool zs_port_lsc_lanes(struct zs_port *port, const struct zs_port_message *half,
-                       const uint8_t *addresses, uint32_t mask, uint32_t span_B, bool is_write,
-                       struct zs_port_lanes *ret)
-{
-    return half->address_B == 8
-               ? zs_port_lanes_a64(port, half, addresses, mask, span_B, is_write, ret)
-               : zs_port_lanes_bti(port, half, addresses, mask, span_B, is_write, ret);
 }

@@ -3,8 +3,8 @@
  * Load/store cache messages of forms that compilers use little: offsets of 16 bits in local memory
  * and of 64 in surfaces, bytes and words packed in registers, lanes evenly apart from one address
  * ("strided": a base, and in dword 2 the distance). They are carried out as the plain message that
- * has an address for each lane and a dword for each element, so that the many paths of lsc_move.c
- * know nothing of them.
+ * has an address for each lane and a dword for each element, so that vector.c knows
+ * nothing of them.
  *
  * Sources: IGC's documentation/visa/instructions/LSC_UNTYPED.md (how elements stand in registers),
  * lscBuildStridedPayload() of its TranslateSendLdStLsc.cpp; Mesa's enum lsc_data_size.
@@ -113,15 +113,15 @@ static bool run_plain(struct zs_port *port, const struct zs_port_message *m,
     uint8_t slots[ELEMENTS_MAX * ZS_PORT_PLAIN_ROW_B];
     bool packed = m->lanes && m->slot_B < 4;
     if (m->bytes_read && m->bytes_written)
-        return zs_port_run_lsc_atomic(port, &plain->message, dst, plain->addresses, src1, mask);
+        return zs_port_run_atomic(port, &plain->message, dst, plain->addresses, src1, mask);
     if (m->bytes_written) {
         if (packed)
             repack(m, slots, 4, ZS_PORT_PLAIN_ROW_B, src1, m->slot_B, m->component_B, mask);
-        return zs_port_run_lsc_store(port, &plain->message, NULL, plain->addresses,
-                                     packed ? slots : src1, mask);
+        return zs_port_run_store(port, &plain->message, NULL, plain->addresses,
+                                 packed ? slots : src1, mask);
     }
-    if (!zs_port_run_lsc_load(port, &plain->message, packed ? slots : dst, plain->addresses, NULL,
-                              mask))
+    if (!zs_port_run_load(port, &plain->message, packed ? slots : dst, plain->addresses, NULL,
+                          mask))
         return false;
     if (packed && !zs_port_is_prefetch(m))
         repack(m, dst, m->slot_B, m->component_B, slots, 4, ZS_PORT_PLAIN_ROW_B, mask);

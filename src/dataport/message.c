@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handlers of decoded messages (decode.c), and messages without memory. What others do stands in
- * memory.c, block.c, atomic.c, typed.c, sampler.c and lsc*.c; src/eu/lower/send_lower.c joins them
+ * vector.c, block.c, atomic.c, typed.c, sampler.c and lsc*.c; src/eu/lower/send_lower.c joins them
  * to the interpreter.
  */
 #include "dataport/dataport_priv.h"
@@ -9,41 +9,12 @@
 #include <stdatomic.h>
 #include <xmmintrin.h>
 
-zs_port_run_fn *zs_port_message_runner(const struct zs_port_message *message,
-                                       const struct zs_port_message_row *row, bool avx2)
-{
-    zs_port_run_fn *own = NULL;
-    bool is_store = row->run == zs_port_run_lsc_store,
-         is_write = row->run == zs_port_run_untyped_write;
-    if (is_store || row->run == zs_port_run_lsc_load)
-        own = avx2 ? zs_port_run_lsc_pick_avx2(message, is_store)
-                   : zs_port_run_lsc_pick(message, is_store);
-    if (is_write || row->run == zs_port_run_untyped_read)
-        own = avx2 ? zs_port_run_untyped_pick_avx2(message, is_write)
-                   : zs_port_run_untyped_pick(message, is_write);
-    if (row->run == zs_port_run_lsc_atomic)
-        own = avx2 ? zs_port_run_local_atomic_avx2(message) : zs_port_run_local_atomic(message);
-    if (row->run == zs_port_run_untyped_atomic)
-        own = avx2 ? zs_port_run_untyped_local_atomic_avx2(message)
-                   : zs_port_run_untyped_local_atomic(message);
-    return own ? own : avx2 ? row->run_avx2 : row->run;
-}
-
 uint32_t zs_port_message_element_B(const struct zs_port_message *m)
 {
-    enum { SLOT_B = 4 }; /* bytes and words lie in dwords there */
-    bool by_lanes = m->lanes && m->rlen && m->bytes_read && !m->header_grf;
+    bool by_lanes = m->shape == ZS_PORT_SHAPE_LSC || m->shape == ZS_PORT_SHAPE_OFFSETS ||
+                    m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS || m->shape == ZS_PORT_SHAPE_ADDRESSES;
 
-    switch (by_lanes ? m->shape : ZS_PORT_SHAPE_NONE) {
-    case ZS_PORT_SHAPE_LSC:
-        return m->component_B;
-    case ZS_PORT_SHAPE_OFFSETS:
-    case ZS_PORT_SHAPE_DWORD_OFFSETS:
-    case ZS_PORT_SHAPE_ADDRESSES:
-        return m->element_B <= SLOT_B ? m->lanes * (uint32_t)SLOT_B : 0;
-    default:
-        return 0;
-    }
+    return by_lanes && m->lanes && m->rlen && m->bytes_read && !m->header_grf ? m->component_B : 0;
 }
 
 /* `run` is another file's: the compiler moves none of its arithmetic across the change of modes. */

@@ -122,7 +122,6 @@ struct zs_eu_send_desc {
     uint32_t desc;    /* message descriptor, from the immediate or from a0 */
     uint32_t ex_desc; /* extended descriptor: 5 EOT, up to Gen11 3:0 SFID, 10:6 src1 length */
     uint8_t sfid;
-    uint8_t host;             /* enum zs_eu_host: which build of vector code may run */
     uint8_t exec_size;        /* channels of the instruction */
     uint8_t chan_offset;      /* first lane of the thread that it covers: 0, 4, ... 28 */
     uint8_t mlen, xlen, rlen; /* registers of src0, src1 (sends only, else 0) and response */

@@ -159,23 +159,18 @@ void zs_race_find_values(struct zs_race_access *a, const struct zs_eu_send *send
 {
     const struct zs_port_message *m = a->m;
     const uint8_t *src1 = zs_eu_send_data(a->t, send, m, src0);
-    bool addresses = m->shape == ZS_PORT_SHAPE_ADDRESSES;
     if (!m->lanes && m->shape == ZS_PORT_SHAPE_LSC) { /* one block */
         a->values = src1;
         return;
     }
     if (!m->lanes || m->gather || m->element_B > VALUE_MAX_B || m->upper)
         return;
-    if (m->shape == ZS_PORT_SHAPE_LSC) {
-        a->values = src1;
+    if (m->shape == ZS_PORT_SHAPE_LSC || m->shape == ZS_PORT_SHAPE_ADDRESSES ||
+        m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS) {
+        const uint8_t *behind = src0 + m->header_grf * 32u + (size_t)m->lanes * m->address_B;
         a->slot_B = m->slot_B;
         a->component_B = m->component_B;
-    } else if (addresses || m->shape == ZS_PORT_SHAPE_OFFSETS ||
-               m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS) {
-        uint32_t address_B = m->lanes * (addresses ? 8u : 4u);
-        a->slot_B = m->element_B == 8 ? 8 : 4;
-        a->component_B = m->lanes * a->slot_B;
-        a->values = m->data_in_src1 ? src1 : src0 + m->header_grf * 32u + address_B;
+        a->values = m->data_in_src1 || m->shape == ZS_PORT_SHAPE_LSC ? src1 : behind;
     }
 }
 

@@ -302,9 +302,8 @@ static uint32_t address_B(const struct zs_port_message *m)
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_OFFSETS:
     case ZS_PORT_SHAPE_DWORD_OFFSETS:
-        return 4;
     case ZS_PORT_SHAPE_ADDRESSES:
-        return 8;
+        return m->address_B;
     case ZS_PORT_SHAPE_LSC:
         return m->strided || !m->lanes ? 0 : lsc_address_B(m);
     default:
@@ -369,14 +368,11 @@ static struct layout layout_of(const struct message *g, bool is_load)
                        .is_named = is_named,
                        .at = is_load ? grf + g->send->d.dst_B : data_at,
                        .element_B = m->element_B,
-                       .slot_B = m->element_B == 8 ? 8 : 4};
-    l.component_B = m->lanes * l.slot_B;
-    if (m->shape == ZS_PORT_SHAPE_LSC) {
-        l.slot_B = m->slot_B;
-        l.component_B = m->component_B;
-        l.in_slot_B = m->upper ? 2 : 0;
+                       .slot_B = m->slot_B,
+                       .component_B = m->component_B,
+                       .in_slot_B = m->upper ? 2 : 0};
+    if (m->shape == ZS_PORT_SHAPE_LSC)
         return l;
-    }
     uint32_t behind_B = m->header_grf * (uint32_t)UNIT_B + m->lanes * address_B(m);
     if (!l.by_lanes)
         behind_B = UNIT_B;

@@ -86,22 +86,20 @@ static bool lanes_payload(struct zs_eu_shadow_walk *w, const struct message *g, 
     const struct zs_port_message *m = g->m;
     bool lsc = m->shape == ZS_PORT_SHAPE_LSC;
     uint32_t grf = ZS_EU_OFFSET(grf), src0 = grf + g->d->src0_B;
-    uint32_t address_B = m->shape == ZS_PORT_SHAPE_ADDRESSES ? 8 : lsc ? m->address_B : 4;
-    uint32_t slot_B = lsc ? m->slot_B : m->element_B == 8 ? 8 : 4;
-    uint32_t component_B = lsc ? m->component_B : m->lanes * slot_B;
-    uint32_t header_B = lsc ? 0 : m->header_grf * 32u, behind_B = header_B + m->lanes * address_B;
+    uint32_t header_B = lsc ? 0 : m->header_grf * 32u;
+    uint32_t behind_B = header_B + m->lanes * m->address_B, component_B = m->component_B;
     uint32_t elements = is_atomic ? ZS_MAX(m->elements, 2u) : m->bytes_written ? m->elements : 0;
 
     if (!m->lanes || m->gather || g->d->gathers || m->strided || m->makes ||
         (!lsc && m->shape != ZS_PORT_SHAPE_ADDRESSES && m->shape != ZS_PORT_SHAPE_OFFSETS &&
          m->shape != ZS_PORT_SHAPE_DWORD_OFFSETS))
         return false;
-    lanes_read(w, g, src0 + header_B, address_B, address_B);
+    lanes_read(w, g, src0 + header_B, m->address_B, m->address_B);
     bool in_src1 = lsc || m->data_in_src1;
     uint32_t at = in_src1 ? grf + g->d->src1_B : src0 + behind_B;
     uint32_t room_B = in_src1 ? m->xlen * 32u : m->mlen * 32u - ZS_MIN(behind_B, m->mlen * 32u);
     for (uint32_t e = 0; e < elements && (e + 1) * component_B <= room_B; e++)
-        lanes_read(w, g, at + e * component_B + (lsc && m->upper ? 2 : 0), slot_B, m->element_B);
+        lanes_read(w, g, at + e * component_B + (m->upper ? 2 : 0), m->slot_B, m->element_B);
     return true;
 }
 
@@ -109,9 +107,7 @@ static void response(struct zs_eu_shadow_walk *w, const struct message *g)
 {
     const struct zs_port_message *m = g->m;
     uint32_t at = ZS_EU_OFFSET(grf) + g->d->dst_B, size_B = m->rlen * 32u;
-    bool lsc = m->shape == ZS_PORT_SHAPE_LSC;
-    uint32_t slot_B = lsc ? m->slot_B : m->element_B == 8 ? 8 : 4;
-    uint32_t component_B = lsc ? m->component_B : m->lanes * slot_B;
+    uint32_t slot_B = m->slot_B, component_B = m->component_B;
     bool all = g->op->enables == ZS_EU_OFFSET(all_ones) || w->ce;
 
     if (!g->d->has_dst || !zs_eu_shadow_is_sure(g->op))
@@ -121,7 +117,7 @@ static void response(struct zs_eu_shadow_walk *w, const struct message *g)
         return;
     }
     bool known =
-        m->lanes && (lsc || m->shape == ZS_PORT_SHAPE_ADDRESSES ||
+        m->lanes && (m->shape == ZS_PORT_SHAPE_LSC || m->shape == ZS_PORT_SHAPE_ADDRESSES ||
                      m->shape == ZS_PORT_SHAPE_OFFSETS || m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS);
     uint32_t lanes = zs_eu_shadow_channels_of(w, g->op) & UINT32_MAX >> (32 - ZS_MAX(m->lanes, 1));
     for (uint32_t e = 0; known && component_B && (e + 1) * component_B <= size_B; e++)

@@ -334,7 +334,6 @@ static void describe(const struct zs_eu_lowering *l, struct zs_eu_send_desc *ret
         .desc = inst->desc,
         .ex_desc = inst->exdesc | (eot ? 1u << 5 : 0),
         .sfid = inst->sfid,
-        .host = (uint8_t)l->host,
         .exec_size = inst->exec_size,
         .chan_offset = inst->channel_offset,
         .eot = eot,

@@ -201,7 +201,7 @@ static int lower(struct zs_eu_send *ret, const struct zs_isa_send *send, struct 
             *operands[i] = 0;
     }
     ret->table = row;
-    ret->run = zs_port_message_runner(&message, row, ret->d.host >= ZS_EU_HOST_AVX2);
+    ret->run = row->run;
     bool each = !message.lanes || message.lanes >= ret->d.exec_size;
     bool in_registers = !zs_eu_send_joins(ret, &message) && (ret->d.has_dst || message.rlen == 0);
     ret->exec = ret->d.checks_local ? exec_checked : each && in_registers ? exec_direct : exec;

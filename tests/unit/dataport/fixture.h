@@ -114,18 +114,10 @@ static inline int decode(struct fixture *f, uint32_t sfid, uint32_t desc, uint32
     return error;
 }
 
-/* By turns: the handlers of all messages of a kind, and what this one has for itself; for hosts
- * with AVX2 and others. */
 static inline bool run(struct fixture *f, uint32_t mask)
 {
-    static uint32_t turn;
-    bool own = turn & 1, wide = turn & 2 && __builtin_cpu_supports("avx2");
-
-    turn++;
     memset(&f->port.fault, 0, sizeof(f->port.fault));
-    return (own    ? zs_port_message_runner(&f->message, f->row, wide)
-            : wide ? f->row->run_avx2
-                   : f->row->run)(&f->port, &f->message, f->dst, f->src0, f->src1, mask);
+    return f->row->run(&f->port, &f->message, f->dst, f->src0, f->src1, mask);
 }
 
 #endif

@@ -666,11 +666,11 @@ static void check_banks(const struct zs_port_message *m, const uint32_t *offset,
 static void banks(void **state)
 {
     static const struct zs_port_message forms[] = {
-        {.lanes = 16, .channels = 1, .bytes_read = 4},                     /* a dword */
-        {.lanes = 16, .channels = 1, .bytes_read = 4, .bytes_written = 4}, /* atomics */
-        {.lanes = 16, .channels = 7, .bytes_written = 12},
-        {.lanes = 16, .element_B = 1, .elements = 1, .bytes_read = 1},
-        {.lanes = 16, .element_B = 4, .elements = 1, .bytes_read = 4},
+        {.element_B = 4, .channels = 1, .bytes_read = 4},                     /* a dword */
+        {.element_B = 4, .channels = 1, .bytes_read = 4, .bytes_written = 4}, /* atomics */
+        {.element_B = 4, .channels = 7, .bytes_written = 12},
+        {.element_B = 1, .elements = 1, .bytes_read = 1},
+        {.element_B = 4, .elements = 1, .bytes_read = 4},
     };
     static const uint32_t spans[] = {4, 4, 12, 1, 4}, ranges[] = {4, 40, 300, 5000};
     static struct zs_port_footprint touch;
@@ -688,6 +688,8 @@ static void banks(void **state)
         struct zs_port_message m = forms[form];
         m.shape = ZS_PORT_SHAPE_OFFSETS;
         m.space = ZS_PORT_SPACE_SLM;
+        m.lanes = 16;
+        m.address_B = 4;
         zs_port_footprint(&port, &m, (const uint8_t *)offset, mask, &touch);
         check_banks(&m, offset, spans[form], mask, &touch);
     }
@@ -717,6 +719,7 @@ static void meeting(void **state)
         struct zs_port_message m = {.shape = ZS_PORT_SHAPE_ADDRESSES,
                                     .space = ZS_PORT_SPACE_GLOBAL,
                                     .lanes = (uint8_t)lanes,
+                                    .address_B = 8,
                                     .element_B = 4,
                                     .elements = 1,
                                     .bytes_read = 4,
@@ -767,6 +770,7 @@ static void wide_messages(void **state)
             offset[lane] = half + at;
         }
         struct zs_port_message m = {.lanes = 32,
+                                    .address_B = 8,
                                     .element_B = 4,
                                     .elements = (uint8_t)dwords,
                                     .bytes_read = (uint8_t)span_B,
@@ -776,6 +780,7 @@ static void wide_messages(void **state)
         check_lines(address, span_B, mask, &touch);
         m.shape = ZS_PORT_SHAPE_OFFSETS;
         m.space = ZS_PORT_SPACE_SLM;
+        m.address_B = 4;
         zs_port_footprint(&port, &m, (const uint8_t *)offset, mask, &touch);
         check_banks(&m, offset, span_B, mask, &touch);
     }
