@@ -339,20 +339,12 @@ const struct zs_eu_op *zs_eu_op_jump_uniform(struct zs_eu_thread *t, const struc
 /* The block that starts at an address of the ip register's space, or NO_BLOCK after a fault. */
 static uint32_t block_at(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t ip_B)
 {
-    const struct zs_eu_program *program = t->program;
-    uint32_t inst = UINT32_MAX;
+    int64_t offset_B = zs_eu_program_offset(t->program, ip_B);
+    uint32_t block =
+        offset_B < t->program->code_B ? zs_eu_block_at(t->program, offset_B) : NO_BLOCK;
 
-    for (uint32_t i = 0; i < program->segment_count && inst == UINT32_MAX; i++) {
-        const struct zs_eu_segment *s = &program->segments[i];
-        if (ip_B - s->ip_B < s->size_B)
-            inst = zs_eu_program_inst_at(program, s->offset_B + (ip_B - s->ip_B));
-    }
-
-    if (inst != UINT32_MAX) {
-        uint32_t block = program->insts[inst].block;
-        if (program->block_inst[block] == inst)
-            return block;
-    }
+    if (block != NO_BLOCK)
+        return block;
     t->current = op;
     t->status =
         zs_eu_fault_set(t, ZS_EU_FAULT_TARGET,

@@ -37,17 +37,6 @@ static uint32_t block_offset_B(const struct zs_eu_program *p, uint32_t block)
     return inst < p->inst_count ? p->insts[inst].offset_B : p->code_B;
 }
 
-/* The block of a program that starts at an offset; UINT32_MAX: none. */
-static uint32_t block_at_offset(const struct zs_eu_program *p, uint32_t offset_B)
-{
-    if (offset_B == p->code_B)
-        return p->block_count - 1;
-    uint32_t inst = zs_eu_program_inst_at(p, offset_B);
-    if (inst == UINT32_MAX || p->block_inst[p->insts[inst].block] != inst)
-        return UINT32_MAX;
-    return p->insts[inst].block;
-}
-
 uint32_t zs_eu_thread_place(const struct zs_eu_thread *t)
 {
     if (t->fault.kind != ZS_EU_FAULT_NONE)
@@ -100,7 +89,7 @@ static const struct zs_eu_op *translate(const struct zs_eu_thread *t,
     const struct zs_eu_op *op = t->resume;
     *ret_pass = false;
     if (op->kind == ZS_EU_KIND_BLOCK) {
-        uint32_t block = block_at_offset(to, block_offset_B(from, op->block));
+        uint32_t block = zs_eu_block_at(to, block_offset_B(from, op->block));
         if (block == UINT32_MAX)
             return NULL;
         op = block_op(to, block);
@@ -123,7 +112,7 @@ static bool translate_keys(const struct zs_eu_thread *t, const struct zs_eu_prog
 {
     for (uint32_t m = t->waiting; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m), key = t->key[lane];
-        uint32_t block = block_at_offset(to, block_offset_B(t->program, key & ZS_EU_BLOCK_MASK));
+        uint32_t block = zs_eu_block_at(to, block_offset_B(t->program, key & ZS_EU_BLOCK_MASK));
         if (block == UINT32_MAX)
             return false;
         ret_keys[lane] = (key & ~ZS_EU_BLOCK_MASK) | block;
@@ -144,7 +133,7 @@ int zs_eu_thread_switch(struct zs_eu_thread *t, const struct zs_eu_program *to)
         if (!resume || !translate_keys(t, to, keys))
             return -EINVAL;
         if (merge_block != UINT32_MAX)
-            merge_block = block_at_offset(to, block_offset_B(t->program, merge_block));
+            merge_block = zs_eu_block_at(to, block_offset_B(t->program, merge_block));
     }
     for (uint32_t m = t->waiting; m; m &= m - 1)
         t->key[__builtin_ctz(m)] = keys[__builtin_ctz(m)];

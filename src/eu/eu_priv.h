@@ -13,6 +13,7 @@
 #include "isa/inst.h"
 
 #define ZS_EU_OFFSET(field) ((uint32_t)offsetof(struct zs_eu_thread, field))
+#define ZS_EU_AT(t, offset) ((uint8_t *)(t) + (offset))
 
 /* Handlers return the next operation, or NULL after they have set t->status. */
 typedef const struct zs_eu_op *zs_eu_op_fn(struct zs_eu_thread *t, const struct zs_eu_op *op);
@@ -276,6 +277,11 @@ struct zs_eu_program {
 
 void zs_eu_tier_destroy(struct zs_eu_tier *tier); /* NULL is fine */
 
+/* lower.c: block that starts at a byte offset of the code, or UINT32_MAX. */
+uint32_t zs_eu_block_at(const struct zs_eu_program *program, int64_t offset_B);
+/* The offset of an address of the ip register's space, -1: it is of no segment. */
+int64_t zs_eu_program_offset(const struct zs_eu_program *program, uint32_t ip_B);
+
 static inline uint32_t zs_eu_file_B(const struct zs_eu_program *program)
 {
     return (uint32_t)program->regs.grf_B * program->regs.grf_count;
@@ -306,9 +312,8 @@ static inline uint32_t zs_eu_active(const struct zs_eu_thread *t, const struct z
 
 /* The instruction's flag in its active channels. */
 static inline void zs_eu_write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op,
-                                    uint32_t bits)
+                                    uint32_t active, uint32_t bits)
 {
-    uint32_t active = zs_eu_active(t, op);
     uint32_t flag = zs_eu_word(t, op->flag);
 
     flag = (flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;

@@ -333,18 +333,17 @@ static void visit_from_entry(struct loop_search *s)
     }
 }
 
-static void list_sources(struct loop_search *s)
+void zs_isa_list_sources(const struct zs_isa_kernel *k, uint32_t *first, uint32_t *from,
+                         uint32_t *counts)
 {
-    struct zs_isa_kernel *k = s->k;
     for (uint32_t e = 0; e < k->edge_count; e++)
         if (k->edges[e].lane)
-            s->in_first[k->edges[e].to + 1]++;
+            first[k->edges[e].to + 1]++;
     for (uint32_t b = 0; b < k->block_count; b++)
-        s->in_first[b + 1] += s->in_first[b];
+        first[b + 1] += first[b];
     for (uint32_t e = 0; e < k->edge_count; e++)
         if (k->edges[e].lane)
-            s->in_from[s->in_first[k->edges[e].to] + s->cursor[k->edges[e].to]++] =
-                k->edges[e].from;
+            from[first[k->edges[e].to] + counts[k->edges[e].to]++] = k->edges[e].from;
 }
 
 /* Collect the (collapsed) blocks of the loop at `header` on the stack; *ret_found: there is one. */
@@ -443,7 +442,7 @@ static int find_loops_with(struct loop_search *s)
     }
     visit_from_entry(s);
     memset(s->cursor, 0, count * sizeof(*s->cursor));
-    list_sources(s);
+    zs_isa_list_sources(s->k, s->in_first, s->in_from, s->cursor);
     int error = 0;
     for (uint32_t n = s->visited; n-- > 0 && !error;)
         error = make_loop(s, s->by_number[n]);

@@ -131,16 +131,6 @@ static void set_registers(uint64_t bits[ZS_ISA_GRF_WORDS], struct zs_isa_range r
         bits[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
-/* A load of a block of two dimensions that has 32 registers says 31: the one behind these may be
- * written. Liveness does not count on it. */
-static bool may_write_one_more(const struct zs_isa_inst *inst, const struct zs_isa_message *m)
-{
-    enum { OPERATION = 63, LOAD_BLOCK2D = 3, LONGEST = 31 };
-    bool is_global = m && (m->sfid == ZS_SFID_UGM || m->sfid == ZS_SFID_UGML);
-    return is_global && m->kind == ZS_MSG_LOAD && (m->desc & OPERATION) == LOAD_BLOCK2D &&
-           m->rlen == LONGEST && inst->dst.file == ZS_FILE_GRF;
-}
-
 void zs_isa_inst_effects(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_effects *ret)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(k, i);
@@ -148,7 +138,10 @@ void zs_isa_inst_effects(const struct zs_isa_kernel *k, uint32_t i, struct zs_is
     uint32_t element_B, stride_B;
     zs_isa_arf_effects(k->model, inst, ret);
     struct zs_isa_range written = zs_isa_dst_range(k, inst, &element_B, &stride_B);
-    written.end_B += may_write_one_more(inst, m) ? k->grf_B : 0;
+    /* the one behind these may be written; liveness does not count on it */
+    if (m && m->kind == ZS_MSG_LOAD && inst->dst.file == ZS_FILE_GRF &&
+        zs_isa_may_be_one_more(m->sfid, m->desc, m->rlen))
+        written.end_B += k->grf_B;
     if (zs_isa_response_is_unknown(inst))
         written = (struct zs_isa_range){inst->dst.reg * k->grf_B, (inst->dst.reg + 32u) * k->grf_B};
     set_registers(ret->grf_written, written, k->grf_B);

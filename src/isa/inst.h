@@ -206,4 +206,13 @@ size_t zs_isa_print_message(const struct zs_isa_model *model, const struct zs_is
 size_t zs_e64_print(const struct zs_isa_model *model, const struct zs_isa_inst *inst, char *out,
                     size_t size);
 
+/* A load of a block of two dimensions that has 32 registers says 31, which is all that the field
+ * holds; the data port knows by the block (IGC's lscBlock2dComputeDataRegs). */
+static inline bool zs_isa_may_be_one_more(uint32_t sfid, uint32_t desc, uint32_t grfs)
+{
+    enum { OPERATION = 63, LOAD_BLOCK2D = 3, LONGEST = 31 };
+    bool is_global = sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML;
+    return is_global && (desc & OPERATION) == LOAD_BLOCK2D && grfs == LONGEST;
+}
+
 #endif

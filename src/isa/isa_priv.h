@@ -104,6 +104,10 @@ void zs_isa_arf_effects(const struct zs_isa_model *model, const struct zs_isa_in
 
 /* cfg.c, live.c */
 int zs_isa_make_blocks(struct zs_isa_kernel *kernel);
+/* Edges of lanes backward: those to block b come from from[first[b]] to from[first[b + 1] - 1].
+ * first, one longer than blocks there are, and counts are zeros before, counts how many after. */
+void zs_isa_list_sources(const struct zs_isa_kernel *kernel, uint32_t *first, uint32_t *from,
+                         uint32_t *counts);
 int zs_isa_make_liveness(struct zs_isa_kernel *kernel, struct zs_diag *diag);
 
 #endif

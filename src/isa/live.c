@@ -315,19 +315,6 @@ static void summarise_blocks(struct dataflow *d)
     }
 }
 
-static void list_sources(struct dataflow *d)
-{
-    struct zs_isa_kernel *k = d->k;
-    for (uint32_t e = 0; e < k->edge_count; e++)
-        if (k->edges[e].lane)
-            d->in_first[k->edges[e].to + 1]++;
-    for (uint32_t b = 0; b < k->block_count; b++)
-        d->in_first[b + 1] += d->in_first[b];
-    for (uint32_t e = 0; e < k->edge_count; e++)
-        if (k->edges[e].lane)
-            d->in_from[d->in_first[k->edges[e].to] + d->queue[k->edges[e].to]++] = k->edges[e].from;
-}
-
 /* in = gen | (out & ~kill); whether it grew. */
 static bool flow_through(struct dataflow *d, uint32_t b)
 {
@@ -598,7 +585,7 @@ static int run(struct dataflow *d)
     d->queue = d->in_first + count + 1;
     d->in_from = d->queue + count + 1;
     summarise_blocks(d);
-    list_sources(d);
+    zs_isa_list_sources(k, d->in_first, d->in_from, d->queue);
     solve(d);
     k->live_out = d->out;
     d->out = NULL;

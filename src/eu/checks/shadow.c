@@ -409,13 +409,6 @@ SHADOW(shadow_flag_copy)
     return zs_eu_shadow_go_on(t, op);
 }
 
-SHADOW(shadow_flag_ones)
-{
-    if (t->shadow)
-        define_flag(t, op, zs_eu_active(t, op) & ~unsure(t, op), 0);
-    return zs_eu_shadow_go_on(t, op);
-}
-
 /* ---- what is not one formula -------------------------------------------------------------------
  */
 
@@ -666,7 +659,6 @@ static zs_eu_op_fn *const kinds[ZS_EU_KIND_COUNT] = {
     [ZS_EU_KIND_SCATTER_REGION] = shadow_scatter_region,
     [ZS_EU_KIND_PREDICATE] = shadow_predicate,
     [ZS_EU_KIND_FLAG_COPY] = shadow_flag_copy,
-    [ZS_EU_KIND_FLAG_ONES] = shadow_flag_ones,
     [ZS_EU_KIND_EXACT] = shadow_channels,
     [ZS_EU_KIND_MADM] = shadow_channels,
     [ZS_EU_KIND_MACRO_SEED] = shadow_channels,

@@ -246,8 +246,7 @@ static void predicate(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 
 static void flag(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op)
 {
-    if (op->kind == ZS_EU_KIND_FLAG_COPY)
-        word(w, op->src[0]);
+    word(w, op->src[0]);
     word(w, op->flag);
 }
 
@@ -271,7 +270,6 @@ static const struct {
     [ZS_EU_KIND_SCATTER_REGION] = {by_region, false},
     [ZS_EU_KIND_PREDICATE] = {predicate, false},
     [ZS_EU_KIND_FLAG_COPY] = {flag, false},
-    [ZS_EU_KIND_FLAG_ONES] = {flag, false},
     [ZS_EU_KIND_EXACT] = {channels, false},
     [ZS_EU_KIND_MADM] = {channels, false},
     [ZS_EU_KIND_MACRO_SEED] = {channels, false},

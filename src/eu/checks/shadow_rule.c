@@ -101,8 +101,7 @@ static bool is_counted(const struct zs_eu_shadow_lane *l)
 
 RULE(shl)
 {
-    uint64_t bits = l->param ? extend(l->bits[0], l->from_width) : l->bits[0];
-    return is_counted(l) ? bits << count_of(l) : UINT64_MAX;
+    return is_counted(l) ? l->bits[0] << count_of(l) : UINT64_MAX;
 }
 
 RULE(shr)
@@ -179,22 +178,6 @@ RULE(below)
     range_of(l, 0, a);
     range_of(l, 1, b);
     return a[1] < b[0] || a[0] >= b[1] ? 0 : UINT64_MAX;
-}
-
-RULE(chosen)
-{
-    uint32_t bits = (uint32_t)l->value[2];
-    float c;
-    memcpy(&c, &bits, sizeof(c));
-    if (l->bits[2])
-        return (l->value[0] ^ l->value[1]) | l->bits[0] | l->bits[1];
-    bool equal = c >= 0 && c <= 0, first = l->param == ZS_COND_EQ   ? equal
-                                           : l->param == ZS_COND_NE ? !equal
-                                           : l->param == ZS_COND_GT ? c > 0
-                                           : l->param == ZS_COND_GE ? c >= 0
-                                           : l->param == ZS_COND_LT ? c < 0
-                                                                    : c <= 0;
-    return l->bits[first ? 0 : 1];
 }
 
 const struct zs_eu_shadow_rule zs_eu_shadow_rules[ZS_EU_ROW_COUNT] = {

@@ -24,9 +24,8 @@
 #include "eu/eu_priv.h"
 #include "eu/exec/lanes_math.h"
 
-#define AT(t, offset) ((uint8_t *)(t) + (offset))
-#define INLINE        static inline __attribute__((always_inline))
-#define UNROLL        _Pragma("GCC unroll 8")
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 8")
 
 enum {
     ROWS = ZS_EU_DPAS_ROWS,
@@ -291,16 +290,16 @@ static void put_out(struct zs_eu_thread *t, const struct zs_eu_op *op, const str
         uint32_t mask = active >> i % d->lanes & 0xff;
         u32x8 v = load8(room->out + i), old;
         if (!is_short) {
-            uint8_t *to = AT(t, op->dst) + (size_t)i * 4;
+            uint8_t *to = ZS_EU_AT(t, op->dst) + (size_t)i * 4;
             memcpy(&old, to, sizeof(old));
-            v = LANES_PICK(u32, LANES_MASK_u32(mask), v, old);
+            v = LANES_PICK(u32, lanes_mask_u32(mask), v, old);
             memcpy(to, &v, sizeof(v));
             continue;
         }
-        uint8_t *to = AT(t, op->dst) + (size_t)i * 2;
+        uint8_t *to = ZS_EU_AT(t, op->dst) + (size_t)i * 2;
         u16x8 was, is = d->dst_type == ZS_TYPE_HF ? lanes_f32_f16((f32x8)v) : to_bf(v);
         memcpy(&was, to, sizeof(was));
-        is = LANES_PICK(u16, LANES_MASK_u16(mask), is, was);
+        is = LANES_PICK(u16, lanes_mask_u16(mask), is, was);
         memcpy(to, &is, sizeof(is));
     }
 }
@@ -311,7 +310,7 @@ static bool set_out(struct zs_eu_thread *t, const struct zs_eu_op *op, const str
 {
     bool direct = d->direct && active == op->full;
 
-    k->out = direct ? AT(t, op->dst) : (uint8_t *)room->out;
+    k->out = direct ? ZS_EU_AT(t, op->dst) : (uint8_t *)room->out;
     return direct;
 }
 
@@ -717,7 +716,7 @@ static const struct zs_eu_op *dpas_whole(struct zs_eu_thread *t, const struct zs
     struct work k = whole_work(d, &room);
 
     if (active) {
-        set_whole(d, AT(t, op->src[1]), AT(t, op->src[2]), &k, &room);
+        set_whole(d, ZS_EU_AT(t, op->src[1]), ZS_EU_AT(t, op->src[2]), &k, &room);
         set_src0(t, op, d, &k, &room);
         bool direct = set_out(t, op, d, active, &k, &room);
         run_whole(&k, d->is_signed[0]);
@@ -776,8 +775,8 @@ static const struct zs_eu_op *dpas_saturated(struct zs_eu_thread *t, const struc
     struct work k = whole_work(d, &room);
 
     if (active) {
-        words_src1(room.w, AT(t, op->src[1]), d, steps, true);
-        words_src2(room.a, AT(t, op->src[2]), d, steps, true);
+        words_src1(room.w, ZS_EU_AT(t, op->src[1]), d, steps, true);
+        words_src2(room.a, ZS_EU_AT(t, op->src[2]), d, steps, true);
         set_src0(t, op, d, &k, &room);
         k.out = (uint8_t *)room.out;
         run_saturated(&k, d->ops / 4u, d->dst_type == ZS_TYPE_D);

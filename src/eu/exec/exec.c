@@ -10,7 +10,7 @@
 
 /* A source: packed elements, eight a chunk, or one for all channels. */
 #define SOURCE(T, x, index)                                                                        \
-    const uint8_t *x##_at = AT(t, op->src[index]);                                                 \
+    const uint8_t *x##_at = ZS_EU_AT(t, op->src[index]);                                           \
     const bool x##_is_one = op->cls >> (index)&1;                                                  \
     T x##_one;                                                                                     \
     memcpy(&x##_one, x##_at, sizeof(x##_one));                                                     \
@@ -25,7 +25,7 @@
     do {                                                                                           \
         T##x8 old_, new_ = (value);                                                                \
         memcpy(&old_, (at), sizeof(old_));                                                         \
-        new_ = LANES_PICK(T, LANES_MASK_##T(mask), new_, old_);                                    \
+        new_ = LANES_PICK(T, lanes_mask_##T(mask), new_, old_);                                    \
         memcpy((at), &new_, sizeof(new_));                                                         \
     } while (0)
 /* A chunk; of one channel nothing but its element is touched. */
@@ -51,7 +51,7 @@
         uint32_t active = zs_eu_active(t, op);                                                     \
         if (active) {                                                                              \
             SOURCES;                                                                               \
-            uint8_t *to = AT(t, op->dst);                                                          \
+            uint8_t *to = ZS_EU_AT(t, op->dst);                                                    \
             unsigned left = op->chunks;                                                            \
             ENTER_##MODE(t);                                                                       \
             if (ZS_LIKELY(active == op->full && op->cls != ZS_EU_CLASS_N1)) {                      \
@@ -91,7 +91,7 @@
         uint32_t active = zs_eu_active(t, op), bits = 0, shift = 0;                                \
         SOURCE(TA, a, 0);                                                                          \
         SOURCE(TA, b, 1);                                                                          \
-        uint8_t *to = AT(t, op->dst);                                                              \
+        uint8_t *to = ZS_EU_AT(t, op->dst);                                                        \
         unsigned left = op->chunks;                                                                \
         ENTER_##MODE(t);                                                                           \
         do {                                                                                       \
@@ -103,7 +103,7 @@
             }                                                                                      \
             shift += 8;                                                                            \
         } while (--left);                                                                          \
-        write_flag(t, op, active, bits);                                                           \
+        zs_eu_write_flag(t, op, active, bits);                                                     \
         LEAVE_##MODE(t); /* behind the stores: else the comparison may move there, too */          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
@@ -115,11 +115,11 @@
         uint32_t chosen = sel_chooser(t, op);                                                      \
         SOURCE(TA, a, 0);                                                                          \
         SOURCE(TA, b, 1);                                                                          \
-        uint8_t *to = AT(t, op->dst);                                                              \
+        uint8_t *to = ZS_EU_AT(t, op->dst);                                                        \
         unsigned left = op->chunks;                                                                \
         do {                                                                                       \
             READ(TA, a)                                                                            \
-            READ(TA, b) TA##x8 value = LANES_PICK(TA, LANES_MASK_##TA(chosen & 0xff), a, b);       \
+            READ(TA, b) TA##x8 value = LANES_PICK(TA, lanes_mask_##TA(chosen & 0xff), a, b);       \
             STORE(TA, to, value, active & 0xff);                                                   \
             to += sizeof(value);                                                                   \
             active >>= 8;                                                                          \
@@ -138,8 +138,8 @@
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
         uint32_t stride = op->src[1];                                                              \
-        const uint8_t *from = AT(t, op->src[0]);                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
+        const uint8_t *from = ZS_EU_AT(t, op->src[0]);                                             \
+        uint8_t *to = ZS_EU_AT(t, op->dst);                                                        \
         unsigned left = op->chunks;                                                                \
         bool whole = active == op->full;                                                           \
         do {                                                                                       \
@@ -167,8 +167,8 @@ GATHER_FN(u64, 64)
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
         uint32_t stride = op->src[1];                                                              \
-        const uint8_t *from = AT(t, op->src[0]);                                                   \
-        uint8_t *to = AT(t, op->dst);                                                              \
+        const uint8_t *from = ZS_EU_AT(t, op->src[0]);                                             \
+        uint8_t *to = ZS_EU_AT(t, op->dst);                                                        \
         for (; active; active &= active - 1) {                                                     \
             unsigned i = (unsigned)__builtin_ctz(active);                                          \
             memcpy(to + i * stride, from + i * sizeof(T), sizeof(T));                              \

@@ -8,7 +8,6 @@
 
 #define HANDLER(name)                                                                              \
     static const struct zs_eu_op *name(struct zs_eu_thread *t, const struct zs_eu_op *op)
-#define AT(t, offset) ((uint8_t *)(t) + (offset))
 
 /* ---- floating-point environment (the modes of sem.def) ---- */
 
@@ -30,14 +29,6 @@
 #define LEAVE_KEEP(t)                                                                              \
     if (ZS_UNLIKELY((t)->host_csr & CSR_FLUSH))                                                    \
     _mm_setcsr((t)->host_csr)
-
-/* The instruction's flag in its active channels. */
-static inline __attribute__((always_inline, unused)) void
-write_flag(struct zs_eu_thread *t, const struct zs_eu_op *op, uint32_t active, uint32_t bits)
-{
-    uint32_t *flag = (uint32_t *)(void *)AT(t, op->flag);
-    *flag = (*flag & ~(active << op->flag_shift)) | (bits & active) << op->flag_shift;
-}
 
 /* sel: the predicate chooses, so only channel enables mask the store. */
 static inline __attribute__((always_inline, unused)) uint32_t

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <xmmintrin.h>
 
-#define AT(t, offset) ((uint8_t *)(t) + (offset))
-
 /* ---- predicates ---- */
 
 /* Combine each aligned group of `width` bits and give the result to the whole group. */
@@ -54,14 +52,7 @@ const struct zs_eu_op *zs_eu_op_predicate(struct zs_eu_thread *t, const struct z
 /* The word at src[0] has the bits, channel 0 first. */
 const struct zs_eu_op *zs_eu_op_flag_copy(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    zs_eu_write_flag(t, op, zs_eu_word(t, op->src[0]));
-    ZS_EU_NEXT(t, op);
-}
-
-/* math.invm and math.rsqtm: every active lane has its final result already. */
-const struct zs_eu_op *zs_eu_op_flag_ones(struct zs_eu_thread *t, const struct zs_eu_op *op)
-{
-    zs_eu_write_flag(t, op, UINT32_MAX);
+    zs_eu_write_flag(t, op, zs_eu_active(t, op), zs_eu_word(t, op->src[0]));
     ZS_EU_NEXT(t, op);
 }
 
@@ -95,11 +86,11 @@ const struct zs_eu_op *zs_eu_op_gather_region(struct zs_eu_thread *t, const stru
 
     for (uint32_t m = active; m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        memcpy(&value[c], AT(t, zs_eu_region_element(t, region, op->src[0], c)), size_B);
+        memcpy(&value[c], ZS_EU_AT(t, zs_eu_region_element(t, region, op->src[0], c)), size_B);
     }
     for (uint32_t m = active; m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        memcpy(AT(t, op->dst) + c * size_B, &value[c], size_B);
+        memcpy(ZS_EU_AT(t, op->dst) + c * size_B, &value[c], size_B);
     }
     ZS_EU_NEXT(t, op);
 }
@@ -111,10 +102,11 @@ const struct zs_eu_op *zs_eu_op_scatter_region(struct zs_eu_thread *t, const str
     size_t size_B = (size_t)1 << op->arg;
     uint8_t value[ZS_EU_LANES_MAX * 8];
 
-    memcpy(value, AT(t, op->src[0]), (size_t)op->count << op->arg);
+    memcpy(value, ZS_EU_AT(t, op->src[0]), (size_t)op->count << op->arg);
     for (uint32_t m = zs_eu_active(t, op); m; m &= m - 1) {
         unsigned c = (unsigned)__builtin_ctz(m);
-        memcpy(AT(t, zs_eu_region_element(t, region, op->dst, c)), value + c * size_B, size_B);
+        memcpy(ZS_EU_AT(t, zs_eu_region_element(t, region, op->dst, c)), value + c * size_B,
+               size_B);
     }
     ZS_EU_NEXT(t, op);
 }
@@ -133,7 +125,7 @@ const struct zs_eu_op *zs_eu_op_movi(struct zs_eu_thread *t, const struct zs_eu_
         memcpy(&value[c], t->grf + reg_B + subreg_B, size_B);
     }
     for (unsigned c = 0; c < op->count; c++)
-        memcpy(AT(t, op->dst) + c * size_B, &value[c], size_B);
+        memcpy(ZS_EU_AT(t, op->dst) + c * size_B, &value[c], size_B);
     ZS_EU_NEXT(t, op);
 }
 
@@ -148,7 +140,7 @@ static uint32_t source32(const struct zs_eu_thread *t, const struct zs_eu_op *op
 
 static void set32(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigned c, uint32_t value)
 {
-    memcpy(AT(t, op->dst) + c * 4, &value, 4);
+    memcpy(ZS_EU_AT(t, op->dst) + c * 4, &value, 4);
 }
 
 /* Differences of pairs of dwords (arg: bit i: source i is one element) into the first of each pair
@@ -215,7 +207,7 @@ const struct zs_eu_op *zs_eu_op_look_up(struct zs_eu_thread *t, const struct zs_
     for (unsigned c = 0; c < op->count; c++) {
         uint32_t indices = source32(t, op, 1, c), result = 0, entry;
         for (unsigned at = 0; at < 32; at += op->aux, indices >>= 4) {
-            memcpy(&entry, AT(t, op->src[0]) + (indices & 15) * 4, sizeof(entry));
+            memcpy(&entry, ZS_EU_AT(t, op->src[0]) + (indices & 15) * 4, sizeof(entry));
             result |= entry & ((1u << op->aux) - 1) << at;
         }
         set32(t, op, c, result);
@@ -265,7 +257,7 @@ const struct zs_eu_op *zs_eu_op_round_randomly(struct zs_eu_thread *t, const str
 /* src[0]: bytes from more_constants + aux. */
 const struct zs_eu_op *zs_eu_op_constant(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    memcpy(AT(t, op->dst), t->program->more_constants.items + op->aux, op->src[0]);
+    memcpy(ZS_EU_AT(t, op->dst), t->program->more_constants.items + op->aux, op->src[0]);
     ZS_EU_NEXT(t, op);
 }
 

@@ -20,64 +20,43 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
-#define ZS_LANES_TYPE(t) typedef t t##x8 __attribute__((vector_size(8 * sizeof(t))))
-ZS_LANES_TYPE(u8);
-ZS_LANES_TYPE(s8);
-ZS_LANES_TYPE(u16);
-ZS_LANES_TYPE(s16);
-ZS_LANES_TYPE(u32);
-ZS_LANES_TYPE(s32);
-ZS_LANES_TYPE(u64);
-ZS_LANES_TYPE(s64);
-ZS_LANES_TYPE(f32);
-ZS_LANES_TYPE(f64);
-#undef ZS_LANES_TYPE
-
 /* arrays of parts live in registers only where their indices are constants */
 #define LANES_UNROLL _Pragma("GCC unroll 8")
 #define LANES_FN     static inline __attribute__((always_inline, unused))
 
-/* Unsigned integers of the same lane width: for blends. */
-#define LANES_BITS_u8  u8x8
-#define LANES_BITS_s8  u8x8
-#define LANES_BITS_u16 u16x8
-#define LANES_BITS_s16 u16x8
-#define LANES_BITS_u32 u32x8
-#define LANES_BITS_s32 u32x8
-#define LANES_BITS_f32 u32x8
-#define LANES_BITS_u64 u64x8
-#define LANES_BITS_s64 u64x8
-#define LANES_BITS_f64 u64x8
+/*
+ * Of each type: the vector; that of unsigned integers of the same width, for blends; and one value
+ * in all lanes, as integers, since adding a zero would change -0 and NaNs. (gcc builds vectors that
+ * are wider than the host's from a list of elements through the stack, and then waits for its
+ * stores.)
+ */
+#define LANES_TYPE(T, U)                                                                           \
+    typedef T T##x8 __attribute__((vector_size(8 * sizeof(T))));                                   \
+    typedef U##x8 LANES_BITS_##T;                                                                  \
+    LANES_FN T##x8 lanes_splat_##T(T x)                                                            \
+    {                                                                                              \
+        LANES_BITS_##T bits = {0};                                                                 \
+        U one;                                                                                     \
+        memcpy(&one, &x, sizeof(one));                                                             \
+        return (T##x8)(bits + one);                                                                \
+    }
+LANES_TYPE(u8, u8)
+LANES_TYPE(s8, u8)
+LANES_TYPE(u16, u16)
+LANES_TYPE(s16, u16)
+LANES_TYPE(u32, u32)
+LANES_TYPE(s32, u32)
+LANES_TYPE(f32, u32)
+LANES_TYPE(u64, u64)
+LANES_TYPE(s64, u64)
+LANES_TYPE(f64, u64)
+#undef LANES_TYPE
 
 /* mask: all ones or all zeros per lane */
 #define LANES_PICK(T, mask, yes, no)                                                               \
     ((T##x8)(((LANES_BITS_##T)(yes) & (LANES_BITS_##T)(mask)) |                                    \
              ((LANES_BITS_##T)(no) & ~(LANES_BITS_##T)(mask))))
-#define LANES_SPLAT(T, x) ((T##x8){0} + (T)(x))
-/*
- * The same for floats, where adding a zero would change -0 and NaNs: as integers. (gcc builds
- * vectors that are wider than the host's from a list of elements through the stack, and then waits
- * for its stores.)
- */
-#define LANES_SPLAT_OF(T)                                                                          \
-    LANES_FN T##x8 lanes_splat_##T(T x)                                                            \
-    {                                                                                              \
-        LANES_BITS_##T bits = {0};                                                                 \
-        __typeof__(bits[0]) one;                                                                   \
-        memcpy(&one, &x, sizeof(one));                                                             \
-        return (T##x8)(bits + one);                                                                \
-    }
-LANES_SPLAT_OF(u8)
-LANES_SPLAT_OF(s8)
-LANES_SPLAT_OF(u16)
-LANES_SPLAT_OF(s16)
-LANES_SPLAT_OF(u32)
-LANES_SPLAT_OF(s32)
-LANES_SPLAT_OF(f32)
-LANES_SPLAT_OF(u64)
-LANES_SPLAT_OF(s64)
-LANES_SPLAT_OF(f64)
-#undef LANES_SPLAT_OF
+#define LANES_SPLAT(T, x)      ((T##x8){0} + (T)(x))
 #define LANES_SPLAT_BITS(T, x) lanes_splat_##T(x)
 
 /*
@@ -140,28 +119,24 @@ LANES_COMPARE(f64, PARTS)
 #define LANES_IS(T, name, v, x) lanes_##name##_##T((v), LANES_SPLAT_BITS(T, (x)))
 
 /* Lane masks from the low eight bits of a word. */
-#define LANES_MASK(T)                                                                              \
-    LANES_FN T##x8 lanes_mask_##T(uint32_t bits)                                                   \
+#define LANES_MASK(T, U)                                                                           \
+    LANES_FN U##x8 lanes_mask_##T(uint32_t bits)                                                   \
     {                                                                                              \
-        const T##x8 lanes = {1, 2, 4, 8, 16, 32, 64, 128};                                         \
-        T low = (T)bits;                                                                           \
-        return lanes_eq_##T(LANES_SPLAT_BITS(T, low) & lanes, lanes);                              \
+        const U##x8 lanes = {1, 2, 4, 8, 16, 32, 64, 128};                                         \
+        U low = (U)bits;                                                                           \
+        return lanes_eq_##U(LANES_SPLAT_BITS(U, low) & lanes, lanes);                              \
     }
-LANES_MASK(u8)
-LANES_MASK(u16)
-LANES_MASK(u32)
-LANES_MASK(u64)
+LANES_MASK(u8, u8)
+LANES_MASK(s8, u8)
+LANES_MASK(u16, u16)
+LANES_MASK(s16, u16)
+LANES_MASK(u32, u32)
+LANES_MASK(s32, u32)
+LANES_MASK(f32, u32)
+LANES_MASK(u64, u64)
+LANES_MASK(s64, u64)
+LANES_MASK(f64, u64)
 #undef LANES_MASK
-#define LANES_MASK_u8  lanes_mask_u8
-#define LANES_MASK_s8  lanes_mask_u8
-#define LANES_MASK_u16 lanes_mask_u16
-#define LANES_MASK_s16 lanes_mask_u16
-#define LANES_MASK_u32 lanes_mask_u32
-#define LANES_MASK_s32 lanes_mask_u32
-#define LANES_MASK_f32 lanes_mask_u32
-#define LANES_MASK_u64 lanes_mask_u64
-#define LANES_MASK_s64 lanes_mask_u64
-#define LANES_MASK_f64 lanes_mask_u64
 
 /* One bit per lane from lane masks. */
 LANES_FN uint32_t lanes_bits_u32(u32x8 mask)
@@ -187,13 +162,6 @@ LANES_FN uint32_t lanes_bits_u64(u64x8 mask)
                       _mm_movemask_pd(part[2]) << 4 | _mm_movemask_pd(part[3]) << 6);
 #endif
 }
-LANES_FN uint32_t lanes_bits_u16(u16x8 mask)
-{
-    __m128i v = _mm_packs_epi16((__m128i)mask, _mm_setzero_si128());
-    return (uint32_t)_mm_movemask_epi8(v);
-}
-#define LANES_TO_BITS_u16 lanes_bits_u16
-#define LANES_TO_BITS_s16 lanes_bits_u16
 #define LANES_TO_BITS_u32 lanes_bits_u32
 #define LANES_TO_BITS_s32 lanes_bits_u32
 #define LANES_TO_BITS_f32 lanes_bits_u32

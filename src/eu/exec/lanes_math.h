@@ -443,18 +443,15 @@ LANES_FN f32x8 lanes_sigm(f32x8 a)
 LANES_FN f32x8 lanes_pow(f32x8 a, f32x8 b)
 {
     f32x8 base = (f32x8)((u32x8)a & 0x7fffffffu);
-    f32x8 inf = LANES_SPLAT_BITS(f32, INFINITY);
     f64x8 log = lanes_log2_f64(LANES_CONVERT(f64, base));
     f64x8 wide = LANES_CONVERT(f64, base);
     log = LANES_PICK(f64, LANES_IS(f64, eq, wide, 0), LANES_SPLAT_BITS(f64, -INFINITY), log);
     log = LANES_PICK(f64, LANES_IS(f64, eq, wide, INFINITY), LANES_SPLAT_BITS(f64, INFINITY), log);
     f64x8 power = log * LANES_CONVERT(f64, b);
-    f64x8 value = lanes_exp2_f64(power);
-    f32x8 r = LANES_CONVERT(f32, value);
+    f32x8 r = LANES_CONVERT(f32, lanes_exp2_f64(power));
     r = LANES_PICK(f32, LANES_CONVERT(s32, (s64x8)lanes_eq_f64(power, power)), r,
                    LANES_SPLAT_BITS(f32, NAN));
     r = LANES_PICK(f32, lanes_ne_f32(a, a) | lanes_ne_f32(b, b), a + b, r);
-    (void)inf;
     return LANES_PICK(f32, LANES_IS(f32, eq, b, 0) | LANES_IS(f32, eq, base, 1),
                       LANES_SPLAT(f32, 1), r);
 }
@@ -500,25 +497,23 @@ LANES_FN f32x8 lanes_sin_quadrant(f32x8 a, u64 shift)
     return LANES_CONVERT(f32, v);
 }
 #define LANES_SIN_LIMIT 1e6f /* beyond it the C library reduces the argument */
-LANES_FN f32x8 lanes_sin(f32x8 a)
+LANES_FN f32x8 lanes_circular(f32x8 a, u64 shift, double (*library)(double))
 {
     f32x8 size = (f32x8)((u32x8)a & 0x7fffffffu);
-    f32x8 r = lanes_sin_quadrant(a, 0);
+    f32x8 r = lanes_sin_quadrant(a, shift);
     if (__builtin_expect(lanes_bits_u32(LANES_IS(f32, lt, size, LANES_SIN_LIMIT)) != 0xff, 0))
         for (int i = 0; i < 8; i++)
             if (!(size[i] < LANES_SIN_LIMIT))
-                r[i] = (f32)sin((double)a[i]);
-    return LANES_PICK(f32, LANES_IS(f32, eq, a, 0), a, r);
+                r[i] = (f32)library((double)a[i]);
+    return r;
+}
+LANES_FN f32x8 lanes_sin(f32x8 a)
+{
+    return LANES_PICK(f32, LANES_IS(f32, eq, a, 0), a, lanes_circular(a, 0, sin));
 }
 LANES_FN f32x8 lanes_cos(f32x8 a)
 {
-    f32x8 size = (f32x8)((u32x8)a & 0x7fffffffu);
-    f32x8 r = lanes_sin_quadrant(a, 1);
-    if (__builtin_expect(lanes_bits_u32(LANES_IS(f32, lt, size, LANES_SIN_LIMIT)) != 0xff, 0))
-        for (int i = 0; i < 8; i++)
-            if (!(size[i] < LANES_SIN_LIMIT))
-                r[i] = (f32)cos((double)a[i]);
-    return r;
+    return lanes_circular(a, 1, cos);
 }
 
 #endif

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <xmmintrin.h>
 
-#define AT(t, offset) ((uint8_t *)(t) + (offset))
-
 typedef __float128 wide;
 
 static wide load_wide(const struct zs_eu_thread *t, uint32_t at, bool is_double)
@@ -50,10 +48,10 @@ static void store_wide(struct zs_eu_thread *t, const struct zs_eu_op *op, unsign
     if (keep && __builtin_fabs(rounded) < least)
         rounded = __builtin_copysign(0.0, rounded);
     if (is_double) {
-        memcpy(AT(t, op->dst) + c * 8, &rounded, 8);
+        memcpy(ZS_EU_AT(t, op->dst) + c * 8, &rounded, 8);
     } else {
         float narrow = (float)rounded;
-        memcpy(AT(t, op->dst) + c * 4, &narrow, 4);
+        memcpy(ZS_EU_AT(t, op->dst) + c * 4, &narrow, 4);
     }
 }
 
@@ -121,7 +119,7 @@ const struct zs_eu_op *zs_eu_op_macro_seed(struct zs_eu_thread *t, const struct 
         store_wide(t, op, c, r, is_double);
     }
     _mm_setcsr(t->host_csr);
-    zs_eu_write_flag(t, op, done);
+    zs_eu_write_flag(t, op, zs_eu_active(t, op), done);
     ZS_EU_NEXT(t, op);
 }
 
@@ -144,7 +142,7 @@ static void store_sum(struct zs_eu_thread *t, const struct zs_eu_op *op, unsigne
     if (sum != 0)
         store_wide(t, op, c, sum, false);
     else
-        memcpy(AT(t, op->dst) + c * 4, &zero, 4);
+        memcpy(ZS_EU_AT(t, op->dst) + c * 4, &zero, 4);
 }
 
 struct term {

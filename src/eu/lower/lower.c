@@ -163,10 +163,8 @@ uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t off
     return program->inst_at[offset_B / 8];
 }
 
-uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B)
+uint32_t zs_eu_block_at(const struct zs_eu_program *p, int64_t offset_B)
 {
-    const struct zs_eu_program *p = l->program;
-
     if (offset_B == p->code_B) /* the end, where execution faults */
         return p->block_count - 1;
     if (offset_B < 0 || offset_B > p->code_B)
@@ -258,20 +256,24 @@ static void find_instructions(struct zs_eu_lowering *l)
     p->code_B = at; /* a truncated last one is outside */
 }
 
+int64_t zs_eu_program_offset(const struct zs_eu_program *program, uint32_t ip_B)
+{
+    for (uint32_t i = 0; i < program->segment_count; i++) {
+        const struct zs_eu_segment *s = &program->segments[i];
+        if (ip_B - s->ip_B < s->size_B)
+            return (int64_t)s->offset_B + (ip_B - s->ip_B);
+    }
+    return -1;
+}
+
 /* That of calla is an address, others count from their instruction. */
 int64_t zs_eu_label(const struct zs_eu_program *program, const struct zs_isa_inst *inst,
                     unsigned source)
 {
     int64_t distance_B = (int64_t)inst->src[source].imm;
 
-    if (inst->op != ZS_OP_CALLA)
-        return inst->offset_B + distance_B;
-    for (uint32_t i = 0; i < program->segment_count; i++) {
-        const struct zs_eu_segment *s = &program->segments[i];
-        if ((uint32_t)distance_B - s->ip_B < s->size_B)
-            return (int64_t)s->offset_B + ((uint32_t)distance_B - s->ip_B);
-    }
-    return -1;
+    return inst->op == ZS_OP_CALLA ? zs_eu_program_offset(program, (uint32_t)distance_B)
+                                   : inst->offset_B + distance_B;
 }
 
 static void mark(const struct zs_eu_program *p, uint8_t *leader, int64_t offset_B)

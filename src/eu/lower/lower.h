@@ -112,8 +112,6 @@ void zs_eu_emit_fault(struct zs_eu_lowering *l, const struct zs_eu_program_fault
 void zs_eu_mark_read(struct zs_eu_lowering *l, uint32_t at_B, uint32_t size_B);
 /* ... and so many slots of accumulators. */
 void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first, unsigned count);
-/* Block that starts at a byte offset of the code, or UINT32_MAX. */
-uint32_t zs_eu_block_of(const struct zs_eu_lowering *l, int64_t offset_B);
 
 /* Threads of it stand in the middle of blocks, or every operand goes the general way. */
 static inline bool zs_eu_stands_anywhere(const struct zs_eu_lowering *l)
@@ -157,6 +155,7 @@ bool zs_eu_type_is_signed(unsigned type);
 uint32_t zs_eu_temp(struct zs_eu_lowering *l);
 /* 8 bytes of the constant pool: low bytes serve narrower types. */
 uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned size_B);
+struct zs_eu_loc zs_eu_number(struct zs_eu_lowering *l, uint64_t value);
 
 enum zs_eu_modifiers {
     ZS_EU_MOD_ARITH,    /* abs, then negate */
@@ -186,21 +185,25 @@ void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
 /* The same by one operation; false: it takes more, and nothing was done. */
 bool zs_eu_compute_direct(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
                           const struct zs_eu_loc *src, unsigned count);
-/* The same into an accumulator by two rows: low and high halves. Neither saturated nor compared. */
-void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2],
-                          struct zs_eu_loc *src, unsigned count, unsigned type);
+/* A product of d or ud, all of it, into an accumulator, half by half; neither saturated nor
+ * compared. */
+void zs_eu_compute_product(struct zs_eu_lowering *l, unsigned type, struct zs_eu_loc src[2]);
 /* The same for a result that is already in a temporary. */
 void zs_eu_store(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigned type);
 /* One row into packed elements at `dst`; masked by the instruction, or for all channels. */
 struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, uint32_t dst,
                                 const struct zs_eu_loc *src, unsigned count, bool masked);
+/* The same for all channels, into a new temporary. */
+struct zs_eu_loc zs_eu_apply(struct zs_eu_lowering *l, enum zs_eu_row row,
+                             const struct zs_eu_loc *src, unsigned count);
 /* Row that moves bits of a type. */
 enum zs_eu_row zs_eu_move_row(unsigned type);
 /* Comparison row for a type; ZS_EU_ROW_NONE: not modelled. */
 enum zs_eu_row zs_eu_cmp_row(unsigned cond, unsigned type);
 /* Flag register and bit of channel 0, for the conditional modifier. */
 void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op);
-bool zs_eu_dst_is_null(const struct zs_isa_inst *inst);
+/* That flag from the word at `bits`, channel 0 first. */
+void zs_eu_copy_flag(struct zs_eu_lowering *l, uint32_t bits);
 /* After everything: what a write to a state register brings about. */
 void zs_eu_after_store(struct zs_eu_lowering *l);
 

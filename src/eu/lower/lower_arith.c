@@ -13,11 +13,7 @@ static bool negated(const struct zs_eu_lowering *l, unsigned i)
 /* The sign of a float source that was loaded with KEEP_NEG. */
 static struct zs_eu_loc negate(struct zs_eu_lowering *l, unsigned type, struct zs_eu_loc loc)
 {
-    uint32_t at = zs_eu_temp(l);
-
-    zs_eu_emit_row(l, type == ZS_TYPE_DF ? ZS_EU_ROW_NEG_F64 : ZS_EU_ROW_NEG_F32, at, &loc, 1,
-                   false);
-    return (struct zs_eu_loc){at, l->n == 1};
+    return zs_eu_apply(l, type == ZS_TYPE_DF ? ZS_EU_ROW_NEG_F64 : ZS_EU_ROW_NEG_F32, &loc, 1);
 }
 
 /*
@@ -141,12 +137,10 @@ void zs_eu_lower_mul(struct zs_eu_lowering *l)
         return;
     }
     if (type == ZS_TYPE_Q && narrow != ZS_TYPE_NONE) {
-        bool plain = !(l->inst->dst.modifiers & ZS_MOD_SAT) && !l->inst->cond && !dst_is_float(l);
         load_all(l, narrow, ZS_EU_MOD_ARITH, src);
-        if (dst_is_acc(l) && plain && !(l->inst->flags & ZS_INST_ACCWREN)) {
-            static const enum zs_eu_row rows[2][2] = {{ZS_EU_ROW_MUL_32, ZS_EU_ROW_MULH_S32},
-                                                      {ZS_EU_ROW_MUL_32, ZS_EU_ROW_MULH_U32}};
-            zs_eu_compute_halves(l, rows[narrow == ZS_TYPE_UD], src, 2, narrow);
+        if (dst_is_acc(l) && !(l->inst->dst.modifiers & ZS_MOD_SAT) && !l->inst->cond &&
+            !dst_is_float(l) && !(l->inst->flags & ZS_INST_ACCWREN)) {
+            zs_eu_compute_product(l, narrow, src);
             return;
         }
         zs_eu_compute(l, narrow == ZS_TYPE_UD ? ZS_EU_ROW_MULW_U32 : ZS_EU_ROW_MULW_S32,
@@ -176,13 +170,10 @@ void zs_eu_lower_mullh(struct zs_eu_lowering *l)
         return;
     }
     load_all(l, narrow, ZS_EU_MOD_ARITH, src);
-    if (l->failed)
-        return;
     bool is_unsigned = narrow == ZS_TYPE_UD;
-    struct zs_eu_loc low = {zs_eu_temp(l), l->n == 1}, high = {zs_eu_temp(l), l->n == 1};
-    zs_eu_emit_row(l, ZS_EU_ROW_MUL_32, low.at, src, 2, false);
-    zs_eu_emit_row(l, is_unsigned ? ZS_EU_ROW_MULH_U32 : ZS_EU_ROW_MULH_S32, high.at, src, 2,
-                   false);
+    struct zs_eu_loc low = zs_eu_apply(l, ZS_EU_ROW_MUL_32, src, 2);
+    struct zs_eu_loc high =
+        zs_eu_apply(l, is_unsigned ? ZS_EU_ROW_MULH_U32 : ZS_EU_ROW_MULH_S32, src, 2);
     zs_eu_store(l, low, ZS_TYPE_UD);
     plain->dst.reg = (uint16_t)(plain->dst.reg + ZS_MAX(l->n * 4u / grf_B, 1u));
     zs_eu_store(l, high, ZS_TYPE_UD);
@@ -220,10 +211,7 @@ static void lower_mad_wide(struct zs_eu_lowering *l)
     struct zs_eu_loc src[2] = {zs_eu_load(l, 1, factor, ZS_EU_MOD_ARITH),
                                zs_eu_load(l, 2, factor, ZS_EU_MOD_ARITH)};
     struct zs_eu_loc sum[2] = {zs_eu_load(l, 0, ZS_TYPE_Q, ZS_EU_MOD_ARITH)};
-    if (l->failed)
-        return;
-    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-    zs_eu_emit_row(l, row, sum[1].at, src, 2, false);
+    sum[1] = zs_eu_apply(l, row, src, 2);
     zs_eu_compute(l, ZS_EU_ROW_ADD_64, ZS_TYPE_Q, sum, 2);
 }
 
@@ -247,11 +235,8 @@ static void lower_mad_integer(struct zs_eu_lowering *l)
         return;
     }
     load_all(l, type, ZS_EU_MOD_ARITH, src);
-    if (l->failed)
-        return;
     sum[0] = src[0];
-    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-    zs_eu_emit_row(l, BY_WIDTH(type, MUL), sum[1].at, &src[1], 2, false);
+    sum[1] = zs_eu_apply(l, BY_WIDTH(type, MUL), &src[1], 2);
     zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
 }
 
@@ -316,7 +301,6 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
 {
     struct zs_isa_inst *plain = rewrite(l);
     struct zs_eu_loc src[2];
-    uint64_t zero = 0;
 
     /* the compiler folds the numbers of lanes, words, into additions to addresses */
     if (any_float_src(l) || widest_B(l, false) != 4 || l->n > 16 || !plain_source(l, 0) ||
@@ -329,13 +313,9 @@ void zs_eu_lower_carry(struct zs_eu_lowering *l)
     bool uses_acc =
         dst_is_acc(l) || plain->src[0].file == ZS_FILE_ACC || plain->src[1].file == ZS_FILE_ACC;
     load_all(l, ZS_TYPE_UD, ZS_EU_MOD_ARITH, src);
-    if (l->failed)
-        return;
-    struct zs_eu_loc none = {zs_eu_constant(l, &zero, 8), true}, sum = {0};
-    if (uses_acc) {
-        sum = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-        zs_eu_emit_row(l, row, sum.at, src, 2, false);
-    }
+    struct zs_eu_loc none = zs_eu_number(l, 0), sum = {0};
+    if (uses_acc)
+        sum = zs_eu_apply(l, row, src, 2);
     zs_eu_emit_row(l, adds ? ZS_EU_ROW_CARRY_32 : ZS_EU_ROW_BORROW_32, ZS_EU_OFFSET(acc), src, 2,
                    true);
     zs_eu_emit_row(l, ZS_EU_ROW_MOV_32, ZS_EU_OFFSET(acc_high), &none, 1, true);

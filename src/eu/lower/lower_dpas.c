@@ -138,7 +138,7 @@ static struct zs_eu_dpas describe(const struct zs_eu_lowering *l)
         .type = {(uint8_t)w, (uint8_t)a},
         .dst_type = inst->dst.type,
         .src0_type = inst->src[0].type,
-        .has_src0 = !zs_eu_is_null(&inst->src[0]),
+        .has_src0 = inst->src[0].file != ZS_FILE_NULL,
         .scaled = inst->op == ZS_OP_BDPAS,
     };
 }
@@ -188,7 +188,7 @@ static bool place_scales(struct zs_eu_lowering *l, struct zs_eu_dpas *d)
     for (unsigned i = 0; d->scaled && i < 2; i++) {
         const struct zs_isa_operand *op = &l->inst->src[3 + i];
         uint32_t each_B = i ? d->rows : d->lanes;
-        if (zs_eu_is_null(op))
+        if (op->file == ZS_FILE_NULL)
             continue;
         if (op->subreg_B + more_B + each_B > grf_B)
             return zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: scales leave their register", l->name);

@@ -88,14 +88,13 @@ struct zs_eu_loc zs_eu_exact_value(struct zs_eu_lowering *l, unsigned i)
 void zs_eu_exact_order(struct zs_eu_lowering *l, struct zs_eu_loc ret[2])
 {
     uint32_t aux = ZS_EU_EXACT_ORDER;
-    uint64_t zero = 0;
 
     for (unsigned i = 0; i < 2; i++)
         ret[i] = load(l, i, &aux);
     if (l->failed)
         return;
     ret[0] = emit(l, aux, ret, 2);
-    ret[1] = (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
+    ret[1] = zs_eu_number(l, 0);
 }
 
 /* A negated uq to a float: rounded once. */

@@ -9,12 +9,11 @@
 #include <errno.h>
 
 /* Where the lanes of a branch go. */
-enum where { NEXT, JIP, UIP, BEHIND_UIP };
+enum where { NOWHERE, NEXT, JIP, UIP, BEHIND_UIP };
 
 struct branch_row {
-    uint8_t opcode;
-    uint8_t taken;   /* where lanes that leave go */
-    bool when_false; /* lanes whose predicate is false leave, else those where it is true */
+    enum where taken; /* where lanes that leave go */
+    bool when_false;  /* lanes whose predicate is false leave, else those where it is true */
 };
 
 /*
@@ -23,13 +22,13 @@ struct branch_row {
  * lanes whose predicate is false jump (see lower_branch). endif and join only mark where lanes
  * meet.
  */
-static const struct branch_row branch_rows[] = {
-    {ZS_OP_IF, JIP, true},     {ZS_OP_ELSE, JIP, false},
-    {ZS_OP_WHILE, JIP, false}, {ZS_OP_BREAK, BEHIND_UIP, false},
-    {ZS_OP_CONT, UIP, false},  {ZS_OP_HALT, UIP, false},
-    {ZS_OP_GOTO, UIP, false},  {ZS_OP_BRD, JIP, false},
-    {ZS_OP_BRC, UIP, false},   {ZS_OP_ENDIF, NEXT, false},
-    {ZS_OP_JOIN, NEXT, false},
+static const struct branch_row branch_rows[128] = {
+    [ZS_OP_IF] = {JIP, true},     [ZS_OP_ELSE] = {JIP, false},
+    [ZS_OP_WHILE] = {JIP, false}, [ZS_OP_BREAK] = {BEHIND_UIP, false},
+    [ZS_OP_CONT] = {UIP, false},  [ZS_OP_HALT] = {UIP, false},
+    [ZS_OP_GOTO] = {UIP, false},  [ZS_OP_BRD] = {JIP, false},
+    [ZS_OP_BRC] = {UIP, false},   [ZS_OP_ENDIF] = {NEXT, false},
+    [ZS_OP_JOIN] = {NEXT, false},
 };
 
 static uint32_t behind(const struct zs_isa_inst *inst)
@@ -39,7 +38,7 @@ static uint32_t behind(const struct zs_isa_inst *inst)
 
 static uint32_t target_block(struct zs_eu_lowering *l, int64_t target_B)
 {
-    uint32_t block = zs_eu_block_of(l, target_B);
+    uint32_t block = zs_eu_block_at(l->program, target_B);
 
     if (block == UINT32_MAX)
         zs_eu_refuse(l, ZS_EU_FAULT_TARGET, "%s to 0x%llx, where no instruction starts", l->name,
@@ -68,7 +67,7 @@ static int64_t branch_target(const struct zs_eu_lowering *l, enum where where)
 
 static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, enum zs_eu_kind kind, uint32_t block)
 {
-    uint32_t next = zs_eu_block_of(l, behind(l->inst));
+    uint32_t next = zs_eu_block_at(l->program, behind(l->inst));
     struct zs_eu_op *op = zs_eu_emit(l, kind);
 
     zs_eu_mask(l, op);
@@ -99,7 +98,7 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s with branch control is not modelled", l->name);
         return;
     }
-    uint32_t block = target_block(l, branch_target(l, (enum where)row->taken));
+    uint32_t block = target_block(l, branch_target(l, row->taken));
     if (l->failed)
         return;
     emit_jump(l, ZS_EU_KIND_BRANCH, block)->arg =
@@ -198,7 +197,7 @@ static void lower_call(struct zs_eu_lowering *l)
         return;
     }
     l->program->computes_jumps = true;
-    uint32_t next = zs_eu_block_of(l, behind(l->inst));
+    uint32_t next = zs_eu_block_at(l->program, behind(l->inst));
     struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_CALL_REGISTER);
     zs_eu_mask(l, op);
     op->src[0] = from;
@@ -210,7 +209,7 @@ static void lower_call(struct zs_eu_lowering *l)
 
 static void lower_ret(struct zs_eu_lowering *l)
 {
-    uint32_t at, next = zs_eu_block_of(l, behind(l->inst));
+    uint32_t at, next = zs_eu_block_at(l->program, behind(l->inst));
 
     if (!scalar_source(l, 0, &at))
         return;
@@ -266,21 +265,11 @@ static void lower_sync(struct zs_eu_lowering *l)
 
 /* ---- sends ---- */
 
-/* A load of a block of two dimensions that has 32 registers says 31, which is all that the field
- * holds; the data port knows by the block (IGC's lscBlock2dComputeDataRegs). */
-static bool may_be_one_more(uint32_t sfid, uint32_t desc, uint32_t grfs)
-{
-    enum { OPERATION = 63, LOAD_BLOCK2D = 3, LONGEST = 31 };
-    bool is_global = sfid == ZS_SFID_UGM || sfid == ZS_SFID_UGML;
-
-    return is_global && (desc & OPERATION) == LOAD_BLOCK2D && grfs == LONGEST;
-}
-
 uint32_t zs_eu_payload_grfs(const struct zs_isa_inst *inst, const struct zs_isa_operand *op)
 {
     bool is_send = zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_SEND;
     bool is_longer = is_send && op == &inst->dst && !(inst->flags & ZS_INST_DESC_REG) &&
-                     may_be_one_more(inst->sfid, inst->desc, op->grf_count);
+                     zs_isa_may_be_one_more(inst->sfid, inst->desc, op->grf_count);
 
     return op->grf_count + is_longer;
 }
@@ -300,7 +289,8 @@ int zs_eu_send_finish(const struct zs_eu_program *program, struct zs_eu_send *se
         (d->xlen && d->src1_B + d->xlen * grf_B > file_B) ||
         (d->has_dst && d->dst_B + d->rlen * grf_B > file_B))
         return -EINVAL;
-    if (d->generation->has_blocks2d && !d->is_e64 && may_be_one_more(d->sfid, d->desc, d->rlen) &&
+    if (d->generation->has_blocks2d && !d->is_e64 &&
+        zs_isa_may_be_one_more(d->sfid, d->desc, d->rlen) &&
         (!d->has_dst || d->dst_B + (d->rlen + 1u) * grf_B <= file_B))
         d->rlen++;
     return 0;
@@ -526,29 +516,18 @@ bool zs_eu_inst_ends_block(const struct zs_isa_inst *inst)
 
 bool zs_eu_lower_flow(struct zs_eu_lowering *l)
 {
-    const struct zs_isa_inst *inst = l->inst;
-
-    for (unsigned i = 0; i < ZS_ARRAY_LEN(branch_rows); i++) {
-        if (branch_rows[i].opcode == inst->op) {
-            lower_branch(l, &branch_rows[i]);
-            return true;
-        }
-    }
-    static const struct {
-        uint8_t opcode;
-        void (*lower)(struct zs_eu_lowering *l);
-    } rows[] = {
-        {ZS_OP_JMPI, lower_jmpi},    {ZS_OP_CALL, lower_call},   {ZS_OP_CALLA, lower_call},
-        {ZS_OP_RET, lower_ret},      {ZS_OP_WAIT, lower_wait},   {ZS_OP_SEND, lower_send},
-        {ZS_OP_SENDC, lower_send},   {ZS_OP_SENDS, lower_send},  {ZS_OP_SENDSC, lower_send},
-        {ZS_OP_SENDG, lower_send},   {ZS_OP_SENDGC, lower_send}, {ZS_OP_SENDGX, lower_send},
-        {ZS_OP_SENDGXC, lower_send}, {ZS_OP_SYNC, lower_sync},
+    static void (*const rows[128])(struct zs_eu_lowering * l) = {
+        [ZS_OP_JMPI] = lower_jmpi,    [ZS_OP_CALL] = lower_call,   [ZS_OP_CALLA] = lower_call,
+        [ZS_OP_RET] = lower_ret,      [ZS_OP_WAIT] = lower_wait,   [ZS_OP_SEND] = lower_send,
+        [ZS_OP_SENDC] = lower_send,   [ZS_OP_SENDS] = lower_send,  [ZS_OP_SENDSC] = lower_send,
+        [ZS_OP_SENDG] = lower_send,   [ZS_OP_SENDGC] = lower_send, [ZS_OP_SENDGX] = lower_send,
+        [ZS_OP_SENDGXC] = lower_send, [ZS_OP_SYNC] = lower_sync,
     };
-    for (unsigned i = 0; i < ZS_ARRAY_LEN(rows); i++) {
-        if (rows[i].opcode == inst->op) {
-            rows[i].lower(l);
-            return true;
-        }
-    }
-    return false;
+    const struct branch_row *branch = &branch_rows[l->inst->op];
+
+    if (branch->taken != NOWHERE)
+        lower_branch(l, branch);
+    else if (rows[l->inst->op])
+        rows[l->inst->op](l);
+    return branch->taken != NOWHERE || rows[l->inst->op];
 }

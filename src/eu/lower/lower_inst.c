@@ -214,16 +214,12 @@ static void lower_logic(struct zs_eu_lowering *l)
  * bits. */
 static void lower_whole(struct zs_eu_lowering *l, enum zs_eu_row row)
 {
-    uint64_t five_bits = 31;
     struct zs_eu_loc src[2], count[2];
 
     src[0] = zs_eu_load(l, 0, ZS_TYPE_Q, ZS_EU_MOD_ARITH);
     count[0] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
-    count[1] = (struct zs_eu_loc){zs_eu_constant(l, &five_bits, 8), true};
-    if (l->failed)
-        return;
-    src[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-    zs_eu_emit_row(l, ZS_EU_ROW_AND_32, src[1].at, count, 2, false);
+    count[1] = zs_eu_number(l, 31); /* the five bits */
+    src[1] = zs_eu_apply(l, ZS_EU_ROW_AND_32, count, 2);
     src[1] = zs_eu_convert(l, src[1], ZS_TYPE_UD, ZS_TYPE_Q, false);
     zs_eu_compute(l, row, ZS_TYPE_Q, src, 2);
 }
@@ -232,9 +228,6 @@ static void lower_shift(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
     bool wide = widest_B(l, true) == 8, is_shl = inst->op == ZS_OP_SHL;
-    bool of_dwords = is_shl && (src_type(l, 0) == ZS_TYPE_D || src_type(l, 0) == ZS_TYPE_UD) &&
-                     inst->src[0].kind == ZS_OPERAND_REG && inst->src[0].file == ZS_FILE_GRF &&
-                     !inst->src[0].modifiers;
     /* what is negated is signed, whatever it was */
     bool is_asr = inst->op == ZS_OP_ASR &&
                   (zs_eu_type_is_signed(src_type(l, 0)) || inst->src[0].modifiers & ZS_MOD_NEG);
@@ -264,13 +257,7 @@ static void lower_shift(struct zs_eu_lowering *l)
         row = wide ? ZS_EU_ROW_ASR_64 : ZS_EU_ROW_ASR_32;
     else
         row = wide ? ZS_EU_ROW_SHR_64 : ZS_EU_ROW_SHR_32;
-    if (wide && of_dwords) {
-        row = src_type(l, 0) == ZS_TYPE_D ? ZS_EU_ROW_SHLW_S32 : ZS_EU_ROW_SHLW_U32;
-        src[0] = zs_eu_load(l, 0, src_type(l, 0), ZS_EU_MOD_ARITH);
-        src[1] = zs_eu_load(l, 1, ZS_TYPE_Q, ZS_EU_MOD_ARITH);
-    } else {
-        load_all(l, wide ? ZS_TYPE_Q : ZS_TYPE_D, ZS_EU_MOD_ARITH, src);
-    }
+    load_all(l, wide ? ZS_TYPE_Q : ZS_TYPE_D, ZS_EU_MOD_ARITH, src);
     bool is_signed = is_asr || (is_shl && zs_eu_type_is_signed(inst->dst.type));
     zs_eu_compute(l, row,
                   is_signed ? (wide ? ZS_TYPE_Q : ZS_TYPE_D) : (wide ? ZS_TYPE_UQ : ZS_TYPE_UD),
@@ -351,34 +338,7 @@ static void cmp_with_dst(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned 
                                                           : ZS_TYPE_B;
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, mask_type);
     l->inst = inst;
-    op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
-    op->src[0] = bits;
-    zs_eu_mask(l, op);
-    zs_eu_flag_target(l, op);
-}
-
-/* Packed elements of the compared type, none of which a later chunk reads: one operation, which
- * writes the flag last and under the mask that it began with. */
-static bool cmp_in_place(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
-                         const struct zs_eu_loc *src)
-{
-    const struct zs_isa_operand *dst = &l->inst->dst;
-    unsigned size_B = zs_eu_type_B(type);
-    uint32_t at = ZS_EU_OFFSET(grf) + dst->reg * (uint32_t)l->program->regs.grf_B + dst->subreg_B;
-
-    if (dst->file != ZS_FILE_GRF || dst->kind != ZS_OPERAND_REG ||
-        zs_eu_type_B(dst->type) != size_B || (l->n > 1 && dst->hstride != 1) ||
-        (l->params->flags & ZS_EU_LOWER_GENERAL) ||
-        at + l->n * size_B > ZS_EU_OFFSET(grf) + zs_eu_file_B(l->program))
-        return false;
-    for (unsigned i = 0; i < 2; i++)
-        if (l->n > 8 && src[i].at != at && src[i].at < at + l->n * size_B &&
-            at < src[i].at + (src[i].scalar ? size_B : l->n * size_B))
-            return false;
-    struct zs_eu_op *op = zs_eu_emit_row(l, row, at, src, 2, true);
-    op->arg = 1;
-    zs_eu_flag_target(l, op);
-    return true;
+    zs_eu_copy_flag(l, bits);
 }
 
 /* cmpn is for minima and maxima: what it says of NaNs for other conditions is not documented. */
@@ -413,27 +373,17 @@ static void lower_cmp(struct zs_eu_lowering *l)
         load_all(l, type, ZS_EU_MOD_ARITH, src);
     if (l->failed)
         return;
-    if (zs_eu_dst_is_null(inst))
+    if (inst->dst.file == ZS_FILE_NULL)
         zs_eu_flag_target(l, zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), src, 2, true));
-    else if (!cmp_in_place(l, row, type, src))
+    else
         cmp_with_dst(l, row, type, src);
 }
 
 /* src2 compared with 0 chooses; neither is there a predicate, nor is a flag written. */
 static void lower_csel(struct zs_eu_lowering *l)
 {
-    static const enum zs_eu_row rows[7] = {
-        0,
-        ZS_EU_ROW_CSEL_EQ_F32,
-        ZS_EU_ROW_CSEL_NE_F32,
-        ZS_EU_ROW_CSEL_GT_F32,
-        ZS_EU_ROW_CSEL_GE_F32,
-        ZS_EU_ROW_CSEL_LT_F32,
-        ZS_EU_ROW_CSEL_LE_F32,
-    };
     struct zs_eu_loc src[3], compared[2];
     unsigned cond = l->inst->cond, type = src_type(l, 0);
-    uint64_t zero = 0;
 
     bool alike = !memcmp(&l->inst->src[0], &l->inst->src[1], sizeof(l->inst->src[0]));
     if (alike && (!cond || (cond <= 6 && l->inst->dst.type == type && src_type(l, 2) == type))) {
@@ -449,18 +399,13 @@ static void lower_csel(struct zs_eu_lowering *l)
         return;
     }
     rewrite(l)->cond = 0; /* it chooses, no flag is written */
-    if (type == ZS_TYPE_F) {
-        load_all(l, ZS_TYPE_F, ZS_EU_MOD_ARITH, src);
-        zs_eu_compute(l, rows[cond], ZS_TYPE_F, src, 3);
-        return;
-    }
     /* halves are compared as floats, and chosen as they are */
     bool half = type == ZS_TYPE_HF;
     unsigned wide = zs_eu_type_B(type) == 2 && !half ? ZS_TYPE_D : type;
     load_all(l, wide, ZS_EU_MOD_ARITH, src);
     compared[0] = half ? zs_eu_convert(l, src[2], ZS_TYPE_HF, ZS_TYPE_F, false) : src[2];
     unsigned compared_type = half ? ZS_TYPE_F : wide;
-    compared[1] = (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
+    compared[1] = zs_eu_number(l, 0);
     choose_by(l, wide, zs_eu_cmp_row(cond, compared_type), compared, src);
 }
 

@@ -71,12 +71,8 @@ static void lower_idiv(struct zs_eu_lowering *l, enum zs_eu_row quotient, enum z
     struct zs_eu_loc src[2], result[2];
 
     load_all(l, type, ZS_EU_MOD_ARITH, src);
-    if (l->failed)
-        return;
-    result[0] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-    result[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-    zs_eu_emit_row(l, quotient, result[0].at, src, 2, false);
-    zs_eu_emit_row(l, remainder, result[1].at, src, 2, false);
+    result[0] = zs_eu_apply(l, quotient, src, 2);
+    result[1] = zs_eu_apply(l, remainder, src, 2);
     zs_eu_store(l, result[0], type);
     /* eight lanes of dwords: the next register */
     if (l->n > 8 || inst->dst.reg + 1 >= l->program->regs.grf_count ||
@@ -143,10 +139,7 @@ static void lower_macro_seed(struct zs_eu_lowering *l)
     op->aux = inst->dst.mme | (inst->subfunction == ZS_MATH_RSQTM ? 16u : 0);
     op->flag = (uint16_t)bits; /* the flag itself may be the predicate of the store */
     zs_eu_store(l, (struct zs_eu_loc){result, l->n == 1}, inst->dst.type);
-    op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
-    op->src[0] = bits;
-    zs_eu_mask(l, op);
-    zs_eu_flag_target(l, op);
+    zs_eu_copy_flag(l, bits);
 }
 
 /* The final result at once, and the flag that makes every lane leave the macro. */
@@ -176,9 +169,7 @@ static void lower_math_macro(struct zs_eu_lowering *l)
                   type, src, plain->source_count);
     if (l->failed)
         return;
-    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_FLAG_ONES);
-    zs_eu_mask(l, op);
-    zs_eu_flag_target(l, op);
+    zs_eu_copy_flag(l, zs_eu_number(l, UINT32_MAX).at);
 }
 
 void zs_eu_lower_math(struct zs_eu_lowering *l)

@@ -45,8 +45,6 @@ struct zs_eu_place {
     uint32_t at, limit_B, step_B;
 };
 
-bool zs_eu_is_acc(const struct zs_isa_operand *op);
-bool zs_eu_is_null(const struct zs_isa_operand *op);
 /* Refuses what is no place that can be read or written. */
 bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_isa_operand *op, bool write,
                     struct zs_eu_place *ret);
@@ -59,6 +57,9 @@ uint32_t zs_eu_even_stride(const uint16_t *offsets, unsigned n);
 /* Index of such a region in the program. */
 uint32_t zs_eu_add_region(struct zs_eu_lowering *l, const struct zs_eu_region *region);
 /* Every operand through the general path. */
-bool zs_eu_is_general(const struct zs_eu_lowering *l);
+static inline bool zs_eu_is_general(const struct zs_eu_lowering *l)
+{
+    return l->params->flags & ZS_EU_LOWER_GENERAL;
+}
 
 #endif

@@ -53,6 +53,11 @@ uint32_t zs_eu_constant(struct zs_eu_lowering *l, const void *bytes, unsigned si
     return ZS_EU_OFFSET(constant) + p->constant_B - (uint32_t)zs_align_up(step_B, 8);
 }
 
+struct zs_eu_loc zs_eu_number(struct zs_eu_lowering *l, uint64_t value)
+{
+    return (struct zs_eu_loc){zs_eu_constant(l, &value, sizeof(value)), true};
+}
+
 enum { NOT_WRITABLE = 255 };
 
 /* Architectural registers that operands may name. */
@@ -83,21 +88,6 @@ static uint32_t arf_size_B(const struct zs_eu_lowering *l, unsigned file)
            : file == ZS_FILE_F                             ? regs->flag_count * 4u
            : file == ZS_FILE_MSG && !l->platform->has_msg0 ? 0
                                                            : arfs[file].size_B;
-}
-
-bool zs_eu_is_acc(const struct zs_isa_operand *op)
-{
-    return op->file == ZS_FILE_ACC;
-}
-
-bool zs_eu_is_null(const struct zs_isa_operand *op)
-{
-    return op->file == ZS_FILE_NULL;
-}
-
-bool zs_eu_dst_is_null(const struct zs_isa_inst *inst)
-{
-    return zs_eu_is_null(&inst->dst);
 }
 
 void zs_eu_mark_acc_read(struct zs_eu_lowering *l, unsigned first, unsigned count)
@@ -152,7 +142,7 @@ bool zs_eu_place_of(struct zs_eu_lowering *l, const struct zs_isa_operand *op, b
         *ret = (struct zs_eu_place){ZS_EU_OFFSET(grf) + at, file_B - at, size_B};
         return true;
     }
-    if (zs_eu_is_acc(op))
+    if (op->file == ZS_FILE_ACC)
         return place_acc(l, op, write, ret);
     const struct arf *arf = &arfs[op->file];
     uint32_t at = op->reg * (uint32_t)arf->reg_B + op->subreg_B, end = arf_size_B(l, op->file);
@@ -202,11 +192,6 @@ uint32_t zs_eu_even_stride(const uint16_t *offsets, unsigned n)
         if ((uint32_t)offsets[c] - offsets[c - 1] != stride)
             return UINT32_MAX;
     return stride > INT32_MAX ? UINT32_MAX : stride;
-}
-
-bool zs_eu_is_general(const struct zs_eu_lowering *l)
-{
-    return l->params->flags & ZS_EU_LOWER_GENERAL;
 }
 
 uint32_t zs_eu_add_region(struct zs_eu_lowering *l, const struct zs_eu_region *region)

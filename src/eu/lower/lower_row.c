@@ -95,6 +95,15 @@ struct zs_eu_op *zs_eu_emit_row(struct zs_eu_lowering *l, enum zs_eu_row row, ui
     return op;
 }
 
+struct zs_eu_loc zs_eu_apply(struct zs_eu_lowering *l, enum zs_eu_row row,
+                             const struct zs_eu_loc *src, unsigned count)
+{
+    struct zs_eu_loc ret = {zs_eu_temp(l), l->n == 1};
+
+    zs_eu_emit_row(l, row, ret.at, src, count, false);
+    return ret;
+}
+
 /* One row, for all channels, into a new temporary. */
 struct zs_eu_loc zs_eu_to_temp(struct zs_eu_lowering *l, enum zs_eu_row row, struct zs_eu_loc in)
 {

@@ -31,7 +31,7 @@ static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs
         value &= 15;
         if (op->type == ZS_TYPE_V && value > 7)
             value -= 16;
-        return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
+        return zs_eu_number(l, value);
     }
     if (op->type == ZS_TYPE_VF) {
         for (unsigned c = 0; c < l->n; c++) {
@@ -48,7 +48,7 @@ static struct zs_eu_loc load_immediate(struct zs_eu_lowering *l, const struct zs
         value = (uint64_t)(int64_t)(int16_t)value;
     if (op->type == ZS_TYPE_D)
         value = (uint64_t)(int64_t)(int32_t)value;
-    return (struct zs_eu_loc){zs_eu_constant(l, &value, 8), true};
+    return zs_eu_number(l, value);
 }
 
 static struct zs_eu_loc gather_region(struct zs_eu_lowering *l, const struct zs_eu_region *region,
@@ -116,7 +116,7 @@ static void before_read(struct zs_eu_lowering *l, const struct zs_isa_operand *o
 /* The accumulators have more bits than a d: its modifiers see them. */
 static bool is_wide_acc(const struct zs_isa_operand *op)
 {
-    return zs_eu_is_acc(op) && op->type == ZS_TYPE_D &&
+    return op->file == ZS_FILE_ACC && op->type == ZS_TYPE_D &&
            ((op->modifiers & ZS_MOD_ABS) || (op->modifiers & ZS_MOD_NEG));
 }
 
@@ -151,10 +151,8 @@ static struct zs_eu_loc join_halves(struct zs_eu_lowering *l, const struct zs_eu
         load_region(l, region, from, ZS_TYPE_UD),
         load_region(l, region, from + ZS_EU_ACC_HIGH, ZS_TYPE_UD),
     };
-    uint32_t at = zs_eu_temp(l);
 
-    zs_eu_emit_row(l, ZS_EU_ROW_JOIN_64, at, halves, 2, false);
-    return (struct zs_eu_loc){at, l->n == 1};
+    return zs_eu_apply(l, ZS_EU_ROW_JOIN_64, halves, 2);
 }
 
 static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_isa_operand *op,
@@ -168,7 +166,7 @@ static struct zs_eu_loc load_direct(struct zs_eu_lowering *l, const struct zs_is
     if (!zs_eu_place_of(l, op, false, &place))
         return (struct zs_eu_loc){0};
     before_read(l, op);
-    bool halves = zs_eu_is_acc(op) && size_B == 8;
+    bool halves = op->file == ZS_FILE_ACC && size_B == 8;
     if (!zs_eu_region_offsets(op, l->n, &place, halves ? 4 : size_B, false, region.offset_B)) {
         zs_eu_refuse(l, ZS_EU_FAULT_OPERAND, "%s: source region leaves its registers", l->name);
         return (struct zs_eu_loc){0};
@@ -192,9 +190,8 @@ static struct zs_eu_loc load_raw(struct zs_eu_lowering *l, const struct zs_isa_o
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: bf8 operands are not modelled", l->name);
         return (struct zs_eu_loc){0};
     }
-    if (zs_eu_is_null(op)) {
-        uint64_t zero = 0;
-        return (struct zs_eu_loc){zs_eu_constant(l, &zero, 8), true};
+    if (op->file == ZS_FILE_NULL) {
+        return zs_eu_number(l, 0);
     }
     return op->kind == ZS_OPERAND_INDIRECT ? load_indirect(l, op) : load_direct(l, op, *ret_type);
 }

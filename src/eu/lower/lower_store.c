@@ -29,7 +29,7 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
         return zs_eu_refuse(l, ZS_EU_FAULT_ILLEGAL, "%s: destination without a type", l->name);
     if (dst->type == ZS_TYPE_BF8 && l->inst->op != ZS_OP_MOV)
         return zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s: bf8 results are not modelled", l->name);
-    if (zs_eu_is_null(dst)) {
+    if (dst->file == ZS_FILE_NULL) {
         ret->place = (struct zs_eu_place){ZS_EU_OFFSET(sink), ZS_EU_TEMP_B, size_B};
         return true;
     }
@@ -41,11 +41,11 @@ static bool find_target(struct zs_eu_lowering *l, struct target *ret)
     } else if (!zs_eu_place_of(l, dst, true, &ret->place)) {
         return false;
     }
-    if (zs_eu_is_acc(dst) && !zs_eu_type_is_float(dst->type)) {
+    if (dst->file == ZS_FILE_ACC && !zs_eu_type_is_float(dst->type)) {
         ret->type = zs_eu_type_is_signed(dst->type) ? ZS_TYPE_Q : ZS_TYPE_UQ;
         size_B = 8;
     }
-    ret->halves = zs_eu_is_acc(dst) && size_B == 8;
+    ret->halves = dst->file == ZS_FILE_ACC && size_B == 8;
     if (ret->halves)
         size_B = 4;
     if (!zs_eu_region_offsets(dst, l->n, &ret->place, size_B, true, ret->offsets))
@@ -87,13 +87,10 @@ static void store_halves(struct zs_eu_lowering *l, const struct target *target,
     half.halves = false;
     half.type = ZS_TYPE_UD;
     for (unsigned i = 0; i < 2; i++, half.place.at += ZS_EU_ACC_HIGH) {
-        if (is_packed(l, &half)) {
+        if (is_packed(l, &half))
             zs_eu_emit_row(l, rows[i], half.place.at, src, count, true);
-            continue;
-        }
-        uint32_t at = zs_eu_temp(l);
-        zs_eu_emit_row(l, rows[i], at, src, count, false);
-        store_elements(l, &half, (struct zs_eu_loc){at, l->n == 1});
+        else
+            store_elements(l, &half, zs_eu_apply(l, rows[i], src, count));
     }
 }
 
@@ -146,6 +143,15 @@ void zs_eu_flag_target(const struct zs_eu_lowering *l, struct zs_eu_op *op)
     op->flag_shift = (uint8_t)((inst->flag_subreg * 16u + inst->channel_offset) & 31);
 }
 
+void zs_eu_copy_flag(struct zs_eu_lowering *l, uint32_t bits)
+{
+    struct zs_eu_op *op = zs_eu_emit(l, ZS_EU_KIND_FLAG_COPY);
+
+    op->src[0] = bits;
+    zs_eu_mask(l, op);
+    zs_eu_flag_target(l, op);
+}
+
 /*
  * The conditional modifier compares the result as it is stored, clamped and converted, with 0. The
  * PRM says so of zeros ("post_zero"); that signs are those of the stored result, too, is what Mesa
@@ -161,7 +167,6 @@ static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigne
         [ZS_TYPE_F] = ZS_TYPE_F,    [ZS_TYPE_DF] = ZS_TYPE_DF, [ZS_TYPE_BF] = ZS_TYPE_F,
         [ZS_TYPE_TF32] = ZS_TYPE_F,
     };
-    uint64_t zero = 0;
     enum zs_eu_row row = zs_eu_cmp_row(l->inst->cond, wide[type]);
 
     if (row == ZS_EU_ROW_NONE) {
@@ -171,7 +176,7 @@ static void set_flags(struct zs_eu_lowering *l, struct zs_eu_loc result, unsigne
         return;
     }
     struct zs_eu_loc src[2] = {zs_eu_convert(l, result, type, wide[type], false),
-                               {zs_eu_constant(l, &zero, 8), true}};
+                               zs_eu_number(l, 0)};
     zs_eu_flag_target(l, zs_eu_emit_row(l, row, ZS_EU_OFFSET(sink), src, 2, true));
 }
 
@@ -262,18 +267,18 @@ static bool chunks_collide(const struct zs_eu_lowering *l, uint32_t dst, unsigne
     return !(dst <= src && dst_B <= src_B);
 }
 
-void zs_eu_compute_halves(struct zs_eu_lowering *l, const enum zs_eu_row rows[2],
-                          struct zs_eu_loc *src, unsigned count, unsigned type)
+void zs_eu_compute_product(struct zs_eu_lowering *l, unsigned type, struct zs_eu_loc src[2])
 {
+    const enum zs_eu_row rows[2] = {ZS_EU_ROW_MUL_32,
+                                    type == ZS_TYPE_UD ? ZS_EU_ROW_MULH_U32 : ZS_EU_ROW_MULH_S32};
     struct target target;
 
     if (l->failed || !find_target(l, &target))
         return;
-    zs_assert(target.halves);
-    for (unsigned i = 0; i < count; i++) /* read again after the first half was written */
+    for (unsigned i = 0; i < 2; i++) /* read again after the first half was written */
         if (src[i].at >= ZS_EU_OFFSET(acc) && src[i].at < ZS_EU_OFFSET(grf))
-            src[i] = zs_eu_to_temp(l, zs_eu_move_row(type), src[i]);
-    store_halves(l, &target, rows, src, count);
+            src[i] = zs_eu_to_temp(l, ZS_EU_ROW_MOV_32, src[i]);
+    store_halves(l, &target, rows, src, 2);
     zs_eu_after_store(l);
 }
 
@@ -310,7 +315,5 @@ void zs_eu_compute(struct zs_eu_lowering *l, enum zs_eu_row row, unsigned type,
         zs_eu_store(l, src[0], type);
         return;
     }
-    uint32_t at = zs_eu_temp(l);
-    zs_eu_emit_row(l, row, at, src, count, false);
-    zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, type);
+    zs_eu_store(l, zs_eu_apply(l, row, src, count), type);
 }

@@ -18,15 +18,12 @@ void zs_eu_lower_add3(struct zs_eu_lowering *l)
         return;
     }
     load_all(l, type, ZS_EU_MOD_ARITH, src);
-    if (l->failed)
-        return;
     if (zs_eu_type_B(type) == 4) {
         zs_eu_compute(l, ZS_EU_ROW_ADD3_32, type, src, 3);
         return;
     }
-    sum[0] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
+    sum[0] = zs_eu_apply(l, BY_WIDTH(type, ADD), src, 2);
     sum[1] = src[2];
-    zs_eu_emit_row(l, BY_WIDTH(type, ADD), sum[0].at, src, 2, false);
     zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
 }
 
@@ -40,8 +37,6 @@ void zs_eu_lower_bfn(struct zs_eu_lowering *l)
         return;
     }
     load_all(l, ZS_TYPE_UD, ZS_EU_MOD_LOGIC, src);
-    if (l->failed)
-        return;
     uint32_t at = zs_eu_temp(l);
     zs_eu_emit_row(l, ZS_EU_ROW_BFN_32, at, src, 3, false)->aux = l->inst->subfunction;
     zs_eu_store(l, (struct zs_eu_loc){at, l->n == 1}, ZS_TYPE_UD);
@@ -69,11 +64,7 @@ void zs_eu_lower_dp4a(struct zs_eu_lowering *l)
     bytes[s1 || !s2 ? 0 : 1] = zs_eu_load(l, 1, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
     bytes[s1 || !s2 ? 1 : 0] = zs_eu_load(l, 2, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
     sum[0] = zs_eu_load(l, 0, type, ZS_EU_MOD_ARITH);
-    if (l->failed)
-        return;
-    sum[1] = (struct zs_eu_loc){zs_eu_temp(l), l->n == 1};
-    zs_eu_emit_row(l, row, sum[1].at, bytes, 2, false);
-    sum[1] = zs_eu_convert(l, sum[1], ZS_TYPE_D, type, false);
+    sum[1] = zs_eu_convert(l, zs_eu_apply(l, row, bytes, 2), ZS_TYPE_D, type, false);
     zs_eu_compute(l, BY_WIDTH(type, ADD), type, sum, 2);
 }
 
@@ -83,8 +74,6 @@ static void emit_small(struct zs_eu_lowering *l, unsigned kind, uint32_t aux)
     struct zs_eu_loc src[2];
     for (unsigned i = 0; i < 2; i++) /* dnscl has a third one, which is not read */
         src[i] = zs_eu_load(l, i, ZS_TYPE_UD, ZS_EU_MOD_ARITH);
-    if (l->failed)
-        return;
     struct zs_eu_op *op = emit_of_two(l, kind, src);
     op->aux = aux;
     zs_eu_store(l, (struct zs_eu_loc){op->dst, l->n == 1}, ZS_TYPE_UD);

@@ -783,9 +783,6 @@ static bool emit_inline(struct zs_eu_emit *e, const struct zs_eu_op *op)
             return false;
         write_flag(e, op, zs_eu_emit_active(e, op), zs_eu_emit_read_one(e, op->src[0], 4));
         return true;
-    case ZS_EU_KIND_FLAG_ONES:
-        write_flag(e, op, zs_eu_emit_active(e, op), VALUE("add i32 0, -1"));
-        return true;
     case ZS_EU_KIND_READ_IP:
         zs_eu_emit_set_word(e, ZS_EU_OFFSET(ip_B), VALUE("add i32 0, %u", op->aux));
         return true;

@@ -164,8 +164,6 @@ static const uint8_t ways[ZS_EU_ROW_COUNT] = {
     [ZS_EU_ROW_U16_U32] = EXTENDS,
     [ZS_EU_ROW_U16_U64] = EXTENDS,
     [ZS_EU_ROW_U32_U64] = EXTENDS,
-    [ZS_EU_ROW_SHLW_S32] = EXTENDS_SIGN | SHIFTS,
-    [ZS_EU_ROW_SHLW_U32] = EXTENDS | SHIFTS,
 };
 
 /* The write is to all lanes, or to those that run, whose first one is a channel: *ret_partly. */
