@@ -126,7 +126,7 @@ static void run(const struct code *code, const struct ref_state *s, uint32_t fla
     for (unsigned i = 0; i < ZS_ARRAY_LEN(s->acc); i++)
         zs_eu_acc_set(t, i, (uint64_t)s->acc[i]);
     memcpy(t->flag, s->flag, sizeof(s->flag));
-    memcpy(t->a0, s->a0, sizeof(t->a0));
+    memcpy(t->a0, s->a0, sizeof(s->a0));
     t->ce = s->ce;
     if (s->ce == 0)
         t->ce = 1;
@@ -748,7 +748,7 @@ static void run_shadowed(const struct code *code, const struct ref_state *s,
     for (unsigned i = 0; i < ZS_ARRAY_LEN(s->acc); i++)
         zs_eu_acc_set(t, i, (uint64_t)s->acc[i]);
     memcpy(t->flag, s->flag, sizeof(s->flag));
-    memcpy(t->a0, s->a0, sizeof(t->a0));
+    memcpy(t->a0, s->a0, sizeof(s->a0));
     t->ce = s->ce ? s->ce : 1;
     zs_eu_shadow_begin(t, shadow, 0);
     memset(shadow->bits, 0, sizeof(shadow->bits));
