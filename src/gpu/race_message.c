@@ -723,10 +723,14 @@ void zs_check_reached(struct zs_eu_thread *t)
     struct later *later = begin_later(&a, t->program, (uint32_t)(end - c->reached));
     uint64_t *to = (uint64_t *)(void *)(later ? later + 1 : NULL);
     for (const uint64_t *p = c->reached; p < end; p += length_of(p)) {
+        while (p < end && is_quiet(c, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT))
+            p += ZS_EU_REACHES_EACH;
+        if (p == end)
+            break;
         if (later && p[2] >> ZS_EU_REACHES_LOCAL_SHIFT & 1) {
             for (uint32_t i = 0; i < length_of(p); i++)
                 *to++ = p[i];
-        } else if (!is_quiet(c, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT)) {
+        } else {
             look_at(&a, t->program, p);
         }
     }
