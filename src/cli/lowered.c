@@ -64,8 +64,9 @@ static int say(ze_result_t result, const char *what, const char *why, FILE *out)
     return 1;
 }
 
+/* One of several that never becomes that is no failure. */
 static int print_kernel(const struct api *ze, ze_driver_handle_t driver, ze_module_handle_t module,
-                        const char *name, zescope_lowered_step_t step, FILE *out)
+                        const char *name, bool is_only, zescope_lowered_step_t step, FILE *out)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     ze_kernel_handle_t kernel;
@@ -73,6 +74,8 @@ static int print_kernel(const struct api *ze, ze_driver_handle_t driver, ze_modu
     size_t size_B = 0;
     char *text = NULL;
     ze_result_t result = ze->zeKernelCreate(module, &desc, &kernel);
+    if (result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME && !is_only)
+        return 0; /* exported functions have a kernel's place in a module */
     if (result)
         return say(result, "zeKernelCreate", name, out);
     result = ze->zeDriverGetExtensionFunctionAddress(driver, ZESCOPE_KERNEL_GET_LOWERED_NAME,
@@ -82,18 +85,20 @@ static int print_kernel(const struct api *ze, ze_driver_handle_t driver, ze_modu
     if (!result)
         result = (text = malloc(size_B + 1)) ? get(kernel, step, &size_B, text)
                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    const char *comment = step == ZESCOPE_LOWERED_LLVM   ? ";"
+                          : step == ZESCOPE_LOWERED_HOST ? "#"
+                                                         : "//";
+    bool never = result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE && text;
     if (!result)
-        fprintf(out, "%s kernel %s\n%s\n",
-                step == ZESCOPE_LOWERED_LLVM   ? ";"
-                : step == ZESCOPE_LOWERED_HOST ? "#"
-                                               : "//",
-                name, text);
-    else if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE && text)
+        fprintf(out, "%s kernel %s\n%s\n", comment, name, text);
+    else if (never && !is_only)
+        fprintf(out, "%s kernel %s never becomes that: %s\n", comment, name, text);
+    else if (never)
         fprintf(out, "kernel %s never becomes that: %s", name, text);
     else
         say(result, name, text, out);
     free(text);
-    return result != 0;
+    return result != 0 && (is_only || !never);
 }
 
 /* Nothing of what was printed is kept where something goes wrong. */
@@ -124,7 +129,8 @@ static int answer(const void *opaque, FILE *out)
         return say(result, "zeModuleCreate", NULL, out);
     for (size_t i = 0; i < q->kernel_count; i++) {
         fflush(out);
-        if (print_kernel(&ze, driver, module, q->kernels[i].kernel->name, q->step, out))
+        if (print_kernel(&ze, driver, module, q->kernels[i].kernel->name, q->kernel_count == 1,
+                         q->step, out))
             return 1;
     }
     return 0;

@@ -72,8 +72,7 @@ bool zs_backends_load(struct zs_backends *backends, struct zs_buf *ret_identity,
         zs_buf_append(ret_why, no_ocloc.data, no_ocloc.size_B);
     zs_buf_fini(&no_ocloc);
     zs_buf_fini(&no_igc);
-    if (any)
-        dl_iterate_phdr(put_object, ret_identity);
+    dl_iterate_phdr(put_object, ret_identity);
     return any;
 }
 

@@ -61,6 +61,7 @@ struct worker {
 
 struct helper {
     struct zs_backends backends;
+    struct zs_buf why;        /* there are none: machine code alone is compiled */
     int signals, application; /* descriptors; application: -1 when the kernel has none such */
     uint64_t cpu_limit_s, memory_limit_B;
     uint8_t identity[ZS_SHA256_B]; /* checksum of what HELLO says */
@@ -140,6 +141,18 @@ static enum zs_compiler_status build_for_host(const struct zs_compiler_request *
 #endif
 }
 
+static enum zs_compiler_status build(const struct helper *helper,
+                                     const struct zs_compiler_request *request,
+                                     struct zs_buf *ret_binary, struct zs_buf *ret_log)
+{
+    if (strcmp(request->device, ZS_COMPILER_HOST_DEVICE) == 0)
+        return build_for_host(request, ret_binary, ret_log);
+    if (!helper->why.size_B)
+        return zs_backends_build(&helper->backends, request, ret_binary, ret_log);
+    zs_buf_append(ret_log, helper->why.data, helper->why.size_B);
+    return ZS_COMPILER_UNAVAILABLE;
+}
+
 /* The driver is gone: what was made for it is kept where it would look first. */
 static void keep(const struct zs_keep *keep, struct zs_span log, struct zs_span binary)
 {
@@ -180,9 +193,7 @@ static int serve(const struct helper *helper, int fd, int said, _Atomic(int) *st
     if (!error)
         error = zs_message_send(fd, ZS_MESSAGE_STARTED, 0, none, none, 0);
     if (!error) {
-        enum zs_compiler_status status =
-            is_host ? build_for_host(&parsed.request, &binary, &log)
-                    : zs_backends_build(&helper->backends, &parsed.request, &binary, &log);
+        enum zs_compiler_status status = build(helper, &parsed.request, &binary, &log);
         take_said(said, &log);
         log.size_B = ZS_MIN(log.size_B, (size_t)ZS_MESSAGE_TEXT_MAX_B);
         error = zs_message_send(fd, ZS_MESSAGE_DONE, (int)status, zs_buf_span(&log),
@@ -414,7 +425,7 @@ static void shed(void)
 int main(int argc, char **argv)
 {
     static struct helper helper;
-    struct zs_buf identity = {0}, why = {0};
+    struct zs_buf identity = {0};
     sigset_t child;
     struct stat st;
     if (argc != 4 || fstat(CONTROL, &st) != 0 || !S_ISSOCK(st.st_mode)) {
@@ -428,16 +439,19 @@ int main(int argc, char **argv)
     fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    bool loaded = zs_backends_load(&helper.backends, &identity, &why);
+    bool loaded = zs_backends_load(&helper.backends, &identity, &helper.why);
+#ifdef ZS_COMPILER_HAS_TIER
+    loaded = true;
+#endif
     zs_put_file(&identity, argv[0]);
     zs_sha256(zs_buf_span(&identity), helper.identity);
-    zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&why),
+    zs_message_send(CONTROL, ZS_MESSAGE_HELLO, loaded ? 0 : -1, zs_buf_span(&helper.why),
                     zs_buf_span(&identity), 0);
     sigprocmask(SIG_BLOCK, &child, NULL);
     helper.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     if (loaded && helper.signals >= 0)
         run(&helper);
     zs_buf_fini(&identity);
-    zs_buf_fini(&why);
+    zs_buf_fini(&helper.why);
     _exit(loaded ? 0 : 1); /* the compiler's destructors have nothing to do any more */
 }

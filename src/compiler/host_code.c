@@ -416,7 +416,11 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
         error = -EBADMSG;
     }
     if (error == -ENOTSUP)
-        zs_buf_puts(ret_why, "nothing of it can be compiled\n");
+        zs_buf_puts(ret_why, "it rounds otherwise than to nearest, or has no denormals\n");
+    if (error == -E2BIG) {
+        zs_buf_puts(ret_why, "it is too long for one function, as are its loops\n");
+        error = -ENOTSUP;
+    }
     if (!error && form == ZS_HOST_BLOB)
         error = make_blob(l, program, module, ret, ret_why);
     else if (!error)

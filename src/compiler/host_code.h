@@ -19,7 +19,7 @@ int zs_host_code(const struct zs_host_llvm *llvm, struct zs_buf *text, uint32_t 
 
 /* A request of the tier's (zs_eu_tier_request_put) to a blob, or to what people read of it: the
  * module as it is written, the host's code; `seen` is that of the options. -ENOENT: no LLVM here;
- * -ENOTSUP: nothing of it can be compiled. */
+ * -ENOTSUP: it stays with the interpreter. */
 enum zs_host_form { ZS_HOST_BLOB, ZS_HOST_MODULE, ZS_HOST_ASSEMBLY };
 int zs_host_build(struct zs_span request, struct zs_span seen, enum zs_host_form form,
                   struct zs_buf *ret_blob, struct zs_buf *ret_why);

@@ -14,6 +14,9 @@ static bool has_no_modes(const struct zs_isa_inst *inst)
 
     if (is_send || inst->op == ZS_OP_SYNC || inst->op == ZS_OP_NOP)
         return true;
+    if (inst->op == ZS_OP_MOV && inst->dst.type == inst->src[0].type && !inst->cond &&
+        !inst->src[0].modifiers && !inst->dst.modifiers) /* bits as they are */
+        return inst->src[0].file != ZS_FILE_CR;
     if (inst->op == ZS_OP_MATH || inst->cond || zs_eu_type_is_float(inst->dst.type))
         return false;
     for (unsigned i = 0; i < inst->source_count; i++)

@@ -40,6 +40,8 @@ static const struct part {
     {"sr0.", ZS_EU_OFFSET(sr0), 16, 4, true},
     {"n0.", ZS_EU_OFFSET(n0), 16, 4, true},
     {"tm0.", ZS_EU_OFFSET(tm0), 20, 4, true},
+    {"s0.", ZS_EU_OFFSET(s0), sizeof(uint64_t[ZS_EU_S0_QWORDS]), 8, true},
+    {"msg0.", ZS_EU_OFFSET(msg0), 4, 4, false},
     {"ip", ZS_EU_OFFSET(ip_B), 4, 0, true},
     {"ce", ZS_EU_OFFSET(ce), 4, 0, false},
     {"ones", ZS_EU_OFFSET(all_ones), 4, 0, false},

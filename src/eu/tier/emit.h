@@ -108,6 +108,7 @@ struct zs_eu_emit {
     bool waits;                           /* threads leave it at barriers */
     bool overwrites;                      /* ... and store over what another would begin with */
     bool follows;                         /* threads of a series follow in it */
+    bool is_long;                         /* more than LLVM can think of */
     bool in_memory;                       /* registers have no variables */
     bool following;                       /* where one does is being written */
     uint8_t r0_changes;                   /* dwords of r0 that it writes */

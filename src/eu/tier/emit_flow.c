@@ -919,7 +919,8 @@ bool zs_eu_emit_has_indirect(const struct zs_eu_emit *e)
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
 {
     memset(e->exits, 0, e->segment_count);
-    e->in_memory = zs_eu_emit_has_indirect(e) || (e->waits_often && zs_eu_emit_can_wait(e));
+    e->in_memory =
+        e->is_long || zs_eu_emit_has_indirect(e) || (e->waits_often && zs_eu_emit_can_wait(e));
     e->follows = !e->in_memory && zs_eu_emit_can_follow(e);
     e->overwrites |= e->in_memory;
     e->waits = zs_eu_emit_can_wait(e);

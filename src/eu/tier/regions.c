@@ -2,7 +2,7 @@
 /*
  * Which functions a program is compiled to: one, if it is not too long, with all that threads may
  * reach from where they start. Else loops are what time is spent in: each outermost one that is
- * short enough is a function.
+ * short enough is a function; what is left is cut into pieces.
  *
  * Threads come in where they start, at heads of loops and behind barriers; in between they come
  * back from the interpreter at the next of these.
@@ -18,7 +18,7 @@ enum {
     FUNCTION_OPS = 3000, /* of both versions */
     LONG_OPS = 6000,     /* of one without variables, of which LLVM has less to think */
     MANY_WAITS = 8,
-    MODULE_OPS = 24000, /* of all functions together */
+    MODULE_OPS = 12000, /* of all functions together */
     BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it, if
                        nobody knows of any */
 };
@@ -29,6 +29,7 @@ struct plan {
     uint8_t *head;  /* by segment: somebody goes back to it */
     uint8_t *taken; /* a function has it */
     uint32_t ops;   /* written */
+    bool cuts;      /* into pieces: a longer one is one segment */
     struct zs_buf functions;
 };
 
@@ -107,7 +108,8 @@ static bool add_function(struct plan *plan, const uint8_t *in, bool any_lanes)
         s->in = in[i % half] && (any_lanes || s->full) && is_seen(e, s);
         ops += s->in ? ops_of(s) : 0;
     }
-    uint32_t most = zs_eu_emit_has_indirect(e) ? LONG_OPS : FUNCTION_OPS;
+    uint32_t most = plan->cuts || zs_eu_emit_has_indirect(e) ? LONG_OPS : FUNCTION_OPS;
+    e->is_long = ops > FUNCTION_OPS;
     if (!ops || ops > most || plan->ops + ops > MODULE_OPS)
         return false;
     for (uint32_t i = 0; i < e->segment_count; i++) {
@@ -151,6 +153,36 @@ static void add_loops(struct plan *plan, bool any_lanes, uint8_t *in)
             continue;
         memset(in, 0, half);
         mark_reached(plan, i, e->segments[i].block, loop_end(plan, i), in);
+        add_function(plan, in, any_lanes);
+    }
+}
+
+/* What no function has yet, in order, as much at once as one may have. Threads come in where others
+ * leave to it. */
+static void add_pieces(struct plan *plan, bool any_lanes, uint8_t *in)
+{
+    struct zs_eu_emit *e = plan->e;
+    uint32_t to[ZS_EU_EMIT_SUCCESSORS], half = e->segment_count / 2;
+    unsigned count;
+
+    plan->cuts = true;
+    for (uint32_t first = 0, next; first < half; first = next) {
+        uint32_t ops = 0;
+        memset(in, 0, half);
+        for (next = first; next < half; next++) {
+            const struct zs_eu_emit_segment *any = &e->segments[next], *all = any + half;
+            ops += any_lanes && is_seen(e, any) ? ops_of(any) : 0;
+            ops += is_seen(e, all) ? ops_of(all) : 0;
+            if (ops > FUNCTION_OPS && next > first)
+                break;
+            in[next] = !plan->taken[next + half];
+        }
+        plan->head[first] = 1;
+        for (uint32_t i = 0; i < half; i++) {
+            zs_eu_emit_successors(e, i, to, &count);
+            for (unsigned k = 0; k < count && !in[i]; k++)
+                plan->head[to[k]] |= in[to[k]];
+        }
         add_function(plan, in, any_lanes);
     }
 }
@@ -352,13 +384,15 @@ static int plan_all(struct plan *plan, uint8_t *in)
     mark_loops(plan);
     e->waits_often = waits_often(plan);
     mark_reached(plan, start, 0, UINT32_MAX, in);
-    if (!add_function(plan, in, both))
+    if (!add_function(plan, in, both)) {
         add_loops(plan, both, in);
+        add_pieces(plan, both, in);
+    }
     put_module(plan);
     put_read(plan);
     if (plan->module->text.error || plan->functions.error || e->body.error)
         return -ENOMEM;
-    return plan->module->entry_count ? 0 : -ENOTSUP;
+    return plan->module->entry_count ? 0 : -E2BIG;
 }
 
 int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
