@@ -92,7 +92,7 @@ struct zs_eu_emit {
     uint8_t dwords;                /* of each eight that an access touches */
     uint8_t cover[2]
                  [ZS_EU_EMIT_UNITS];  /* dwords that the segment has written, by lanes and whole */
-    struct zs_eu_emit_rise rises[48]; /* known in the segment, so far */
+    struct zs_eu_emit_rise rises[96]; /* known in the segment, so far */
     unsigned rise_count;
     struct zs_buf body;
     unsigned next, label;
@@ -201,16 +201,14 @@ void zs_eu_emit_rise_begin(struct zs_eu_emit *e);
 /* A vector of which nothing is known is its own root. */
 struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,
                                               unsigned size_B, unsigned lanes);
-/* i1: it rises by so much; UINT32_MAX: never. */
+/* Whether it may rise by so much, 0: as one whose lanes are alike; i1: it does. */
+bool zs_eu_emit_may_rise_by(const struct zs_eu_emit_rise *r, unsigned step);
 unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step);
 /* i1: both together rise by so much, all 32 lanes; UINT32_MAX: nobody knows. */
 unsigned zs_eu_emit_rise_both(struct zs_eu_emit *e, const struct zs_eu_emit_rise *low,
                               const struct zs_eu_emit_rise *high, unsigned step);
 /* The vector there is made again, on a way that is seldom gone: others need not make it then. */
 void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes);
-/* i1: all lanes of a vector are at first + step * lane; first: in all lanes. */
-unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
-                           unsigned lanes, unsigned step);
 
 /* ---- emit.c ---- */
 struct zs_eu_emit_mask zs_eu_emit_constant_mask(uint32_t bits);

@@ -418,30 +418,10 @@ void zs_eu_emit_offsets_inside(struct zs_eu_emit *e, struct zs_eu_emit_message *
                           VALUE("icmp ule <%u x i%u> %%v%u, %%v%u", n, bits, m->at[group], last)));
 }
 
-/* n lanes that are no neighbours: at one place, or anywhere. */
+/* n lanes that are anywhere. */
 static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsigned group)
 {
-    unsigned one = zs_eu_emit_label(e), some = zs_eu_emit_label(e), next = zs_eu_emit_label(e);
-    unsigned bits = address_bits(m);
-
     m->at[group] = offsets(e, m, group);
-    if (!m->writes) {
-        unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", m->n, bits, m->at[group]);
-        unsigned far = m->wide ? first : VALUE("zext i32 %%v%u to i64", first);
-        unsigned ok = zs_eu_emit_rising(e, m->at[group], zs_eu_emit_splat(e, first, bits / 8, m->n),
-                                        bits, m->n, 0);
-        ok = VALUE("and i1 %%v%u, %%v%u", ok, inside(e, m, far, m->span_B));
-        if (!all_on(m))
-            ok = VALUE("and i1 %%v%u, %%v%u", ok,
-                       zs_eu_emit_all_of(e, m, zs_eu_emit_lanes_on(e, m, group)));
-        zs_eu_emit_branch(e, ok, one, some, 0);
-        zs_eu_emit_put_label(e, one);
-        zs_eu_emit_local_row(e, m, far, m->span_B, false);
-        zs_eu_emit_reach(e, m, ZS_EU_REACH_ONE, far, group * m->n, m->n);
-        load_one(e, m, group, far);
-        LINE("br label %%l%u", next);
-        zs_eu_emit_put_label(e, some);
-    }
     zs_eu_emit_offsets_inside(e, m, group);
     zs_eu_emit_local_lanes(e, m, group);
     zs_eu_emit_reach_lanes(e, m, group);
@@ -449,8 +429,6 @@ static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
         store_lanes(e, m, group);
     else
         load_lanes(e, m, group);
-    LINE("br label %%l%u", next);
-    zs_eu_emit_put_label(e, next);
 }
 
 /* Lanes that are off keep what they have. */
@@ -495,28 +473,27 @@ static const struct zs_eu_emit_rise *rise_of(const struct zs_eu_emit *e,
     return zs_eu_emit_rise_at(e, m->address_at + group * m->n * size_B, size_B, m->n);
 }
 
-/* What has to hold for lanes of a step to be neighbours, which begin at *ret_first (i64);
- * *ret_likely: 1 if the thread began with knowing that they rise. */
-static unsigned neighbours(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
-                           unsigned *ret_first, unsigned *ret_likely)
+/* Whether a group's lanes are known to rise by a step (0: to be alike), if their root does. */
+static bool is_known(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                     unsigned step)
 {
-    unsigned size_B = address_bits(m) / 8, is = UINT32_MAX;
-    const struct zs_eu_emit_rise *known = rise_of(e, m, group);
+    const struct zs_eu_emit_rise *r = rise_of(e, m, group);
 
-    if (known && (!known->partly || (m->op->enables == ZS_EU_OFFSET(ce) && is_masked(m) &&
-                                     known->partly == m->op->chan_offset + group * m->n + 1)))
-        is = zs_eu_emit_rise_by(e, known, stride(m));
-    if (is == UINT32_MAX) {
-        unsigned v = zs_eu_emit_read(e, m->address_at + group * m->n * size_B, size_B, m->n);
-        struct zs_eu_emit_rise itself = zs_eu_emit_rise_itself(e, v, size_B, m->n);
-        is = zs_eu_emit_rise_by(e, &itself, stride(m));
-        *ret_first = offset(e, m, itself.first);
-        *ret_likely = 0;
-    } else {
-        *ret_first = offset(e, m, known->first);
-        *ret_likely &= known->known;
-    }
-    return VALUE("and i1 %%v%u, %%v%u", is, lanes_inside(e, m, *ret_first, m->n));
+    return r && zs_eu_emit_may_rise_by(r, step) &&
+           (!r->partly || (m->op->enables == ZS_EU_OFFSET(ce) && (!step || is_masked(m)) &&
+                           r->partly == m->op->chan_offset + group * m->n + 1));
+}
+
+/* All of them are; sure: of a root that threads start with, or of none. */
+static bool all_known(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned step,
+                      bool sure)
+{
+    bool all = true;
+
+    for (unsigned g = 0; g < m->lanes / m->n && all; g++)
+        all = is_known(e, m, g, step) &&
+              (!sure || rise_of(e, m, g)->known || rise_of(e, m, g)->root == UINT32_MAX);
+    return all;
 }
 
 /* All 32 lanes at once, where their threads know. */
@@ -542,44 +519,59 @@ static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     zs_eu_emit_put_label(e, other);
 }
 
-/* All lanes, if they are neighbours: lanes that are off, too. */
-static void move_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned ready)
+/* All lanes, if they are neighbours (lanes that are off, too), or at one place (step 0). */
+static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned step,
+                         bool likely, unsigned ready)
 {
-    unsigned row = zs_eu_emit_label(e), other = zs_eu_emit_label(e), first[4], ok = UINT32_MAX;
-    uint32_t all = m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1;
-    unsigned size_B = address_bits(m) / 8, likely = 1;
+    unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e), first[2], ok = UINT32_MAX;
+    unsigned size_B = address_bits(m) / 8, groups = m->lanes / m->n;
 
-    if (m->lanes == 32 && all_on(m))
-        move_long(e, m, ready);
-    if (!all_on(m) && !is_masked(m))
-        ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value, all);
-    for (unsigned g = 0; g < m->lanes / m->n; g++) {
-        unsigned is = neighbours(e, m, g, &first[g], &likely);
+    if (!all_on(m) && (step ? !is_masked(m) : !all_known(e, m, 0, true)))
+        ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value,
+                   m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
+    for (unsigned g = 0; g < groups; g++) {
+        uint32_t at = m->address_at + g * m->n * size_B;
+        struct zs_eu_emit_rise rise =
+            is_known(e, m, g, step)
+                ? *rise_of(e, m, g)
+                : zs_eu_emit_rise_itself(e, zs_eu_emit_read(e, at, size_B, m->n), size_B, m->n);
+        first[g] = offset(e, m, rise.first);
+        unsigned is =
+            VALUE("and i1 %%v%u, %%v%u", zs_eu_emit_rise_by(e, &rise, step),
+                  step ? lanes_inside(e, m, first[g], m->n) : inside(e, m, first[g], m->span_B));
         ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
     }
-    zs_eu_emit_branch(e, ok, row, other, likely);
-    zs_eu_emit_put_label(e, row);
-    for (unsigned g = 0; g < m->lanes / m->n; g++)
-        zs_eu_emit_local_row(e, m, first[g], row_B(m, m->n), m->writes && !is_masked(m));
-    for (unsigned g = 0; g < m->lanes / m->n; g++)
-        zs_eu_emit_reach(e, m, ZS_EU_REACH_ROW, first[g], g * m->n, m->n);
-    for (unsigned g = 0; g < m->lanes / m->n; g++)
-        move_row(e, m, g, first[g]);
+    zs_eu_emit_branch(e, ok, yes, no, likely);
+    zs_eu_emit_put_label(e, yes);
+    for (unsigned g = 0; g < groups; g++)
+        zs_eu_emit_local_row(e, m, first[g], step ? row_B(m, m->n) : m->span_B,
+                             step && m->writes && !is_masked(m));
+    for (unsigned g = 0; g < groups; g++)
+        zs_eu_emit_reach(e, m, step ? ZS_EU_REACH_ROW : ZS_EU_REACH_ONE, first[g], g * m->n, m->n);
+    for (unsigned g = 0; g < groups; g++)
+        (step ? move_row : load_one)(e, m, g, first[g]);
     LINE("br label %%l%u", ready);
-    zs_eu_emit_put_label(e, other);
-    for (unsigned g = 0; g < m->lanes / m->n; g++)
-        zs_eu_emit_rise_again(e, m->address_at + g * m->n * size_B, size_B, m->n);
+    zs_eu_emit_put_label(e, no);
 }
 
 static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
-    unsigned ready = zs_eu_emit_label(e);
+    unsigned ready = zs_eu_emit_label(e), size_B = address_bits(m) / 8;
+    bool regular = m->elements == 1 || !m->writes;
+    bool alike = regular && !m->writes && all_known(e, m, 0, true);
+    bool sure = all_known(e, m, stride(m), true);
 
-    if (m->elements == 1 || !m->writes)
-        move_rows(e, m, ready);
-    for (unsigned g = 0; g < m->lanes / m->n; g++)
+    if (regular && m->lanes == 32 && all_on(m))
+        move_long(e, m, ready);
+    if (regular && !alike)
+        move_regular(e, m, stride(m), sure, ready);
+    if (regular && !m->writes && !sure)
+        move_regular(e, m, 0, alike, ready);
+    for (unsigned g = 0; g < m->lanes / m->n && !alike; g++)
+        zs_eu_emit_rise_again(e, m->address_at + g * m->n * size_B, size_B, m->n);
+    for (unsigned g = 0; g < m->lanes / m->n && !alike; g++)
         move_group(e, m, g);
-    LINE("br label %%l%u", ready);
+    LINE("br label %%l%u", alike ? m->slow : ready);
     zs_eu_emit_put_label(e, ready);
     if (!m->writes)
         write_results(e, m);

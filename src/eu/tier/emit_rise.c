@@ -200,7 +200,7 @@ bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct
         ok = ok && shift(e, op, &a[0], to);
     for (unsigned i = 1; i < 3 && row->src_B[i] && way & (ADDS | SUBTRACTS); i++)
         ok = ok && add(e, &a[0], &a[i], way & ADDS ? "add" : "sub", to);
-    if (!ok || a[0].root == NONE)
+    if (!ok)
         return false;
     *ret = a[0];
     ret->at = op->dst + first * row->dst_B;
@@ -294,8 +294,9 @@ void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, u
     if (!known || known->partly || known->step_count > ZS_ARRAY_LEN(known->steps))
         return;
     const struct zs_eu_emit_rise r = *known; /* writing forgets it */
-    unsigned v = r.root, bits = 8u * r.root_B;
-    for (unsigned i = 0; i < r.step_count; i++) {
+    unsigned v = r.root == NONE ? zs_eu_emit_splat(e, r.first, size_B, lanes) : r.root;
+    unsigned bits = 8u * r.root_B;
+    for (unsigned i = 0; i < r.step_count && r.root != NONE; i++) {
         const struct zs_eu_emit_rise_step *s = &r.steps[i];
         if (s->value == NONE)
             v = VALUE("%s <%u x i%u> %%v%u to <%u x i%u>", s->how, lanes, bits, v, lanes, s->bits);
@@ -308,8 +309,9 @@ void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, u
     zs_eu_emit_rise_add(e, &r);
 }
 
-unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
-                           unsigned lanes, unsigned step)
+/* i1: all lanes of a vector are at first + step * lane; first: in all lanes. */
+static unsigned rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
+                       unsigned lanes, unsigned step)
 {
     unsigned id = e->next++;
 
@@ -324,16 +326,24 @@ unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first
                  VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, id, lanes));
 }
 
+bool zs_eu_emit_may_rise_by(const struct zs_eu_emit_rise *r, unsigned step)
+{
+    if (r->root == NONE) /* lanes are alike */
+        return !step;
+    return step % r->factor == 0 && step / r->factor <= ZS_EU_EMIT_RISE_MAX &&
+           (!r->known || step == r->factor);
+}
+
 unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step)
 {
-    unsigned n = r->lanes, bits = 8u * r->root_B, by = step / r->factor;
+    unsigned n = r->lanes, bits = 8u * r->root_B;
 
-    if (step % r->factor || by > ZS_EU_EMIT_RISE_MAX || (r->known && by != 1))
-        return NONE;
+    if (r->root == NONE)
+        return both(e, VALUE("add i1 0, 1"), r->condition);
     if (r->known)
         return r->condition;
     unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", n, bits, r->root);
     unsigned is =
-        zs_eu_emit_rising(e, r->root, zs_eu_emit_splat(e, first, r->root_B, n), bits, n, by);
+        rising(e, r->root, zs_eu_emit_splat(e, first, r->root_B, n), bits, n, step / r->factor);
     return both(e, is, r->condition);
 }
