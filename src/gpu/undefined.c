@@ -37,6 +37,7 @@ struct writer {
     uint16_t thread;
     uint8_t lane;   /* ZS_PORT_NO_LANE: none in particular */
     bool is_partly; /* some of the number that it stored is defined */
+    bool is_apart;  /* what its lanes stored has room between: members of records */
 };
 
 struct page {
@@ -452,6 +453,16 @@ static void store_byte(struct message *g, uint64_t host, uint32_t at, const stru
     store(g->d, host, s->bits[at], &by);
 }
 
+static bool are_apart(const struct zs_port_message *m, const struct zs_port_accesses *pieces)
+{
+    const struct zs_port_access *first = &pieces->pieces[0],
+                                *last = &pieces->pieces[pieces->count ? pieces->count - 1 : 0];
+    uint64_t distance =
+        ZS_MAX(last->address, first->address) - ZS_MIN(last->address, first->address);
+    return m->lanes && pieces->count && last->lane > first->lane &&
+           distance > (uint64_t)(last->lane - first->lane + 1) * m->element_B * m->elements;
+}
+
 /* Every byte of memory with its byte in the registers. */
 static void for_bytes(struct message *g, const struct layout *l, byte_fn *fn)
 {
@@ -464,6 +475,7 @@ static void for_bytes(struct message *g, const struct layout *l, byte_fn *fn)
     uint32_t lane_before = UINT32_MAX, element = 0;
     zs_port_accesses(&w->port, g->m, zs_eu_send_payload(g->t, g->send, g->m, joined), g->mask,
                      &pieces);
+    by.is_apart = are_apart(g->m, &pieces);
     for (uint32_t i = 0; i < pieces.count; i++) {
         const struct zs_port_access *p = &pieces.pieces[i];
         uint64_t host = p->is_slm ? (uint64_t)(uintptr_t)w->port.slm + p->address : p->address;
@@ -805,6 +817,13 @@ static bool is_gap(const struct page *page, uint32_t at)
     return page->bits[at] && !page->writer[at / 4].is_partly;
 }
 
+/* It is a member of the same struct: by the same work-item; nobody noted it if all of the message
+ * was defined. */
+static bool is_member(const struct page *page, uint32_t at, const struct writer *by)
+{
+    return is_by(page, at, by) || (by->is_apart && page->writer[at / 4].inst != by->inst);
+}
+
 /* Of a struct: it begins behind a member and ends where something may begin that is aligned, to
  * more than it is long. */
 static bool is_padding(const struct page *page, uint32_t at)
@@ -815,7 +834,7 @@ static bool is_padding(const struct page *page, uint32_t at)
         first--;
     while (end % PAGE_B && is_gap(page, end) && is_by(page, end, by))
         end++;
-    return first % ALIGNED_B && is_by(page, first - 1, by) &&
+    return first % ALIGNED_B && is_member(page, first - 1, by) &&
            end - first < ZS_MIN(end & -end, (uint32_t)ALIGNED_B);
 }
 

@@ -453,7 +453,7 @@ ze_result_t ZE_APICALL zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint
         [ZS_GPU_ARG_BUFFER] = set_buffer, [ZS_GPU_ARG_LOCAL] = set_local,
         [ZS_GPU_ARG_IMAGE] = set_image,   [ZS_GPU_ARG_SAMPLER] = set_sampler};
     ZS_CHECK(argIndex < zs_gpu_kernel_arg_count(kernel->gpu),
-             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, "%s has %u arguments, not %u",
+             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, "%s has %u arguments, none of index %u",
              kernel->kernel->name, zs_gpu_kernel_arg_count(kernel->gpu), argIndex);
     struct set_arg set = {.kernel = kernel,
                           .args = writable_args(kernel),

@@ -62,7 +62,7 @@ static void test_arguments(void **state)
     void *wild = (void *)(uintptr_t)0x123456789000;
     FAILS(zeKernelSetArgumentValue(kernel, 17, 8, &b.p),
           ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
-    explained("vecadd has 3 arguments, not 17");
+    explained("vecadd has 3 arguments, none of index 17");
     FAILS(zeKernelSetArgumentValue(kernel, 0, 4, &b.p),
           ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
     explained("vecadd, argument 0, 4 bytes");

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV, TOGETHER, PAIRS = sys.argv[1:11]
+ZESCOPE, PROGRAM, DEVICE, SOURCE, VARIABLES, PLANTED, FINE, VARIABLES_SPIRV, TOGETHER, PAIRS, PLAIN_PAIRS = sys.argv[1:12]
 
 
 def marked(word, path=SOURCE):
@@ -107,6 +107,7 @@ class Checked(unittest.TestCase):
             pairs = re.findall(r'^PAIR\((\w+), (\w+)\)', f.read(), re.M)
         self.assertEqual(len(pairs), 20)
         self.assertEqual(self.check(PAIRS, *(f'fine_{name}:2:128' for _, name in pairs))[1], [])
+        self.assertEqual(self.check(PLAIN_PAIRS, *(f'fine_{name}:2:128' for _, name in pairs[:9]), kinds='undefined')[1], [])
         together = [f'{kind}_{name}:2:128' for kind, name in pairs if kind != 'sync']
         _, found = self.check(PAIRS, *together)
         for kind, name in pairs:
