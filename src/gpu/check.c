@@ -205,7 +205,8 @@ static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
         check_lanes(at, t, send->d.inst);
     if (at->c->stops) /* it is tried again */
         return;
-    on_fence(at, !at->c->has_local_fences, false);
+    on_fence(at, !at->c->has_local_fences && !at->thread->is_bare, false);
+    at->thread->is_bare = false;
     at->of_group->is_loose |= at->thread->is_unfenced;
     at->thread->at = send->d.inst;
     at->thread->signals += !of;

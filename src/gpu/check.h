@@ -63,6 +63,7 @@ struct zs_check_thread {
     uint32_t fenced_at[ZS_CHECK_FENCES][ZS_CHECK_FENCES_KEPT]; /* signals, by fence */
     bool fenced;
     bool is_unfenced;     /* it has written local memory since its last fence of that */
+    bool is_bare;         /* its next barrier has no fence of local memory */
     uint32_t reads_noted; /* beyond those that there is room for */
     uint32_t at;          /* instruction of its last barrier */
     uint32_t stamp;       /* of `recent`, what is its own */

@@ -342,6 +342,8 @@ enum {
     ZS_GPU_MARK_TAG = 0x5a5d,
     ZS_GPU_MARK_KIND_BIT = 14, /* of the number */
     ZS_GPU_MARK_HASHES = 1 << 14,
+    ZS_GPU_MARK_BARRIER =
+        1 << 30, /* alone: the group's next barrier has no fence of local memory */
 };
 
 /* What is to be compiled: a request, and what of it is worth it (of the options: seen). */

@@ -113,7 +113,8 @@ bool zs_check_is_mark(struct zs_check_where *at, const struct zs_eu_thread *t,
     if (!pieces.count || pieces.pieces[0].address >> 48 != ZS_GPU_MARK_TAG)
         return false;
     struct zs_gpu_checks *c = at->c;
-    if (!c->sync || !make_room(c))
+    at->thread->is_bare |= (pieces.pieces[0].address & ZS_GPU_MARK_BARRIER) != 0;
+    if (pieces.pieces[0].address & ZS_GPU_MARK_BARRIER || !c->sync || !make_room(c))
         return true;
     size_t first = (size_t)(at->thread - c->threads) * LANES;
     bool for_all = send->d.no_mask && send->d.exec_size == 1;

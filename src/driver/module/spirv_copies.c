@@ -22,6 +22,9 @@
  *     %e = OpGroupAsyncCopy            %f = OpGroupAsyncCopy %to + %r, %from + %r, %count - %r, %d
  *              %to %from %count %d     %e = OpGroupAsyncCopy %to, %from, %r, %f
  *
+ * Before Xe-HPG barriers order local memory without a fence. Those of SPIR-V that ask for none are
+ * marked for the check of races, too (ZS_GPU_MARK_BARRIER).
+ *
  * The module was checked by zs_spirv_specialize(): lengths are right.
  */
 #include "driver/module/compile.h"
@@ -33,9 +36,10 @@
 
 enum { PHYSICAL64 = 2, MARKS_MAX = 1 << ZS_GPU_MARK_KIND_BIT, NO_MARK = 0xff };
 enum { SCOPE_GROUP = 2, SCOPE_SUB_GROUP = 3, SCOPES = 7, WIDE = UINT32_MAX };
+enum { SEMANTICS_WORKGROUP = 0x100, IS_LOCAL = 0x80 };
 
 /* One id each, where it is needed. */
-enum constant { FACTOR, UPPER, HASHES, ZERO, NONE, ONE, CONSTANTS };
+enum constant { FACTOR, UPPER, HASHES, ZERO, NONE, ONE, BARRIER, CONSTANTS };
 
 struct marks {
     const uint8_t *words;
@@ -44,13 +48,13 @@ struct marks {
     uint32_t wide, narrow, byte, pointer, boolean;
     uint32_t *types; /* of results, by id; of types that are pointers: 1 + their storage, or WIDE */
     uint32_t *variables; /* of functions: of pointers into one, by id */
-    uint8_t *scopes;     /* of constants that may be one, by id */
+    uint8_t *scopes;     /* of constants that may be one, by id; or semantics: IS_LOCAL of them */
     uint32_t bound;
     uint32_t constants[CONSTANTS];
     uint32_t numbers; /* the first of the marks' ids */
     uint32_t mark_count;
     uint8_t kinds[MARKS_MAX]; /* enum zs_gpu_mark */
-    bool has_wide, has_byte, has_boolean, is_physical64, marks, turns;
+    bool has_wide, has_byte, has_boolean, is_physical64, marks, turns, has_bare;
     struct zs_buf *out;
 };
 
@@ -67,6 +71,15 @@ static bool is_copy(const struct marks *s, size_t at)
 static bool is_wait(const struct marks *s, size_t at)
 {
     return word(s, at) == (4u << 16 | OP_GROUP_WAIT_EVENTS);
+}
+
+static bool is_bare_barrier(const struct marks *s, size_t at)
+{
+    if (!s->turns || word(s, at) != (4u << 16 | OP_CONTROL_BARRIER) ||
+        word(s, at + 1) >= s->bound || word(s, at + 3) >= s->bound)
+        return false;
+    uint8_t semantics = s->scopes[word(s, at + 3)];
+    return s->scopes[word(s, at + 1)] == SCOPE_GROUP && semantics && !(semantics & IS_LOCAL);
 }
 
 static uint8_t kind_of(const struct marks *s, size_t at)
@@ -135,7 +148,9 @@ static void take(struct marks *s, size_t at)
         *type_at(s, at + 1) = WIDE;
     }
     if (word(s, at) == (4u << 16 | OP_CONSTANT) && word(s, at + 2) < s->bound)
-        s->scopes[word(s, at + 2)] = (uint8_t)ZS_MIN(word(s, at + 3), (uint32_t)SCOPES);
+        s->scopes[word(s, at + 2)] =
+            (uint8_t)(ZS_MIN(word(s, at + 3), (uint32_t)SCOPES) |
+                      (word(s, at + 3) & SEMANTICS_WORKGROUP ? IS_LOCAL : 0));
     if (word(s, at) == (4u << 16 | OP_TYPE_INT) && word(s, at + 2) == 32) {
         s->narrow = word(s, at + 1);
         *type_at(s, at + 1) = WIDE;
@@ -144,6 +159,7 @@ static void take(struct marks *s, size_t at)
         s->byte = word(s, at + 1);
         s->has_byte = true;
     }
+    s->has_bare |= is_bare_barrier(s, at);
     uint8_t kind = kind_of(s, at);
     if (kind != NO_MARK && s->mark_count < MARKS_MAX)
         s->kinds[s->mark_count++] = kind;
@@ -169,6 +185,7 @@ static void declare(struct marks *s)
     declare_number(s, s->constants[FACTOR], UINT64_C(0x9e3779b97f4a7c15));
     declare_number(s, s->constants[UPPER], 40);
     declare_number(s, s->constants[HASHES], ZS_GPU_MARK_HASHES - 1);
+    declare_number(s, s->constants[BARRIER], (uint64_t)ZS_GPU_MARK_TAG << 48 | ZS_GPU_MARK_BARRIER);
     for (uint32_t i = 0; i < s->mark_count; i++) {
         uint64_t number = i | (uint32_t)s->kinds[i] << ZS_GPU_MARK_KIND_BIT;
         declare_number(s, s->numbers + i, (uint64_t)ZS_GPU_MARK_TAG << 48 | number << 32);
@@ -216,6 +233,12 @@ static uint32_t hash_of(struct marks *s, size_t at, size_t first, size_t end)
     return emit(s, OP_BITWISE_AND, hash, s->constants[HASHES]);
 }
 
+static void put_store(struct marks *s, uint32_t where)
+{
+    ZS_SPIRV_EMIT(s->out, OP_CONVERT_U_TO_PTR, s->pointer, s->next, where);
+    ZS_SPIRV_EMIT(s->out, OP_STORE, s->next++, s->constants[ZERO], 3, 1); /* volatile, aligned */
+}
+
 static void put_mark(struct marks *s, size_t at, uint32_t number)
 {
     uint32_t where = s->numbers + number;
@@ -231,8 +254,7 @@ static void put_mark(struct marks *s, size_t at, uint32_t number)
         where = emit(s, OP_BITWISE_OR, hash_of(s, at, first, end), where);
     else if (has_index)
         where = emit(s, OP_BITWISE_OR, hash_of(s, at, 5, 6), where);
-    ZS_SPIRV_EMIT(s->out, OP_CONVERT_U_TO_PTR, s->pointer, s->next, where);
-    ZS_SPIRV_EMIT(s->out, OP_STORE, s->next++, s->constants[ZERO], 3, 1); /* volatile, aligned */
+    put_store(s, where);
 }
 
 /* Pointer + elements, in global memory times the copy's stride. 0: what it points to is unknown. */
@@ -279,6 +301,8 @@ static void rewrite(struct marks *s)
         }
         if (s->marks && is_declared && number < s->mark_count && kind_of(s, at) != NO_MARK)
             put_mark(s, at, number++);
+        if (is_declared && is_bare_barrier(s, at))
+            put_store(s, s->constants[BARRIER]);
         if (!s->turns || !is_declared || !is_copy(s, at) || !put_turned(s, at))
             zs_buf_append(s->out, s->words + 4 * at, 4 * length);
     }
@@ -304,7 +328,7 @@ int zs_spirv_mark_copies(struct zs_span spirv, bool marks, bool turns, struct zs
     s.scopes = (uint8_t *)(s.variables + s.bound);
     for (size_t at = SPIRV_HEADER_WORDS; at < s.count; at += word(&s, at) >> 16)
         take(&s, at);
-    if (!s.mark_count || !s.is_physical64) {
+    if ((!s.mark_count && !s.has_bare) || !s.is_physical64) {
         free(s.types);
         return 0;
     }

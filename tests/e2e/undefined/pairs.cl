@@ -192,6 +192,17 @@ void overlapping(ARGS)
 }
 PAIR(race, overlapping)
 
+void fenced(ARGS)
+{
+    l[L] = in[G]; // fenced
+    if (bad)
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    else
+        BARRIER;
+    out[G] = l[(L + 40) & 127]; // fenced
+}
+PAIR(race, fenced)
+
 void greatest(ARGS)
 {
     if (!bad)
