@@ -881,6 +881,56 @@ static void test_masked_neighbours(void **state)
         masked_neighbours(add_index[i]);
 }
 
+/* Lanes that are on are given one address, and all load: the others from where they were. */
+static void test_alike_in_part(void **state)
+{
+    static const char text[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                               "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"
+                               "(f0.0) if (16|M0) L1 L1\n"
+                               "mov (16|M0) r6.0<1>:d r5.0<0;1,0>:d\n"
+                               "(W) send (16|M0) r12:w r6 0xC 0x04205E00\n"
+                               "(W) sends (16|M0) null:w r8 r12 0x8C 0x04025E00\n"
+                               "L1:\n"
+                               "endif (16|M0) L2\n"
+                               "L2:\n";
+    static const uint32_t on[] = {0xffff, 0x00ff, 0xff00, 0x0001, 0x8000, 0x7ffe, 0x5555};
+    enum { ONE = 20, RESULTS = 32 };
+    static const struct zs_eu_tier_options plain = {0};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 10 * 32};
+    struct zs_eu_program *programs[2] = {NULL};
+    struct edge edge;
+    (void)state;
+
+    assert_non_null(t);
+    make_both(text, &params, &plain, programs);
+    open_edge(&edge);
+    for (unsigned i = 0; i < 2 * ZS_ARRAY_LEN(on); i++) {
+        place_buffer(&edge, RESULTS + ROW, false);
+        memset(t, 0, sizeof(*t));
+        zs_eu_thread_init(t, programs[i % 2], UINT16_MAX);
+        for (uint32_t lane = 0; lane < ROW; lane++) {
+            const uint32_t is_on = on[i / 2] >> lane & 1, from = 4 * (ROW - 1 - lane);
+            const uint32_t one = 4 * ONE, to = 4 * (RESULTS + lane);
+            memcpy(t->grf + 3 * 32 + lane * 4, &is_on, 4);
+            memcpy(t->grf + 5 * 32, &one, 4);
+            memcpy(t->grf + 6 * 32 + lane * 4, &from, 4);
+            memcpy(t->grf + 8 * 32 + lane * 4, &to, 4);
+        }
+        t->env = &edge.port;
+        assert_int_equal(zs_eu_run(t, programs[i % 2], 1000), ZS_EU_EOT);
+        for (uint32_t lane = 0; lane < ROW; lane++)
+            assert_int_equal(edge.words[RESULTS + lane],
+                             1000 * (on[i / 2] >> lane & 1 ? ONE : ROW - 1 - lane));
+    }
+    close_edge(&edge);
+    zs_eu_program_destroy(programs[0]);
+    zs_eu_program_destroy(programs[1]);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(t);
+}
+
 /* From Xe2 on code asks for the modes that are compiled by a dword, with a bit of another meaning.
  */
 static void test_modes(void **state)
@@ -1125,8 +1175,9 @@ int main(void)
         cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_show),
         cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_barrier),
         cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
-        cmocka_unit_test(test_series_r0),     cmocka_unit_test(test_range_found),
-        cmocka_unit_test(test_modes),         cmocka_unit_test(test_series_rising),
+        cmocka_unit_test(test_alike_in_part), cmocka_unit_test(test_series_r0),
+        cmocka_unit_test(test_range_found),   cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_series_rising),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
