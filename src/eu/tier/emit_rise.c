@@ -150,20 +150,13 @@ static bool extend(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, unsigned fro
 
 enum { COPIES = 1, ADDS = 2, SUBTRACTS = 4, EXTENDS = 8, EXTENDS_SIGN = 16, SHIFTS = 32 };
 static const uint8_t ways[ZS_EU_ROW_COUNT] = {
-    [ZS_EU_ROW_MOV_32] = COPIES,
-    [ZS_EU_ROW_MOV_64] = COPIES,
-    [ZS_EU_ROW_ADD_32] = ADDS,
-    [ZS_EU_ROW_ADD_64] = ADDS,
-    [ZS_EU_ROW_ADD3_32] = ADDS,
-    [ZS_EU_ROW_SUB_32] = SUBTRACTS,
-    [ZS_EU_ROW_SHL_32] = SHIFTS,
-    [ZS_EU_ROW_SHL_64] = SHIFTS,
-    [ZS_EU_ROW_S16_S32] = EXTENDS_SIGN,
-    [ZS_EU_ROW_S16_S64] = EXTENDS_SIGN,
-    [ZS_EU_ROW_S32_S64] = EXTENDS_SIGN,
-    [ZS_EU_ROW_U16_U32] = EXTENDS,
-    [ZS_EU_ROW_U16_U64] = EXTENDS,
-    [ZS_EU_ROW_U32_U64] = EXTENDS,
+    [ZS_EU_ROW_MOV_32] = COPIES,        [ZS_EU_ROW_MOV_64] = COPIES,
+    [ZS_EU_ROW_ADD_32] = ADDS,          [ZS_EU_ROW_ADD_64] = ADDS,
+    [ZS_EU_ROW_ADD3_32] = ADDS,         [ZS_EU_ROW_SUB_32] = SUBTRACTS,
+    [ZS_EU_ROW_SHL_32] = SHIFTS,        [ZS_EU_ROW_SHL_64] = SHIFTS,
+    [ZS_EU_ROW_S16_S32] = EXTENDS_SIGN, [ZS_EU_ROW_S16_S64] = EXTENDS_SIGN,
+    [ZS_EU_ROW_S32_S64] = EXTENDS_SIGN, [ZS_EU_ROW_U16_U32] = EXTENDS,
+    [ZS_EU_ROW_U16_U64] = EXTENDS,      [ZS_EU_ROW_U32_U64] = EXTENDS,
 };
 
 /* The write is to all lanes, or to those that run, whose first one is a channel: *ret_partly. */
