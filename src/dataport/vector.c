@@ -244,7 +244,9 @@ static const uint8_t *addresses_of(const struct zs_port_message *m, const uint8_
     return copy;
 }
 
-static bool run(struct zs_port *port, struct move *v, const uint8_t *src0, uint32_t mask)
+/* What is in line here reaches the kernel's memory. */
+ZS_PORT_KERNEL_ACCESS static bool run(struct zs_port *port, struct move *v, const uint8_t *src0,
+                                      uint32_t mask)
 {
     uint8_t copy[LANES_MAX * 8];
     const uint8_t *addresses = addresses_of(v->m, src0, copy);
