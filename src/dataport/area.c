@@ -238,7 +238,6 @@ static bool lanes_bti(struct zs_port *port, const struct zs_port_message *messag
     ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t offset = (uint64_t)(zs_port_load32(offsets + lane * 4) & area.mask) - area.bias;
-        ret->offset[lane] = offset;
         ret->pointer[lane] = (uint8_t *)((uintptr_t)area.base + offset);
         if (ZS_UNLIKELY(offset > area.size_B || span_B > area.size_B - offset)) {
             if (!area.drops)
@@ -247,9 +246,11 @@ static bool lanes_bti(struct zs_port *port, const struct zs_port_message *messag
         }
     }
     ret->valid = mask & ~ret->outside;
-    if (is_write && area.read_only && ret->valid)
-        return zs_port_fail(port, message, ZS_PORT_FAULT_READ_ONLY, __builtin_ctz(ret->valid),
-                            ret->offset[__builtin_ctz(ret->valid)], span_B, true);
+    if (is_write && area.read_only && ret->valid) {
+        int first = __builtin_ctz(ret->valid);
+        return zs_port_fail(port, message, ZS_PORT_FAULT_READ_ONLY, first,
+                            (uintptr_t)ret->pointer[first] - (uintptr_t)area.base, span_B, true);
+    }
     return true;
 }
 

@@ -40,9 +40,8 @@ struct zs_port_area {
 /* The pointers of a message's lanes after bounds were checked. */
 struct zs_port_lanes {
     uint8_t *pointer[LANES_MAX];
-    uint32_t valid;             /* lanes whose whole access is inside */
-    uint32_t outside;           /* lanes that reach outside an area that drops */
-    uint64_t offset[LANES_MAX]; /* of lanes in `outside` */
+    uint32_t valid;   /* lanes whose whole access is inside */
+    uint32_t outside; /* lanes that reach outside an area that drops */
 };
 
 /* Fault helpers: record the first fault and return false. */

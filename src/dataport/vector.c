@@ -79,7 +79,7 @@ static void outside_lanes(struct zs_port *port, const struct move *v,
     ZS_PORT_FOR_LANES(lane, lanes->outside)
     {
         for (uint32_t e = 0; e < m->elements; e++) {
-            uint64_t offset = lanes->offset[lane] + v->at_B[e];
+            uint64_t offset = (uintptr_t)lanes->pointer[lane] - (uintptr_t)area.base + v->at_B[e];
             size_t at = (size_t)e * m->component_B + (size_t)lane * m->slot_B;
             bool inside = offset <= area.size_B && m->element_B <= area.size_B - offset;
             if (v->load_slots && inside)
