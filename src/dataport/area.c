@@ -124,7 +124,8 @@ static const struct zs_port_range *straddled(const struct zs_port *port,
     return size_B <= end - gpu_va ? range : NULL;
 }
 
-/* What is loaded from addresses of marks. It is kept apart, so that hooks are asked each time. */
+/* What is loaded from addresses of marks, which are kept apart, so that hooks are asked each time.
+ */
 static const uint8_t undefined[512];
 
 static const struct zs_port_range *search(struct zs_port *port,
@@ -141,8 +142,9 @@ static const struct zs_port_range *search(struct zs_port *port,
         found = zs_port_map_find(&port->map, gpu_va, size_B);
     if (!found && zs_port_map_reach(&port->map, gpu_va, size_B, &joined))
         found = &joined;
-    if (!found && gpu_va >> 48 == ZS_PORT_MARK_TAG &&
-        (is_write ? size_B == 1 : size_B <= sizeof(undefined))) {
+    bool is_mark = !found && gpu_va >> 48 == ZS_PORT_MARK_TAG &&
+                   (is_write ? size_B == 1 : size_B <= sizeof(undefined));
+    if (is_mark) {
         joined = (struct zs_port_range){
             .start = gpu_va, .end = gpu_va + size_B, .is_for_reads = !is_write};
         joined.bias = (is_write ? (uintptr_t)&port->mark : (uintptr_t)undefined) - gpu_va;
@@ -163,7 +165,7 @@ static const struct zs_port_range *search(struct zs_port *port,
         return NULL;
     }
     struct zs_port_range *kept =
-        found->is_for_reads ? &port->apart : &port->cache[message->cache_slot];
+        is_mark || found->is_for_reads ? &port->apart : &port->cache[message->cache_slot];
     *kept = *found;
     return kept;
 }
