@@ -226,6 +226,52 @@ ZS_PORT_KERNEL_ACCESS static inline ZS_PORT_ALWAYS bool move_even(const struct z
     return memory != NULL;
 }
 
+/* ---- dwords ------------------------------------------------------------------------------------
+ */
+
+typedef uint32_t dwords __attribute__((vector_size(16)));
+
+static inline ZS_PORT_ALWAYS bool is_zero(dwords v)
+{
+    vector halves = (vector)v;
+    return !(halves[0] | halves[1]);
+}
+
+/* What most messages are: a dword of each lane, all of them, neighbours or (loads) at one place.
+ * All addresses are read before anything is loaded. false: it is another, nothing was done. */
+ZS_PORT_KERNEL_ACCESS static inline ZS_PORT_ALWAYS bool
+move_dwords(const struct zs_port *port, const struct zs_port_message *m, const uint8_t *src0,
+            uint32_t mask, uint8_t *load, const uint8_t *store)
+{
+    const uint8_t *addresses = src0 + (size_t)m->header_grf * GRF_B;
+    uint32_t lanes = m->lanes, first = zs_port_load32(addresses);
+    dwords next = first + (dwords){0, 4, 8, 12}, apart = {0}, unlike = {0};
+    struct zs_port_quick area;
+    if (mask != zs_port_lane_mask(lanes) || lanes < 8 || m->elements != 1 || m->element_B != 4 ||
+        (m->channels && !(m->channels & 1)) || m->slot_B != 4 || m->address_B != 4 ||
+        m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS || zs_port_tracks(port) ||
+        !zs_port_quick(port, m, store != NULL, &area))
+        return false;
+    for (uint32_t lane = 0; lane < lanes; lane += 4, next += 16) {
+        dwords at;
+        memcpy(&at, addresses + (size_t)lane * 4, sizeof(at));
+        apart |= at ^ next;
+        unlike |= at ^ first;
+    }
+    bool is_row = is_zero(apart);
+    uint32_t offset = first & area.mask, size_B = is_row ? lanes * 4 : 4;
+    if (!(is_row || (load && is_zero(unlike))) || offset > area.size_B ||
+        size_B > area.size_B - offset)
+        return false;
+    if (store)
+        copy_row(area.base + offset, store, size_B);
+    else if (is_row)
+        copy_row(load, area.base + offset, size_B);
+    else
+        splat_row(load, zs_port_load32(area.base + offset), 4, lanes * 4);
+    return true;
+}
+
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
@@ -265,22 +311,29 @@ ZS_PORT_KERNEL_ACCESS static bool run(struct zs_port *port, struct move *v, cons
     return true;
 }
 
-bool zs_port_run_load(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                      const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_load(struct zs_port *port, const struct zs_port_message *m,
+                                            uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                            uint32_t mask)
 {
     struct move v;
     if (!m->lanes)
         return zs_port_run_block_read(port, m, dst, src0, src1, mask);
+    if (zs_port_is_prefetch(m) || move_dwords(port, m, src0, mask, dst, NULL))
+        return true;
     set_move(&v, m, dst, NULL);
-    return zs_port_is_prefetch(m) || run(port, &v, src0, mask);
+    return run(port, &v, src0, mask);
 }
 
-bool zs_port_run_store(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
-                       const uint8_t *src0, const uint8_t *src1, uint32_t mask)
+ZS_PORT_KERNEL_ACCESS bool zs_port_run_store(struct zs_port *port, const struct zs_port_message *m,
+                                             uint8_t *dst, const uint8_t *src0, const uint8_t *src1,
+                                             uint32_t mask)
 {
     struct move v;
     if (!m->lanes)
         return zs_port_run_block_write(port, m, dst, src0, src1, mask);
-    set_move(&v, m, NULL, zs_port_data(m, src0, src1, (uint32_t)m->lanes * m->address_B / GRF_B));
+    const uint8_t *data = zs_port_data(m, src0, src1, (uint32_t)m->lanes * m->address_B / GRF_B);
+    if (move_dwords(port, m, src0, mask, NULL, data))
+        return true;
+    set_move(&v, m, NULL, data);
     return run(port, &v, src0, mask);
 }
