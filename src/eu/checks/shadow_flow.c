@@ -188,19 +188,24 @@ static bool is_temporary(uint32_t at)
 }
 
 /* What no mask keeps from reading lanes that are off gives them to a temporary, of which only lanes
- * that are on are looked at; so do products that go to an accumulator, in front of `mach`. */
+ * that are on are looked at, or a bit there, by which others choose; so do products that go to an
+ * accumulator, in front of `mach`. */
 static uint8_t lane_of(struct flow *f, const struct zs_eu_op *op)
 {
     const struct zs_eu_inst *inst = &f->p->insts[op->inst];
+    bool is_of_rows = op->kind < ZS_EU_ROW_COUNT;
+    bool chooses = is_of_rows && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL &&
+                   is_temporary(op->predicate);
     if (op->inst >= f->p->inst_count || op->enables != ZS_EU_OFFSET(all_ones) ||
-        op->predicate != ZS_EU_OFFSET(all_ones))
+        (op->predicate != ZS_EU_OFFSET(all_ones) && !chooses))
         return 0;
-    bool is_row = op->kind < ZS_EU_ROW_COUNT || op->kind == ZS_EU_KIND_GATHER ||
-                  op->kind == ZS_EU_KIND_SCATTER || op->kind == ZS_EU_KIND_GATHER_REGION ||
-                  op->kind == ZS_EU_KIND_EXACT;
+    bool is_row = is_of_rows || op->kind == ZS_EU_KIND_GATHER || op->kind == ZS_EU_KIND_SCATTER ||
+                  op->kind == ZS_EU_KIND_GATHER_REGION || op->kind == ZS_EU_KIND_EXACT;
     bool to_acc = f->to_acc[op->inst];
     f->has_acc |= to_acc;
-    return is_row && (to_acc || (!inst->no_mask && is_temporary(op->dst)))
+    bool compares = is_of_rows && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_CMP;
+    uint32_t to = compares && !op->arg ? op->flag : op->dst;
+    return is_row && (to_acc || (!inst->no_mask && is_temporary(to)))
                ? (uint8_t)(1 + inst->chan_offset)
                : 0;
 }
