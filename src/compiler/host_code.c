@@ -20,8 +20,7 @@
 
 typedef struct opaque *ref;
 
-/* Later ones are not known, and their parser of text may be another. Until 14 pointers have types.
- */
+/* Later ones may read text otherwise. Until 14 pointers have types. */
 enum { LLVM_LAST = 23, LLVM_TYPED_LAST = 14 };
 
 /* As LLVM's headers declare them. */
@@ -69,8 +68,7 @@ static struct {
     char why[200];
 } the = {.once = PTHREAD_ONCE_INIT};
 
-/* The first of the versions that Debian has, as LLVM's text by a clang is nothing for older ones.
- */
+/* The first that is here; LLVM's text by a clang is nothing for older ones. */
 static void *open_library(unsigned *ret_version)
 {
     char name[32];

@@ -182,11 +182,6 @@ static bool is_control(const struct zs_eu_op *op)
            op->kind == ZS_EU_KIND_JUMP_UNIFORM;
 }
 
-static bool is_temporary(uint32_t at)
-{
-    return at >= ZS_EU_OFFSET(temp) && at < ZS_EU_OFFSET(pair);
-}
-
 /* What no mask keeps from reading lanes that are off gives them to a temporary, of which only lanes
  * that are on are looked at, or a bit there, by which others choose; so do products that go to an
  * accumulator, in front of `mach`. */
@@ -195,7 +190,7 @@ static uint8_t lane_of(struct flow *f, const struct zs_eu_op *op)
     const struct zs_eu_inst *inst = &f->p->insts[op->inst];
     bool is_of_rows = op->kind < ZS_EU_ROW_COUNT;
     bool chooses = is_of_rows && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL &&
-                   is_temporary(op->predicate);
+                   zs_eu_shadow_is_temporary(op->predicate);
     if (op->inst >= f->p->inst_count || op->enables != ZS_EU_OFFSET(all_ones) ||
         (op->predicate != ZS_EU_OFFSET(all_ones) && !chooses))
         return 0;
@@ -205,7 +200,7 @@ static uint8_t lane_of(struct flow *f, const struct zs_eu_op *op)
     f->has_acc |= to_acc;
     bool compares = is_of_rows && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_CMP;
     uint32_t to = compares && !op->arg ? op->flag : op->dst;
-    return is_row && (to_acc || (!inst->no_mask && is_temporary(to)))
+    return is_row && (to_acc || (!inst->no_mask && zs_eu_shadow_is_temporary(to)))
                ? (uint8_t)(1 + inst->chan_offset)
                : 0;
 }

@@ -194,7 +194,7 @@ static void row(struct zs_eu_shadow_walk *w, const struct zs_eu_op *op, bool kno
         source(w, op,
                &(struct region){op->src[i], op->cls >> i & 1 ? 0 : info->src_B[i], info->src_B[i],
                                 NULL});
-    bool in_temp = op->flag - ZS_EU_OFFSET(temp) < ZS_EU_TEMP_COUNT * ZS_EU_TEMP_B;
+    bool in_temp = zs_eu_shadow_is_temporary(op->flag);
     if (info->form == ZS_EU_FORM_CMP && in_temp) /* nobody looks at other lanes' bits of it */
         zs_eu_shadow_writes(w, op->flag, 4, EVERYBODY);
     else if (info->form == ZS_EU_FORM_CMP)

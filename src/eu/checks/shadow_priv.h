@@ -67,6 +67,10 @@ static inline bool zs_eu_shadow_is_acc(uint32_t at)
 {
     return at - ZS_EU_OFFSET(acc) < 2 * sizeof(((struct zs_eu_thread *)0)->acc);
 }
+static inline bool zs_eu_shadow_is_temporary(uint32_t at)
+{
+    return at >= ZS_EU_OFFSET(temp) && at < ZS_EU_OFFSET(pair);
+}
 void zs_eu_shadow_reads(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t who);
 void zs_eu_shadow_writes(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t who);
 /* Of an operation: channels that may be on; who reads what one has for itself, who writes it. */
