@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "base/version.h"
 #include "store/store.h"
 
 #include <fnmatch.h>
@@ -384,30 +385,145 @@ static void put_json(struct zs_buf *out, const struct findings *all)
     zs_buf_puts(out, "\n");
 }
 
-static void put_location(struct zs_json *j, const struct site *s)
+static const struct rule {
+    const char *id, *is, *means, *help;
+} rules[] = {
+    {"memory", "Access out of bounds or after a free",
+     "A kernel reaches outside of the memory or variable it was given, after that was freed, or "
+     "not aligned as its message needs.",
+     "Compare the index with the size of what the finding names. The calls that made and freed "
+     "that memory stand below it."},
+    {"init", "Read of memory that nobody wrote",
+     "A kernel reads device or local memory that neither the host, a copy nor a kernel wrote.",
+     "Write device memory before the launch, local memory before a barrier in front of the read."},
+    {"undefined", "Undefined value that decides something",
+     "A branch, an address, an atomic, a message or what memory holds at the end depends on a "
+     "value that was never set.",
+     "Set the variable on every way to its use."},
+    {"swsb", "Register used before it was written",
+     "Machine code uses a register that it did not wait for.",
+     "The instruction lacks a distance or token of the software scoreboard: a fault of the "
+     "compiler, or of who wrote or changed the code."},
+    {"race", "Accesses that nothing orders",
+     "Two work-items, launches or copies reach one byte, one of them writes, and nothing orders "
+     "them.",
+     "Put a barrier with a fence of that memory between work-items of a group, use atomics, or "
+     "make the second launch wait for an event of the first."},
+    {"sync", "Barrier or group's call that not all reach",
+     "Not all work-items of a group reach a barrier, an asynchronous copy, its wait, or a "
+     "function of groups or sub-groups, or not with the same arguments.",
+     "Move it out of the branch or loop that work-items leave at different times."},
+    {"leak", "Never given back",
+     "The program ends with an object or memory of the driver that it never destroyed or freed.",
+     "Destroy or free it; the calls that made it stand below the finding."},
+    {"api", "Forbidden call",
+     "The program calls what the specification forbids, such as the use of a destroyed object.",
+     "Change the call that the finding names; those that made and destroyed the object stand "
+     "below it."},
+};
+
+static void put_words(struct zs_json *j, const char *key, const char *text)
 {
-    size_t length;
-    unsigned long line = line_of(s->source, &length);
+    zs_json_object(j, key);
+    zs_json_string(j, "text", text);
+    zs_json_end(j);
+}
+
+/* Code hosts refuse a file without them. */
+static void put_rules(struct zs_json *j)
+{
+    zs_json_array(j, "rules");
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rules); i++) {
+        zs_json_object(j, NULL);
+        zs_json_string(j, "id", rules[i].id);
+        put_words(j, "shortDescription", rules[i].is);
+        put_words(j, "fullDescription", rules[i].means);
+        put_words(j, "help", rules[i].help);
+        zs_json_object(j, "defaultConfiguration");
+        zs_json_string(j, "level", "error");
+        zs_json_end(j);
+        zs_json_end(j);
+    }
+    zs_json_end(j);
+}
+
+/* A URI of a path, which may be relative, or of another name. */
+static void put_uri(struct zs_json *j, const char *path, size_t length)
+{
+    struct zs_buf uri = {0};
+    if (length && path[0] == '/')
+        zs_buf_puts(&uri, "file://");
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)path[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+                     (c && strchr("/-._~", c));
+        zs_buf_printf(&uri, plain ? "%c" : "%%%02X", c);
+    }
+    zs_json_string_n(j, "uri", (const char *)uri.data, uri.size_B);
+    zs_buf_fini(&uri);
+}
+
+static void put_location(struct zs_json *j, const char *path, size_t length, unsigned long line)
+{
     zs_json_object(j, NULL);
     zs_json_object(j, "physicalLocation");
     zs_json_object(j, "artifactLocation");
-    zs_json_string_n(j, "uri", s->source, length);
+    put_uri(j, path, length);
     zs_json_end(j);
-    zs_json_object(j, "region");
-    zs_json_u64(j, "startLine", line ? line : 1);
-    zs_json_end(j);
+    if (line) {
+        zs_json_object(j, "region");
+        zs_json_u64(j, "startLine", line);
+        zs_json_end(j);
+    }
     zs_json_end(j);
     zs_json_end(j);
 }
 
-static void put_locations(struct zs_json *j, const char *key, const struct finding *f,
-                          unsigned from, unsigned to)
+/* Without a line: the application's file whose call is named, or the kernel. */
+static void put_other_location(struct zs_json *j, const struct finding *f)
 {
-    zs_json_array(j, key);
-    for (unsigned i = from; i < to; i++) {
-        if (f->site[i].source[0])
-            put_location(j, &f->site[i]);
+    struct zs_span text = f->text;
+    char line[2 * WORD_MAX];
+    const char *frame = "";
+    if (next_frame(&text, line, sizeof(line), &frame))
+        put_location(j, frame, strcspn(frame, "+\n"), 0);
+    else
+        put_location(j, f->kernel, strlen(f->kernel), 0);
+}
+
+static void put_locations(struct zs_json *j, const struct finding *f)
+{
+    bool first = true;
+    for (unsigned i = 0; i < f->site_count; i++) {
+        size_t length;
+        unsigned long line = line_of(f->site[i].source, &length);
+        if (!length)
+            continue;
+        zs_json_array(j, first ? "locations" : "relatedLocations");
+        put_location(j, f->site[i].source, length, line);
+        zs_json_end(j);
+        first = false;
     }
+    if (first) {
+        zs_json_array(j, "locations");
+        put_other_location(j, f);
+        zs_json_end(j);
+    }
+}
+
+static void put_result(struct zs_json *j, const struct finding *f)
+{
+    zs_json_object(j, NULL);
+    zs_json_string(j, "ruleId", f->kind);
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rules); i++) {
+        if (!strcmp(rules[i].id, f->kind))
+            zs_json_u64(j, "ruleIndex", i);
+    }
+    zs_json_string(j, "level", f->level);
+    zs_json_object(j, "message");
+    put_text(j, "text", f);
+    zs_json_end(j);
+    put_locations(j, f);
     zs_json_end(j);
 }
 
@@ -422,21 +538,13 @@ static void put_sarif(struct zs_buf *out, const struct findings *all)
     zs_json_object(&j, "tool");
     zs_json_object(&j, "driver");
     zs_json_string(&j, "name", "zescope");
+    zs_json_string(&j, "version", ZS_VERSION);
+    put_rules(&j);
     zs_json_end(&j);
     zs_json_end(&j);
     zs_json_array(&j, "results");
-    for (size_t i = 0; i < all->count; i++) {
-        const struct finding *f = &all->items[i];
-        zs_json_object(&j, NULL);
-        zs_json_string(&j, "ruleId", f->kind);
-        zs_json_string(&j, "level", f->level);
-        zs_json_object(&j, "message");
-        put_text(&j, "text", f);
-        zs_json_end(&j);
-        put_locations(&j, "locations", f, 0, ZS_MIN(f->site_count, 1u));
-        put_locations(&j, "relatedLocations", f, 1, ZS_MAX(f->site_count, 1u));
-        zs_json_end(&j);
-    }
+    for (size_t i = 0; i < all->count; i++)
+        put_result(&j, &all->items[i]);
     zs_json_end(&j);
     zs_json_end(&j);
     zs_json_end(&j);

@@ -12,6 +12,8 @@ import xml.etree.ElementTree
 
 ZESCOPE, RACES, BINARY, DEVICE, SOURCE, BETWEEN = sys.argv[1:7]
 
+KINDS = 'memory, race, sync, swsb, init, undefined, leak, api'
+
 
 def run(kernel, *options, groups=4, items=64, check='--check=race,sync', app=None, how=(), eu='auto'):
     kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
@@ -209,19 +211,33 @@ class Races(unittest.TestCase):
     def test_formats(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found')
-            run('one_send', '--check-format', 'sarif', '--check-output', path, groups=1)
-            with open(path) as f:
-                result = json.load(f)['runs'][0]['results'][0]
-            self.assertEqual((result['ruleId'], result['level']), ('race', 'error'))
-            where = result['locations'][0]['physicalLocation']
-            self.assertEqual(where['region']['startLine'], LINES['one_send', 'first'][0])
-            self.assertTrue(where['artifactLocation']['uri'].endswith('races.cl'))
+            for kernel in 'one_send', 'fine_own':
+                run(kernel, '--check-format', 'sarif', '--check-output', path, groups=1, check='--check=race,leak')
+                with open(path) as f:
+                    ran = json.load(f)['runs'][0]
+                rules = ran['tool']['driver']['rules']
+                self.assertEqual(sorted(r['id'] for r in rules), sorted(KINDS.split(', ')))
+                for rule in rules:  # what code hosts ask for
+                    self.assertEqual(rule['defaultConfiguration'], {'level': 'error'})
+                    self.assertTrue(all(rule[k]['text'] for k in ('shortDescription', 'fullDescription', 'help')))
+                leaks = [r for r in ran['results'] if r['ruleId'] == 'leak']
+                self.assertEqual(len(ran['results']) - len(leaks), kernel == 'one_send')
+                for leak in leaks:  # of no line: the program that made it
+                    self.assertEqual(leak['locations'], [{'physicalLocation': {'artifactLocation': {'uri': 'file://' + os.path.realpath(RACES)}}}])
+                for result in ran['results']:
+                    self.assertEqual((rules[result['ruleIndex']]['id'], result['level']), (result['ruleId'], 'error'))
+                    if result in leaks:
+                        continue
+                    for where, mark in ('locations', 'first'), ('relatedLocations', 'second'):
+                        place = result[where][0]['physicalLocation']
+                        self.assertEqual(place['region']['startLine'], LINES['one_send', mark][0])
+                        self.assertTrue(place['artifactLocation']['uri'].endswith('races.cl'))
             for kernel, failures in ('one_send', '1'), ('fine_own', '0'):
                 run(kernel, '--check-format', 'junit', '--check-output', path, groups=1)
                 self.assertEqual(xml.etree.ElementTree.parse(path).getroot().get('failures'), failures)
 
     def test_kinds(self):
-        for kinds, says in ('race,no', "'no' is no check: memory, race, sync, swsb, init, undefined, leak, api, all"), ('initial', "'initial' is no check"):
+        for kinds, says in ('race,no', f"'no' is no check: {KINDS}, all"), ('initial', "'initial' is no check"):
             r = run('fine_own', check='--check=' + kinds)
             self.assertEqual(r.returncode, 2)
             self.assertIn(says, r.stderr)
