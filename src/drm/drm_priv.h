@@ -246,11 +246,12 @@ struct zs_drm_file {
     ino_t inode;
     int memory_fd; /* ours */
     pthread_mutex_t lock;
-    pthread_cond_t idle;    /* an object or a queue has less to do */
-    uint8_t *memory;        /* the whole of the memory file, mapped with the first object */
-    uint64_t used_B, end_B; /* of it: what was given out, and where this process's part ends */
-    uint32_t batches;       /* that were run */
-    uint32_t jobs;          /* that were submitted and are not done */
+    pthread_cond_t idle;      /* an object or a queue has less to do */
+    uint8_t *memory;          /* the whole of the memory file, mapped with the first object */
+    uint64_t used_B, end_B;   /* of it: what was given out, and where this process's part ends */
+    uint32_t batches;         /* that were run */
+    uint32_t jobs;            /* that were submitted and are not done */
+    _Atomic(bool) has_failed; /* one of them did */
     struct {
         struct zs_drm_object **items; /* by handle; NULL: free */
         size_t count, capacity;

@@ -62,8 +62,12 @@ static int run_walk(void *ctx, const struct zs_cs_walk *walk, struct zs_cs_ran *
 /* Others may be waiting for memory that is pinned. */
 static bool pause_batch(void *ctx, uint32_t turn)
 {
-    enum { SPINS = 64, SHORT_US = 20, LONG_US = 300, LOOKS_MAX = 1024 };
+    enum { SPINS = 64, SHORT_US = 20, LONG_US = 300, LOOKS_MAX = 1024, TURNS_MAX = 8000 };
     struct zs_drm_queue *q = ctx;
+    /* what a failed batch would have written does not come: a hang, as kernel drivers see it */
+    if (turn > TURNS_MAX &&
+        atomic_load_explicit(&q->context->file->has_failed, memory_order_relaxed))
+        return false;
     /* nobody is left who would end a wait, or a batch that goes round */
     if (q->closing && (turn > 0 || ++q->looks > LOOKS_MAX))
         return false;
@@ -125,6 +129,7 @@ static void ban(struct zs_drm_queue *q, const struct zs_diag *diag)
     zs_drm_log(ZS_DRM_ERROR, "%s: a batch failed, its context is banned: %s",
                context->file->node->model->name, diag->text);
     context->banned = true;
+    atomic_store(&context->file->has_failed, true);
     context->resets++;
     while (q->first) {
         struct job *job = q->first;

@@ -222,6 +222,14 @@ static void bans(void **state)
     memcpy(code, &end, sizeof(end));
     assert_int_equal(submit(fd, other, &handle, &address, 1), 0);
     assert_int_equal(wait_for(fd, handle), 0);
+    /* nor does one wait for ever for what the failed batch would have written */
+    const uint32_t until[] = {0x1cu << 23 | 1u << 15 | 4u << 12 | 2, 1, (uint32_t)VA + 0x800,
+                              VA >> 32, end};
+    memcpy(code, until, sizeof(until));
+    assert_int_equal(submit(fd, other, &handle, &address, 1), 0);
+    assert_int_equal(wait_for(fd, handle), 0);
+    assert_int_equal(submit(fd, other, &handle, &address, 1), -1);
+    assert_int_equal(errno, EIO);
     close(fd);
 }
 
