@@ -6,6 +6,7 @@
  * can be mapped anywhere; one to anything else is an error.
  */
 #include "compiler/host_code.h"
+#include "compiler/host_lanes.h"
 
 #include "eu/lower/show.h"
 #include "eu/tier/tier.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct opaque *ref;
+typedef zs_host_ref ref;
 
 /* Later ones may read text otherwise. Until 14 pointers have types. */
 enum { LLVM_LAST = 23, LLVM_TYPED_LAST = 14 };
@@ -58,6 +59,7 @@ struct zs_host_llvm {
 #define X(type, name, args) type(*name) args;
     FUNCTIONS(X)
 #undef X
+    struct zs_host_lanes lanes;
     unsigned version;
 };
 
@@ -85,23 +87,29 @@ static void *open_library(unsigned *ret_version)
     return NULL;
 }
 
+static bool find(void *library, const char *name, void *ret)
+{
+    void *found = dlsym(library, name);
+
+    if (!found)
+        snprintf(the.why, sizeof(the.why), "libLLVM %u has no %s", the.llvm.version, name);
+    memcpy(ret, &found, sizeof(found));
+    return found;
+}
+
 static void load(void)
 {
     void *library = open_library(&the.llvm.version);
+    bool all = library != NULL;
 
-    if (!library)
-        return;
-#define X(type, name, args)                                                                        \
-    {                                                                                              \
-        void *found = dlsym(library, #name);                                                       \
-        if (!found) {                                                                              \
-            snprintf(the.why, sizeof(the.why), "libLLVM %u has no %s", the.llvm.version, #name);   \
-            return;                                                                                \
-        }                                                                                          \
-        memcpy(&the.llvm.name, &found, sizeof(found));                                             \
-    }
+#define X(type, name, args) all = all && find(library, #name, &the.llvm.name);
     FUNCTIONS(X)
 #undef X
+#define X(type, name, args) all = all && find(library, #name, &the.llvm.lanes.name);
+    ZS_HOST_LANES_FUNCTIONS(X)
+#undef X
+    if (!all)
+        return;
     /* it takes seconds where many masks are in registers */
     static const char *const arguments[] = {"zescope", "-disable-x86-domain-reassignment"};
     the.llvm.LLVMParseCommandLineOptions(ZS_ARRAY_LEN(arguments), arguments, NULL);
@@ -336,6 +344,8 @@ static int to_file(const struct zs_host_llvm *l, ref context, struct zs_buf *tex
              l->version >= LLVM_VERIFIES_COMBINING ? "<no-verify-fixpoint>" : "");
     error = l->LLVMRunPasses(module, list, machine, options);
     int result = error ? failed(why, "passes", l->LLVMGetErrorMessage(error)) : 0;
+    if (!result && !zs_eu_host_usable(ZS_EU_HOST_AVX512))
+        zs_host_lanes_spread(&l->lanes, context, module);
     if (!result &&
         l->LLVMTargetMachineEmitToMemoryBuffer(machine, module, (int)what, &message, ret))
         result = failed(why, "code", message);
