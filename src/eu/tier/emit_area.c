@@ -120,6 +120,8 @@ static struct area find_scratch(struct zs_eu_emit *e)
     area.size = VALUE("sub i64 %%v%u, %%v%u", end, area.start);
     area.base = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", all, area.start);
     size_if(e, &area, VALUE("icmp ne i8* %%v%u, null", all));
+    unsigned bias = FIELD("%port", 0, zs_port, scratch_bias, "i64"); /* addresses have 32 bits */
+    size_if(e, &area, VALUE("icmp ult i64 %%v%u, 4294967296", bias));
     return area;
 }
 
@@ -214,7 +216,7 @@ unsigned zs_eu_emit_places(struct zs_eu_emit *e, const struct zs_eu_emit_message
 
     if (e->dry)
         e->area_span[number] = ZS_MAX(e->area_span[number], size_B);
-    if (number == SCRATCH && span_B > size_B) /* spills: what they reach is all there */
+    if (number == SCRATCH && !m->lanes && span_B > size_B) /* spills: all is there */
         size_B = span_B;
     if (e->waits || is_named(m) || span_B < size_B ||
         (span_B > size_B && (!fewer || span_B > 2 * size_B)))

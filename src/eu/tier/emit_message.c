@@ -185,6 +185,18 @@ static unsigned address_bits(const struct zs_eu_emit_message *m)
     return m->wide ? 64 : 32;
 }
 
+/* Where the thread's own scratch memory begins, as addresses count: i64. */
+static unsigned scratch_bias(struct zs_eu_emit *e)
+{
+    return zs_eu_emit_load(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
+}
+
+/* Scratch memory by addresses of lanes, which is their private memory before XeHPG. */
+static bool has_bias(const struct zs_eu_emit_message *m)
+{
+    return m->port->space == ZS_PORT_SPACE_SCRATCH && !m->is_guess;
+}
+
 /* Offsets from the base, of n lanes. */
 static unsigned offsets(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
@@ -197,8 +209,12 @@ static unsigned offsets(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
         return VALUE("and <%u x i32> %%v%u, %%v%u", n, v,
                      zs_eu_emit_splat(e, VALUE("add i32 0, %d", SLM_OFFSET_MASK), 4, n));
     if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
-        return VALUE("shl <%u x i32> %%v%u, %%v%u", n, v,
-                     zs_eu_emit_splat(e, VALUE("add i32 0, 2"), 4, n));
+        v = VALUE("shl <%u x i32> %%v%u, %%v%u", n, v,
+                  zs_eu_emit_splat(e, VALUE("add i32 0, 2"), 4, n));
+    if (has_bias(m)) {
+        unsigned bias = VALUE("trunc i64 %%v%u to i32", scratch_bias(e));
+        v = VALUE("sub <%u x i32> %%v%u, %%v%u", n, v, zs_eu_emit_splat(e, bias, 4, n));
+    }
     return v;
 }
 
@@ -218,7 +234,8 @@ static unsigned offset(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
         at = VALUE("and i32 %%v%u, %d", at, SLM_OFFSET_MASK);
     else if (m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS)
         at = VALUE("shl i32 %%v%u, 2", at);
-    return VALUE("zext i32 %%v%u to i64", at);
+    at = VALUE("zext i32 %%v%u to i64", at);
+    return has_bias(m) ? VALUE("sub i64 %%v%u, %%v%u", at, scratch_bias(e)) : at;
 }
 
 static uint32_t data_of(const struct zs_eu_emit_message *m, unsigned element, unsigned group)
@@ -618,8 +635,7 @@ static unsigned block_offset(struct zs_eu_emit *e, const struct zs_eu_emit_messa
     if (m->port->shape == ZS_PORT_SHAPE_SCRATCH) {
         unsigned own = zs_eu_emit_read_one(e, m->address_at + 20, 4);
         own = VALUE("zext i32 %%v%u to i64", VALUE("and i32 %%v%u, %d", own, ~0x3ff));
-        unsigned bias = zs_eu_emit_load(e, "%port", offsetof(struct zs_port, scratch_bias), "i64");
-        return VALUE("sub i64 %%v%u, %%v%u", own, bias);
+        return VALUE("sub i64 %%v%u, %%v%u", own, scratch_bias(e));
     }
     bool lsc = m->port->shape == ZS_PORT_SHAPE_LSC;
     unsigned at = zs_eu_emit_read_one(e, m->address_at + (lsc ? 0 : 8), 4);
@@ -677,10 +693,11 @@ static bool describe_area(struct zs_eu_emit_message *ret)
         return m->space == ZS_PORT_SPACE_GLOBAL;
     if (m->space == ZS_PORT_SPACE_SLM)
         return m->bti == BTI_SLM;
+    bool flat = m->bti == BTI_STATELESS || m->bti == BTI_NON_COHERENT;
     if (m->space == ZS_PORT_SPACE_SCRATCH)
-        return m->shape == ZS_PORT_SHAPE_SCRATCH || ret->is_guess;
+        return m->shape == ZS_PORT_SHAPE_SCRATCH || ret->is_guess || (flat && ret->lanes);
     if (m->space == ZS_PORT_SPACE_PAYLOAD)
-        return (m->bti == BTI_STATELESS || m->bti == BTI_NON_COHERENT) && !ret->writes;
+        return flat && !ret->writes;
     return m->space == ZS_PORT_SPACE_GLOBAL && m->bti < ZS_PORT_SURFACES_MAX;
 }
 

@@ -1005,6 +1005,81 @@ static void test_range_found(void **state)
     free(t);
 }
 
+/* Lanes that are on store their index in private memory, whose addresses begin anywhere, and load
+ * what is at another place of it. */
+static void test_private(void **state)
+{
+    static const char text[] = "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"
+                               "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"
+                               "(f0.0) if (16|M0) L1 L1\n"
+                               "sends (16|M0) null:w r6 r1 0x8C 0x04025EFF\n"
+                               "send (16|M0) r12:w r8 0xC 0x04205EFF\n"
+                               "L1:\n"
+                               "endif (16|M0) L2\n"
+                               "L2:\n";
+    static const struct {
+        uint32_t on, first, step, load; /* of addresses */
+        bool is_outside;
+    } cases[] = {
+        {0xffff, 0, 4, 64, false},     {0xffff, 4, 8, 0, false},  {0x8421, 128, 4, 192, false},
+        {0x0100, 0, 4, 252, false},    {0x7ff0, 0, 12, 4, false}, {0x00ff, 224, 4, 0, false},
+        {0xffff, 196, 4, 0, true},     {0x0001, 256, 4, 0, true}, {0x0002, 0, 4, 253, true},
+        {0x0004, 0u - 16, 4, 0, true},
+    };
+    enum { START = 1024, SIZE = 256, BIAS = 4096, INSTRUCTIONS = 100 };
+    static const struct zs_eu_tier_options all = {.keeps_state = true};
+    struct zs_eu_thread *t[2] = {aligned_alloc(64, sizeof(**t)), aligned_alloc(64, sizeof(**t))};
+    struct zs_port *port = calloc(1, sizeof(*port));
+    uint8_t *memory[2] = {calloc(1, START + SIZE), calloc(1, START + SIZE)};
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 14 * 32};
+    struct zs_eu_program *programs[2] = {NULL};
+    (void)state;
+
+    assert_true(t[0] && t[1] && port && memory[0] && memory[1]);
+    make_both(text, &params, &all, programs);
+    sends_by = programs[1]->sends.items[0].send.exec;
+    for (unsigned i = 0; i < 2; i++)
+        programs[1]->sends.items[i].send.exec = count_sent;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(cases); i++) {
+        enum zs_eu_status status[2];
+        sent = 0;
+        for (unsigned how = 0; how < 2; how++) {
+            memset(t[how], 0, sizeof(**t));
+            zs_eu_thread_init(t[how], programs[how], UINT16_MAX);
+            for (uint32_t lane = 0; lane < ROW; lane++) {
+                const uint32_t is_on = cases[i].on >> lane & 1, index = 100 * i + lane;
+                const uint32_t to = BIAS + cases[i].first + cases[i].step * lane;
+                const uint32_t from = BIAS + cases[i].load, wild = lane * 77777777;
+                memcpy(t[how]->grf + 1 * 32 + lane * 4, &index, 4);
+                memcpy(t[how]->grf + 3 * 32 + lane * 4, &is_on, 4);
+                memcpy(t[how]->grf + 6 * 32 + lane * 4, is_on ? &to : &wild, 4);
+                memcpy(t[how]->grf + 8 * 32 + lane * 4, is_on ? &from : &wild, 4);
+            }
+            port->scratch = memory[how];
+            port->scratch_start = START;
+            port->scratch_end = START + SIZE;
+            port->scratch_bias = BIAS;
+            t[how]->env = port;
+            status[how] = zs_eu_run(t[how], programs[how], INSTRUCTIONS);
+        }
+        assert_int_equal(status[0], cases[i].is_outside ? ZS_EU_FAULT : ZS_EU_EOT);
+        assert_int_equal(status[1], status[0]);
+        assert_string_equal(t[1]->fault.text, t[0]->fault.text);
+        assert_memory_equal(memory[1], memory[0], START + SIZE);
+        same_state(t[0], t[1], NULL, 0);
+        assert_int_equal(sent, cases[i].is_outside);
+    }
+    zs_eu_program_destroy(programs[0]);
+    zs_eu_program_destroy(programs[1]);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    for (unsigned how = 0; how < 2; how++) {
+        free(memory[how]);
+        free(t[how]);
+    }
+    free(port);
+}
+
 /* Each thread of a series stores its r0, which it has changed, where r1 says: of the second group,
  * whose r0.1 is one more. */
 static void test_series_r0(void **state)
@@ -1177,7 +1252,7 @@ int main(void)
         cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
         cmocka_unit_test(test_alike_in_part), cmocka_unit_test(test_series_r0),
         cmocka_unit_test(test_range_found),   cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_series_rising),
+        cmocka_unit_test(test_series_rising), cmocka_unit_test(test_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
