@@ -193,27 +193,6 @@ merge(struct zs_eu_thread *t, uint32_t block)
     return block_start(t, block);
 }
 
-const struct zs_eu_op *zs_eu_lanes_split(struct zs_eu_thread *t, uint32_t taken, uint32_t block,
-                                         uint32_t next_block)
-{
-    uint32_t others = t->waiting, there = t->merge_block;
-
-    if (taken == t->ce && there < block && lanes_with(t, others, t->depth_key | there) == others) {
-        place(t, taken, t->depth_key | block); /* forwards, over all that wait */
-        t->waiting = taken;
-        t->ce = others;
-        t->merge_block = block;
-        count_lanes(t);
-        return block_start(t, there);
-    }
-    return split(t, taken, t->depth_key | block, next_block);
-}
-
-const struct zs_eu_op *zs_eu_lanes_join(struct zs_eu_thread *t, uint32_t block)
-{
-    return merge(t, block);
-}
-
 /* ---- block starts ---- */
 
 /* Stop when the budget is used up; the block is then executed by the next run. aux: the number of

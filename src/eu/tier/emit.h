@@ -78,6 +78,7 @@ struct zs_eu_emit {
     struct zs_eu_emit_segment *segments;
     uint32_t segment_count;  /* of both versions */
     uint32_t *block_segment; /* the first of each block; all lanes on: half of segment_count on */
+    uint8_t *joins;          /* by block: lanes may wait there */
     struct zs_eu_emit_set join;         /* live where lanes may wait */
     struct zs_eu_emit_set mixed;        /* lanes of accesses have elements at different places */
     uint16_t lane_of[ZS_EU_EMIT_UNITS]; /* which elements they have: size and channel */
@@ -285,6 +286,16 @@ void zs_eu_emit_own(struct zs_eu_emit *e, void (*what)(struct zs_eu_emit *, uint
 void zs_eu_emit_next(struct zs_eu_emit *e);
 /* A unit is stored at a barrier: whether the next thread there still finds what it begins with. */
 void zs_eu_emit_overwrites(struct zs_eu_emit *e, uint32_t unit);
+
+/* ---- emit_part.c ---- */
+/* Of the running lanes some run on, others wait at a block behind. */
+void zs_eu_emit_part(struct zs_eu_emit *e, unsigned stays, unsigned leaves, uint32_t block);
+/* Those that wait at a block join the running lanes; all of these: i32. */
+unsigned zs_eu_emit_meet(struct zs_eu_emit *e, uint32_t block);
+/* All running lanes go to a block; in front of it, where %merge says, others wait, who run now. */
+void zs_eu_emit_give_way(struct zs_eu_emit *e, uint32_t block);
+/* Of functions that do this, those that others call. */
+void zs_eu_emit_part_functions(struct zs_eu_emit *e, const char *functions, struct zs_buf *out);
 
 /* ---- emit_live.c ---- */
 /* Segments of the program, and what is live at their starts. 0, -ENOMEM. */

@@ -3,9 +3,9 @@
  * Functions of a program in LLVM's language: control flow, the ways in and out.
  *
  * A function has segments of both versions, all lanes on and any. Lanes that part and meet stay in
- * it: the interpreter's own code moves them (a helper), and the function goes on with those that
- * run then. Variables are loaded where threads come in, as far as they are live there, and stored
- * where they leave. Budget and counters are kept at block starts as the interpreter keeps them.
+ * it (emit_part.c). Variables are loaded where threads come in, as far as they are live there, and
+ * stored where they leave. Budget and counters are kept at block starts as the interpreter keeps
+ * them.
  */
 #include "dataport/dataport.h"
 #include "eu/checks/shadow_priv.h"
@@ -194,7 +194,7 @@ static void add_popcount(struct zs_eu_emit *e, uint32_t counter, unsigned mask)
     add_to_counter(e, counter, VALUE("zext i32 %%v%u to i64", count));
 }
 
-/* The thread's lanes, after a helper has changed them. */
+/* The thread's lanes. */
 static void load_lanes(struct zs_eu_emit *e)
 {
     LINE("store i32 %%v%u, i32* %%ce", zs_eu_emit_field(e, ZS_EU_OFFSET(ce)));
@@ -211,9 +211,7 @@ static void emit_join(struct zs_eu_emit *e, uint32_t block)
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", merge, block), join, alone,
                       LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, join);
-    VALUE("call coldcc i8* @zs_join(i8* %%t, i32 %u)", block);
-    load_lanes(e);
-    unsigned all = VALUE("load i32, i32* %%ce"), more = zs_eu_emit_label(e);
+    unsigned all = zs_eu_emit_meet(e, block), more = zs_eu_emit_label(e);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", all, e->p->full_ce), more, alone,
                       LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, more);
@@ -259,7 +257,7 @@ static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
-    if (!e->full)
+    if (!e->full && e->joins[op->block])
         emit_join(e, op->block);
     unsigned budget = VALUE("load i64, i64* %%budget");
     zs_eu_emit_branch(e, VALUE("icmp sle i64 %%v%u, 0", budget), stop, go_on, UNLIKELY);
@@ -279,37 +277,27 @@ static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
     }
 }
 
-/* `taken` of the running lanes go to a block, the others to next: whoever is first runs. */
-static unsigned call_split(struct zs_eu_emit *e, unsigned taken, uint32_t block, uint32_t next)
+/* The operation where a block begins, for any lanes: i8*. */
+static unsigned op_of_block(struct zs_eu_emit *e, unsigned block)
 {
-    unsigned op =
-        VALUE("call coldcc i8* @zs_split(i8* %%t, i32 %%v%u, i32 %u, i32 %u)", taken, block, next);
-    load_lanes(e);
-    return op;
-}
+    unsigned at = zs_eu_emit_load(e, "%program", offsetof(struct zs_eu_program, block_op), "i32*");
 
-static bool is_join(const struct zs_eu_emit *e, uint32_t block)
-{
-    for (uint32_t i = 0; i < e->p->op_count; i++) {
-        const struct zs_eu_op *op = &e->p->ops[i];
-        if ((op->kind == ZS_EU_KIND_BRANCH || op->kind == ZS_EU_KIND_GOTO ||
-             op->kind == ZS_EU_KIND_JUMP_UNIFORM) &&
-            (op->block == block || op->next_block == block))
-            return true;
-    }
-    return false;
+    at = VALUE("getelementptr i32, i32* %%v%u, i32 %%v%u", at, block);
+    at = VALUE("zext i32 %%v%u to i64", VALUE("load i32, i32* %%v%u", at));
+    at = VALUE("mul i64 %%v%u, %zu", at, sizeof(struct zs_eu_op));
+    return VALUE("getelementptr i8, i8* %%ops, i64 %%v%u", at);
 }
 
 /* Lanes wait between here and the block: those run first. */
 static void pass(struct zs_eu_emit *e, uint32_t block)
 {
     enum { FEW = 12 };
-    unsigned first = VALUE("load i32, i32* %%merge"), all = VALUE("load i32, i32* %%ce");
-    unsigned op = call_split(e, all, block, 0), none = zs_eu_emit_label(e), count = 0;
+    unsigned first = VALUE("load i32, i32* %%merge"), none = zs_eu_emit_label(e), count = 0;
     uint32_t to[FEW];
 
+    zs_eu_emit_give_way(e, block);
     for (uint32_t b = e->segments[e->segment].block + 1; b < block && count < FEW; b++) {
-        if (e->segments[segment_of(e, b, false)].in && is_join(e, b))
+        if (e->segments[segment_of(e, b, false)].in && e->joins[b])
             to[count++] = b;
     }
     LINE("switch i32 %%v%u, label %%l%u [", first, none);
@@ -317,7 +305,7 @@ static void pass(struct zs_eu_emit *e, uint32_t block)
         LINE("  i32 %u, label %%s%u", to[i], segment_of(e, to[i], false));
     LINE("]");
     zs_eu_emit_put_label(e, none);
-    LINE("store i8* %%v%u, i8** %%next", op);
+    LINE("store i8* %%v%u, i8** %%next", op_of_block(e, first));
     go_out(e, EXIT_ENDS);
 }
 
@@ -352,25 +340,44 @@ static struct zs_eu_emit_mask taken_lanes(struct zs_eu_emit *e, const struct zs_
     return zs_eu_emit_mask_and(e, taken, zs_eu_emit_mask_word(e, ZS_EU_OFFSET(ce)));
 }
 
+/* Some of the running lanes take a branch: those that come to the first of both blocks run on.
+ * Others may wait there, who join them then, but not in front of it. */
+static void emit_split(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index,
+                       unsigned taken, unsigned all)
+{
+    uint32_t first = ZS_MIN(op->block, op->next_block), last = ZS_MAX(op->block, op->next_block);
+    bool behind = op->next_block == e->segments[e->segment].block + 1;
+    unsigned rest = VALUE("xor i32 %%v%u, %%v%u", all, taken);
+
+    if (first == last) {
+        zs_eu_emit_leave(e, index);
+        return;
+    }
+    if (!e->full && !behind) {
+        unsigned merge = VALUE("load i32, i32* %%merge");
+        unsigned part = zs_eu_emit_label(e), other = zs_eu_emit_label(e);
+        zs_eu_emit_branch(e, VALUE("icmp uge i32 %%v%u, %u", merge, first), part, other, LIKELY);
+        zs_eu_emit_put_label(e, other);
+        zs_eu_emit_leave(e, index);
+        zs_eu_emit_put_label(e, part);
+    }
+    zs_eu_emit_part(e, first == op->block ? taken : rest, first == op->block ? rest : taken, last);
+    go_to(e, segment_of(e, first, false));
+}
+
 /* branch, goto */
 static void emit_parting(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     unsigned taken = zs_eu_emit_mask_value(e, taken_lanes(e, op)), all = running(e);
     unsigned yes = zs_eu_emit_label(e), maybe = zs_eu_emit_label(e), no = zs_eu_emit_label(e),
              split = zs_eu_emit_label(e);
-    bool known = op->next_block == e->segments[e->segment].block + 1 && op->block != op->next_block;
 
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), yes, maybe,
                       LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, maybe);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", taken), no, split, LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, split);
-    if (known) { /* nobody waits in front of the next block */
-        call_split(e, taken, op->block, op->next_block);
-        go_to(e, segment_of(e, ZS_MIN(op->block, op->next_block), false));
-    } else {
-        zs_eu_emit_leave(e, index);
-    }
+    emit_split(e, op, index, taken, all);
     zs_eu_emit_put_label(e, yes);
     go_unless_passed(e, op->block);
     zs_eu_emit_put_label(e, no);

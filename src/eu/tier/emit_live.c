@@ -170,6 +170,24 @@ bool zs_eu_emit_successors(const struct zs_eu_emit *e, uint32_t segment,
     return !to.anywhere;
 }
 
+/* Blocks at which lanes may wait for others. */
+static void find_joins(struct zs_eu_emit *e)
+{
+    const struct zs_eu_program *p = e->p;
+
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct zs_eu_op *op = &p->ops[i];
+        bool parts = op->kind == ZS_EU_KIND_BRANCH || op->kind == ZS_EU_KIND_GOTO;
+        if (parts || op->kind == ZS_EU_KIND_JUMP_UNIFORM)
+            e->joins[op->block] = 1;
+        if (parts && op->next_block < p->block_count)
+            e->joins[op->next_block] = 1;
+        if (op->kind == ZS_EU_KIND_CALL || op->kind == ZS_EU_KIND_RET ||
+            op->kind == ZS_EU_KIND_CALL_REGISTER || op->kind == ZS_EU_KIND_JUMP_REGISTER)
+            memset(e->joins, 1, p->block_count);
+    }
+}
+
 /* ---- what is live ---- */
 
 static bool merge(struct zs_eu_emit_set *to, const struct zs_eu_emit_set *from)
@@ -305,9 +323,11 @@ int zs_eu_emit_segments(struct zs_eu_emit *e)
     e->segments = calloc(e->segment_count, sizeof(*e->segments));
     e->block_segment = calloc(e->p->block_count, sizeof(*e->block_segment));
     e->exits = calloc(e->segment_count, 1);
-    if (!e->segments || !e->block_segment || !e->exits)
+    e->joins = calloc(e->p->block_count, 1);
+    if (!e->segments || !e->block_segment || !e->exits || !e->joins)
         return -ENOMEM;
     cut(e);
+    find_joins(e);
     zs_eu_emit_reset_units(e);
     find_touched(e);
     find_touched(e); /* once more, as it is known which units are mixed */

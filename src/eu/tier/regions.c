@@ -240,8 +240,10 @@ static void put_vectors(struct zs_buf *out)
     for (unsigned n = 8; n <= 16; n += 8) {
         for (unsigned bits = 8; bits <= 64; bits *= 2) {
             if (bits >= 32) {
-                zs_buf_printf(out, "declare i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u>)\n",
-                              bits, n, bits, n, bits);
+                zs_buf_printf(out,
+                              "declare i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u>)\n"
+                              "declare i%u @llvm.vector.reduce.umin.v%ui%u(<%u x i%u>)\n",
+                              bits, n, bits, n, bits, bits, n, bits, n, bits);
                 put_loads(out, n, bits);
             }
             zs_buf_printf(out,
@@ -262,9 +264,6 @@ static void put_helpers(const char *functions, struct zs_buf *out)
         [ZS_EU_TIER_ORIGINAL] = {"zs_original", "i8*", "i8*, i8*", "i8* %t, i8* %a"},
         [ZS_EU_TIER_ONE] = {"zs_one", "i32", "i8*, i32", "i8* %t, i32 %a"},
         [ZS_EU_TIER_SEND] = {"zs_send", "i32", "i8*, i32, i32", "i8* %t, i32 %a, i32 %b"},
-        [ZS_EU_TIER_SPLIT] = {"zs_split", "i8*", "i8*, i32, i32, i32",
-                              "i8* %t, i32 %a, i32 %b, i32 %c"},
-        [ZS_EU_TIER_JOIN] = {"zs_join", "i8*", "i8*, i32", "i8* %t, i32 %a"},
         [ZS_EU_TIER_REACH] = {"zs_reach", "i32", "i8*, i32, i32, i32, i64, i32",
                               "i8* %t, i32 %a, i32 %b, i32 %c, i64 %d, i32 %f"},
     };
@@ -305,6 +304,7 @@ static void put_module(struct plan *plan)
     if (!strstr(zs_buf_cstr(out), "declare i32 @llvm.cttz.i32("))
         zs_buf_puts(out, "declare i32 @llvm.cttz.i32(i32, i1 immarg)\n\n");
     put_helpers(zs_buf_cstr(&plan->functions), out);
+    zs_eu_emit_part_functions(plan->e, zs_buf_cstr(&plan->functions), out);
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
     zs_buf_puts(out, "attributes #0 = { nounwind alwaysinline }\n"
                      "attributes #1 = { nounwind noinline }\n"
@@ -428,6 +428,7 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
     free(e->segments);
     free(e->block_segment);
     free(e->exits);
+    free(e->joins);
     free(e);
     free(bytes);
     return error;

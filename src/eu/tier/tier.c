@@ -335,10 +335,6 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t))(void *)&tier->helpers[ZS_EU_TIER_ONE] = one;
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t))(
          void *)&tier->helpers[ZS_EU_TIER_SEND] = send_message;
-    *(const struct zs_eu_op *(**)(struct zs_eu_thread *, uint32_t, uint32_t, uint32_t))(
-         void *)&tier->helpers[ZS_EU_TIER_SPLIT] = zs_eu_lanes_split;
-    *(const struct zs_eu_op *(**)(struct zs_eu_thread *, uint32_t))(
-         void *)&tier->helpers[ZS_EU_TIER_JOIN] = zs_eu_lanes_join;
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t, enum zs_eu_reach, uint64_t,
                    uint32_t))(void *)&tier->helpers[ZS_EU_TIER_REACH] = reach;
     tier->seen = blob.seen.size_B ? malloc(blob.seen.size_B) : NULL;

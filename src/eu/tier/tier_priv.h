@@ -11,8 +11,6 @@ enum zs_eu_tier_helper {
     ZS_EU_TIER_ORIGINAL, /* the interpreter's handler of an operation */
     ZS_EU_TIER_ONE,      /* one operation alone */
     ZS_EU_TIER_SEND,     /* a message to the lanes of a mask */
-    ZS_EU_TIER_SPLIT,    /* running lanes part, or let others pass; returns what runs then */
-    ZS_EU_TIER_JOIN,     /* lanes that wait at a block join those that run */
     ZS_EU_TIER_REACH,    /* hooks are told what a message reaches; 0: by ZS_EU_TIER_SEND */
     ZS_EU_TIER_HELPERS
 };

@@ -319,6 +319,8 @@ static void in_slices_of(const char *text, uint32_t simd, uint64_t slice, enum z
         assert_int_equal(a->executed, b->executed);
         assert_int_equal(zs_eu_thread_place(a), zs_eu_thread_place(b));
         assert_int_equal(a->ce, b->ce);
+        assert_int_equal(a->waiting, b->waiting);
+        assert_int_equal(a->merge_block, b->merge_block);
         same_state(a, b, NULL, 0);
     } while (x == ZS_EU_BUDGET);
     assert_int_equal(x, want);
@@ -375,6 +377,49 @@ static void test_divergent_loop(void **state)
                   "(f0.0) while (16|M0) L1\n"
                   "add (16|M0) r26.0<1>:d r20.0<8;8,1>:d 1:w\n",
                   16, slices[i], ZS_EU_EOT);
+}
+
+/* Lanes part in a loop, by bits of their own numbers, and in what is in it: the first that wait are
+ * at the block that follows, or far behind it. */
+#define PARTING(n)                                                                                 \
+    "and (" n "|M0) r12.0<1>:d r12.0<8;8,1>:d 1023:w\n"                                            \
+    "L1:\n"                                                                                        \
+    "and (" n "|M0) (ne)f0.0 null<1>:d r12.0<8;8,1>:d 1:w\n"                                       \
+    "(f0.0) if (" n "|M0) L2 L6\n"                                                                 \
+    "add (" n "|M0) r20.0<1>:d r20.0<8;8,1>:d r12.0<8;8,1>:d\n"                                    \
+    "and (" n "|M0) (ne)f1.0 null<1>:d r12.0<8;8,1>:d 2:w\n"                                       \
+    "(f1.0) if (" n "|M0) L3 L4\n"                                                                 \
+    "xor (" n "|M0) r20.0<1>:d r20.0<8;8,1>:d 5:w\n"                                               \
+    "else (" n "|M0) L4 L4\n"                                                                      \
+    "L3:\n"                                                                                        \
+    "add (" n "|M0) r24.0<1>:d r24.0<8;8,1>:d r20.0<8;8,1>:d\n"                                    \
+    "L4:\n"                                                                                        \
+    "endif (" n "|M0) L5\n"                                                                        \
+    "L5:\n"                                                                                        \
+    "else (" n "|M0) L6 L6\n"                                                                      \
+    "L2:\n"                                                                                        \
+    "cmp (" n "|M0) (lt)f1.0 null<1>:d r12.0<8;8,1>:d 40:w\n"                                      \
+    "(f1.0) break (" n "|M0) L6 L7\n"                                                              \
+    "add (" n "|M0) r28.0<1>:d r28.0<8;8,1>:d -3:w\n"                                              \
+    "L6:\n"                                                                                        \
+    "endif (" n "|M0) L8\n"                                                                        \
+    "L8:\n"                                                                                        \
+    "shr (" n "|M0) r12.0<1>:ud r12.0<8;8,1>:ud 1:w\n"                                             \
+    "cmp (" n "|M0) (ne)f0.0 null<1>:d r12.0<8;8,1>:d 0:w\n"                                       \
+    "L7:\n"                                                                                        \
+    "(f0.0) while (" n "|M0) L1\n"                                                                 \
+    "add (" n "|M0) r24.0<1>:d r24.0<8;8,1>:d 1:w\n"
+
+static void test_parting(void **state)
+{
+    static const uint64_t slices[] = {1, 7, 100000};
+
+    (void)state;
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(slices); i++) {
+        in_slices(PARTING("8"), 8, slices[i], ZS_EU_EOT);
+        in_slices(PARTING("16"), 16, slices[i], ZS_EU_EOT);
+        in_slices(PARTING("32"), 32, slices[i], ZS_EU_EOT);
+    }
 }
 
 /* One element that is written over by the result of the first lanes. */
@@ -1252,7 +1297,8 @@ int main(void)
         cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
         cmocka_unit_test(test_alike_in_part), cmocka_unit_test(test_series_r0),
         cmocka_unit_test(test_range_found),   cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_series_rising), cmocka_unit_test(test_private),
+        cmocka_unit_test(test_series_rising), cmocka_unit_test(test_parting),
+        cmocka_unit_test(test_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
