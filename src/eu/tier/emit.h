@@ -202,6 +202,9 @@ void zs_eu_emit_rise_begin(struct zs_eu_emit *e);
 /* A vector of which nothing is known is its own root. */
 struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,
                                               unsigned size_B, unsigned lanes);
+/* Lanes of a vector that are at first (in all lanes) + step * lane. */
+unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
+                           unsigned lanes, unsigned step);
 /* Whether it may rise by so much, 0: as one whose lanes are alike; i1: it does. */
 bool zs_eu_emit_may_rise_by(const struct zs_eu_emit_rise *r, unsigned step);
 unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *r, unsigned step);

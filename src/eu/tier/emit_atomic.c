@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Atomics in line: of dwords, lane by lane in their order. Local memory belongs to one host thread,
- * so plain accesses do there; elsewhere they are the host's atomics. Everything is checked before
- * anything is done, since the slow way does all of the message. Lanes that all want one place
- * outside of local memory go that way, too: the data port needs one of the host's atomics for them.
+ * What is done lane by lane, in their order: stores to anywhere, and atomics of dwords. Local
+ * memory belongs to one host thread, so plain accesses do there; elsewhere they are the host's
+ * atomics. Everything is checked before anything is done, since the slow way does all of the
+ * message. Lanes that all want one place outside of local memory go that way, too: the data port
+ * needs one of the host's atomics for them.
  */
 #include "eu/tier/emit_message.h"
 
@@ -134,15 +135,35 @@ static unsigned apply(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     return VALUE("atomicrmw %s i32* %%v%u, i32 %%v%u seq_cst, align 4", op->global, at, a);
 }
 
-static void do_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned lane)
+/* Where a lane has an element. */
+static unsigned place_of(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned lane,
+                         unsigned element)
 {
-    const struct operation *op = &operations[m->port->op];
-    unsigned bits = m->wide ? 64 : 32, at = load_from(e, 'a', lane, bits), b = UINT32_MAX;
+    unsigned at = load_from(e, 'a', lane, m->wide ? 64 : 32);
 
     if (!m->wide)
         at = VALUE("zext i32 %%v%u to i64", at);
     at = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", m->base, at);
-    at = VALUE("bitcast i8* %%v%u to i32*", at);
+    if (m->place_B[element])
+        at = VALUE("getelementptr i8, i8* %%v%u, i64 %u", at, m->place_B[element]);
+    return VALUE("bitcast i8* %%v%u to i%u*", at, 8 * m->size_B);
+}
+
+static void store_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned lane,
+                       unsigned element)
+{
+    unsigned bits = 8 * m->size_B, v = load_from(e, 'd', lane, bits);
+
+    LINE("store volatile i%u %%v%u, i%u* %%v%u, align 1", bits, v, bits,
+         place_of(e, m, lane, element));
+}
+
+static void do_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned lane,
+                    unsigned element)
+{
+    const struct operation *op = &operations[m->port->op];
+    unsigned at = place_of(e, m, lane, element), b = UINT32_MAX;
+
     unsigned a = op->operands ? load_from(e, 'd', lane, 32) : VALUE("add i32 0, %u", op->one);
     if (op->operands == 2)
         b = load_from(e, 'b', lane, 32);
@@ -161,15 +182,17 @@ static void store_in(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, c
     LINE("store <%u x i%u> %%v%u, <%u x i%u>* %%v%u", m->n, bits, value, m->n, bits, at);
 }
 
-static void do_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+/* In the order of lanes, those that are on; addresses are in an array. */
+static void each_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                      void (*what)(struct zs_eu_emit *, const struct zs_eu_emit_message *,
+                                   unsigned lane, unsigned element),
+                      unsigned element)
 {
-    static const char arrays[] = "db";
     unsigned loop = zs_eu_emit_label(e), body = zs_eu_emit_label(e), end = zs_eu_emit_label(e);
-    unsigned on = m->active_value, data_B = m->data_at + group * m->n * 4;
+    unsigned on = m->active_value;
 
+    e->uses_lane_arrays = true;
     store_in(e, m, 'a', m->at[group], m->wide ? 64 : 32);
-    for (unsigned i = 0; i < m->operands; i++)
-        store_in(e, m, arrays[i], zs_eu_emit_read(e, data_B + i * m->element_B, 4, m->n), 32);
     if (group)
         on = VALUE("lshr i32 %%v%u, %u", on, group * m->n);
     if (m->lanes > m->n)
@@ -181,18 +204,34 @@ static void do_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", left), end, body, 0);
     zs_eu_emit_put_label(e, body);
     unsigned lane = VALUE("call i32 @llvm.cttz.i32(i32 %%v%u, i1 true)", left);
-    do_lane(e, m, VALUE("zext i32 %%v%u to i64", lane));
+    what(e, m, VALUE("zext i32 %%v%u to i64", lane), element);
     unsigned less = VALUE("sub i32 %%v%u, 1", left);
     LINE("store i32 %%v%u, i32* %%km", VALUE("and i32 %%v%u, %%v%u", left, less));
     LINE("br label %%l%u", loop);
     zs_eu_emit_put_label(e, end);
 }
 
+void zs_eu_emit_scatter(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                        unsigned element, unsigned value)
+{
+    store_in(e, m, 'd', value, 8 * m->size_B);
+    each_lane(e, m, group, store_lane, element);
+}
+
+static void do_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
+{
+    static const char arrays[] = "db";
+    unsigned data_B = m->data_at + group * m->n * 4;
+
+    for (unsigned i = 0; i < m->operands; i++)
+        store_in(e, m, arrays[i], zs_eu_emit_read(e, data_B + i * m->element_B, 4, m->n), 32);
+    each_lane(e, m, group, do_lane, 0);
+}
+
 void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 {
     unsigned groups = m->lanes / m->n, old[2];
 
-    e->uses_lane_arrays = true;
     for (unsigned g = 0; g < groups; g++) {
         zs_eu_emit_offsets_inside(e, m, g);
         zs_eu_emit_local_lanes(e, m, g);

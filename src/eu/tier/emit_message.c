@@ -402,12 +402,17 @@ static void load_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
 static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned bits = 8 * m->size_B, n = m->n;
+    bool at_once = all_on(m) || zs_eu_host_usable(ZS_EU_HOST_AVX512);
 
     for (unsigned i = 0; i < m->elements; i++) {
-        unsigned v = from_slots(e, m, i, group), at = pointers(e, m, i, group);
-        LINE("call void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u> %%v%u, <%u x i%u*> %%v%u, "
-             "i32 1, <%u x i1> %%v%u)",
-             n, bits, n, bits, n, bits, v, n, bits, at, n, zs_eu_emit_lanes_on(e, m, group));
+        unsigned v = from_slots(e, m, i, group);
+        if (at_once)
+            LINE("call void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u> %%v%u, <%u x i%u*> "
+                 "%%v%u, i32 1, <%u x i1> %%v%u)",
+                 n, bits, n, bits, n, bits, v, n, bits, pointers(e, m, i, group), n,
+                 zs_eu_emit_lanes_on(e, m, group));
+        else
+            zs_eu_emit_scatter(e, m, group, i, v);
     }
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
 }
@@ -501,15 +506,20 @@ static bool is_known(const struct zs_eu_emit *e, const struct zs_eu_emit_message
                            r->partly == m->op->chan_offset + group * m->n + 1));
 }
 
-/* All of them are; sure: of a root that threads start with, or of none. */
+/* Of a root that threads start with, or of none. */
+static bool is_sure(const struct zs_eu_emit_rise *r)
+{
+    return r->known || r->root == UINT32_MAX;
+}
+
+/* All of them are. */
 static bool all_known(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned step,
                       bool sure)
 {
     bool all = true;
 
     for (unsigned g = 0; g < m->lanes / m->n && all; g++)
-        all = is_known(e, m, g, step) &&
-              (!sure || rise_of(e, m, g)->known || rise_of(e, m, g)->root == UINT32_MAX);
+        all = is_known(e, m, g, step) && (!sure || is_sure(rise_of(e, m, g)));
     return all;
 }
 
@@ -536,25 +546,58 @@ static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     zs_eu_emit_put_label(e, other);
 }
 
-/* All lanes, if they are neighbours (lanes that are off, too), or at one place (step 0). */
+/* How n lanes' addresses rise, of which nothing is known: of those that are on, from where the
+ * first lane is, or would be; ret: i1, they do. */
+static unsigned rise_of_some(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group, unsigned step, unsigned *ret)
+{
+    unsigned bits = address_bits(m), n = m->n, on = m->active_value;
+    unsigned v = zs_eu_emit_read(e, m->address_at + group * n * bits / 8, bits / 8, n);
+
+    if (all_on(m)) {
+        struct zs_eu_emit_rise rise = zs_eu_emit_rise_itself(e, v, bits / 8, n);
+        *ret = zs_eu_emit_rise_by(e, &rise, step);
+        return rise.first;
+    }
+    if (group)
+        on = VALUE("lshr i32 %%v%u, %u", on, group * n);
+    on = VALUE("or i32 %%v%u, %u", on, 1u << (n - 1)); /* none: the last one */
+    unsigned lane = VALUE("call i32 @llvm.cttz.i32(i32 %%v%u, i1 true)", on);
+    unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 %%v%u", n, bits, v, lane);
+    if (step) {
+        lane = VALUE("mul i32 %%v%u, %u", lane, step);
+        lane = bits == 64 ? VALUE("zext i32 %%v%u to i64", lane) : lane;
+        first = VALUE("sub i%u %%v%u, %%v%u", bits, first, lane);
+    }
+    unsigned all = VALUE("bitcast i%u -1 to <%u x i1>", n, n);
+    unsigned off = VALUE("xor <%u x i1> %%v%u, %%v%u", n, zs_eu_emit_lanes_on(e, m, group), all);
+    unsigned is = zs_eu_emit_rising(e, v, zs_eu_emit_splat(e, first, bits / 8, n), bits, n, step);
+    *ret = zs_eu_emit_all_of(e, m, VALUE("or <%u x i1> %%v%u, %%v%u", n, is, off));
+    return first;
+}
+
+/* All lanes that are on, if they are neighbours, or at one place (step 0). */
 static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned step,
                          bool likely, unsigned ready)
 {
     unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e), first[2], ok = UINT32_MAX;
-    unsigned size_B = address_bits(m) / 8, groups = m->lanes / m->n;
+    unsigned groups = m->lanes / m->n;
 
-    if (!all_on(m) && (step ? !is_masked(m) : !all_known(e, m, 0, true)))
+    if (!all_on(m) && step && !is_masked(m))
         ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value,
                    m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
     for (unsigned g = 0; g < groups; g++) {
-        uint32_t at = m->address_at + g * m->n * size_B;
-        struct zs_eu_emit_rise rise =
-            is_known(e, m, g, step)
-                ? *rise_of(e, m, g)
-                : zs_eu_emit_rise_itself(e, zs_eu_emit_read(e, at, size_B, m->n), size_B, m->n);
-        first[g] = offset(e, m, rise.first);
+        unsigned rises;
+        if (is_known(e, m, g, step) && (all_on(m) || is_sure(rise_of(e, m, g)))) {
+            struct zs_eu_emit_rise rise = *rise_of(e, m, g);
+            first[g] = rise.first;
+            rises = zs_eu_emit_rise_by(e, &rise, step);
+        } else {
+            first[g] = rise_of_some(e, m, g, step, &rises);
+        }
+        first[g] = offset(e, m, first[g]);
         unsigned is =
-            VALUE("and i1 %%v%u, %%v%u", zs_eu_emit_rise_by(e, &rise, step),
+            VALUE("and i1 %%v%u, %%v%u", rises,
                   step ? lanes_inside(e, m, first[g], m->n) : inside(e, m, first[g], m->span_B));
         ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
     }

@@ -302,9 +302,8 @@ void zs_eu_emit_rise_again(struct zs_eu_emit *e, uint32_t at, unsigned size_B, u
     zs_eu_emit_rise_add(e, &r);
 }
 
-/* i1: all lanes of a vector are at first + step * lane; first: in all lanes. */
-static unsigned rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
-                       unsigned lanes, unsigned step)
+unsigned zs_eu_emit_rising(struct zs_eu_emit *e, unsigned vector, unsigned first, unsigned bits,
+                           unsigned lanes, unsigned step)
 {
     unsigned id = e->next++;
 
@@ -314,9 +313,7 @@ static unsigned rising(struct zs_eu_emit *e, unsigned vector, unsigned first, un
             zs_buf_printf(&e->body, "%si%u %u", i ? ", " : "", bits, step * i);
         zs_buf_puts(&e->body, ">\n");
     }
-    id = VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", lanes, bits, vector, id);
-    return VALUE("icmp eq i%u %%v%u, -1", lanes,
-                 VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, id, lanes));
+    return VALUE("icmp eq <%u x i%u> %%v%u, %%v%u", lanes, bits, vector, id);
 }
 
 bool zs_eu_emit_may_rise_by(const struct zs_eu_emit_rise *r, unsigned step)
@@ -336,7 +333,8 @@ unsigned zs_eu_emit_rise_by(struct zs_eu_emit *e, const struct zs_eu_emit_rise *
     if (r->known)
         return r->condition;
     unsigned first = VALUE("extractelement <%u x i%u> %%v%u, i32 0", n, bits, r->root);
-    unsigned is =
-        rising(e, r->root, zs_eu_emit_splat(e, first, r->root_B, n), bits, n, step / r->factor);
+    unsigned is = zs_eu_emit_rising(e, r->root, zs_eu_emit_splat(e, first, r->root_B, n), bits, n,
+                                    step / r->factor);
+    is = VALUE("icmp eq i%u %%v%u, -1", n, VALUE("bitcast <%u x i1> %%v%u to i%u", n, is, n));
     return both(e, is, r->condition);
 }
