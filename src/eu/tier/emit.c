@@ -618,7 +618,7 @@ static void scatter_indirect(struct zs_eu_emit *e, const struct zs_eu_op *op)
     for (unsigned c = 0; c < op->count; c++)
         value[c] = zs_eu_emit_read_one(e, op->src[0] + c * size_B, size_B);
     for (unsigned c = 0; c < op->count; c++) {
-        if (active.known && !(active.bits >> c & 1))
+        if (!(op->lanes >> c & 1) || (active.known && !(active.bits >> c & 1)))
             continue;
         unsigned at = indirect_at(e, region, c, size_B);
         if (!active.known) {
