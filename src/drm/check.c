@@ -79,20 +79,34 @@ void zs_drm_check_allocation(const char *call, uint64_t exact_B, struct zs_gpu_a
 /* ---- words -------------------------------------------------------------------------------------
  */
 
+/* The compiler calls the sources of a process's OpenCL programs "1", "2" and so on, in the current
+ * folder. In each line, that is, where it was inlined too. */
+static void name_sources(char text[PLACE_CHARS])
+{
+    char named[PLACE_CHARS];
+    int used = 0;
+    for (const char *at = text; *at && used < PLACE_CHARS;) {
+        int length = (int)strcspn(at, "\n"), path = (int)strcspn(at, "/\n");
+        const char *slash = memrchr(at, '/', (size_t)length);
+        size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
+        bool is_source = digits && slash[1 + digits] == ':';
+        const char *rest = is_source ? slash + 1 + digits : at + path;
+        int rest_length = (int)(at + length - rest) + (at[length] == '\n');
+        used += snprintf(named + used, (size_t)(PLACE_CHARS - used), "%.*s%s%.*s", path, at,
+                         is_source ? "source" : "", rest_length, rest);
+        at = rest + rest_length;
+    }
+    if (used < PLACE_CHARS)
+        memcpy(text, named, (size_t)used + 1);
+}
+
 static bool place_of(const struct zs_drm_checked *c, int64_t offset_B, char text[PLACE_CHARS])
 {
     struct zs_diag diag = {0};
     if (!c->kernel || offset_B < 0 ||
         zs_dwarf_place(c->kernel, (uint64_t)offset_B, text, PLACE_CHARS, &diag))
         return false;
-    /* the compiler calls the source of an OpenCL program "1", in the current folder */
-    char *end = text + strcspn(text, "\n"), *line = memrchr(text, ':', (size_t)(end - text));
-    const char name[] = "source";
-    if (line && line - text >= 2 && !memcmp(line - 2, "/1", 2) &&
-        strlen(line) + sizeof(name) <= PLACE_CHARS) {
-        memmove(text + sizeof(name) - 1, line, strlen(line) + 1);
-        memcpy(text, name, sizeof(name) - 1);
-    }
+    name_sources(text);
     return true;
 }
 

@@ -195,6 +195,10 @@ int main(int argc, char **argv)
     ok(error, "clCreateContext");
     cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
     ok(error, "clCreateCommandQueue");
+    const char *other = "kernel void other(void) {}";
+    cl_program first = clCreateProgramWithSource(context, 1, &other, NULL, &error);
+    if (!strcmp(argv[1], "races")) /* its source is the second one */
+        ok(clBuildProgram(first, 1, &device, "", NULL, NULL), "clBuildProgram");
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     /* without optimisation arrays are in memory, and threads that follow each other share it */
     bool own = !strcmp(argv[1], "own");

@@ -35,6 +35,7 @@ for kernel, kinds, kind, lines in (('over', 'memory', 'memory', {4}), ('races', 
     assert status == 99, f'{kernel}: {status} {found} {err}'
     assert {f['kernel'] for f in found} == {kernel} and {f['kind'] for f in found} == {kind}, found
     assert lines & {line_of(s) for f in found for s in f['sites']}, found
+    assert all(s['source'].startswith('source:') for f in found for s in f['sites']), found  # the compiler's names are numbers
     if kernel == 'over':
         assert '256 bytes' in found[0]['text'] and 'argument 1' in found[0]['text'], found
 for kernel in 'fine', 'own':
