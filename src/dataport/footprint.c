@@ -86,35 +86,42 @@ static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
     return most;
 }
 
-/* Dwords that the lanes name, each once, by bank: the fullest bank decides how long it takes. */
+/* Dwords that the lanes name, each once, by bank: the fullest bank decides how long it takes. An
+ * atomic's location is a dword, or begins with one: how many lanes are at that of most. */
 static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_message *m,
-                           const uint64_t *offset, uint32_t mask)
+                           const uint64_t *address, uint32_t mask)
 {
     enum { BANK_DWORDS = 64 };
     uint32_t dwords[BANKS][BANK_DWORDS], per_bank[BANKS] = {0}, fullest = 0, count = 0;
-    uint32_t span_B = span_of(m);
+    uint8_t lanes[BANKS][BANK_DWORDS], ignored = 0, *here = &ignored;
+    uint32_t span_B = span_of(m), most = 0;
     uint64_t before = UINT64_MAX;
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        if (offset[lane] == before)
-            continue;
-        before = offset[lane];
-        uint32_t dword = (uint32_t)(offset[lane] / 4);
-        uint32_t last = (uint32_t)((offset[lane] + span_B - 1) / 4);
-        for (; dword <= last; dword++) {
+        uint64_t offset = address[lane] & SLM_OFFSET_MASK;
+        uint32_t first = (uint32_t)(offset / 4), last = (uint32_t)((offset + span_B - 1) / 4);
+        for (uint32_t dword = first; dword <= last && offset != before; dword++) {
             uint32_t bank = dword % BANKS, i = 0;
             while (i < per_bank[bank] && dwords[bank][i] != dword)
                 i++;
-            if (i < per_bank[bank] || i == BANK_DWORDS)
+            if (i == BANK_DWORDS)
                 continue;
-            dwords[bank][i] = dword;
-            per_bank[bank] = i + 1;
-            fullest = ZS_MAX(fullest, i + 1);
-            count++;
+            if (i == per_bank[bank]) {
+                dwords[bank][i] = dword;
+                lanes[bank][i] = 0;
+                per_bank[bank] = i + 1;
+                fullest = ZS_MAX(fullest, i + 1);
+                count++;
+            }
+            here = dword == first ? &lanes[bank][i] : here;
         }
+        before = offset;
+        uint32_t together = ++*here;
+        most = ZS_MAX(most, together);
     }
     t->slm_cycles = (uint16_t)fullest;
     t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
+    t->atomic_lanes = (uint16_t)(m->bytes_read && m->bytes_written ? most : 0);
 }
 
 /* What addresses and offsets count from, and where what they may reach ends. Lines of scratch
@@ -137,18 +144,15 @@ base_of(const struct zs_port *port, const struct zs_port_message *m, uint64_t *r
 }
 
 static void touch_lanes(const struct zs_port *port, const struct zs_port_message *m,
-                        uint64_t address[FOOTPRINT_LANES], uint32_t mask,
+                        const uint64_t address[FOOTPRINT_LANES], uint32_t mask,
                         struct zs_port_footprint *t)
 {
-    bool in_slm = m->space == ZS_PORT_SPACE_SLM;
-    ZS_PORT_FOR_LANES(lane, in_slm ? mask : 0)
-    address[lane] &= SLM_OFFSET_MASK;
-    if (m->bytes_read && m->bytes_written)
-        t->atomic_lanes = (uint16_t)most_at_one(address, mask);
-    if (in_slm) {
+    if (m->space == ZS_PORT_SPACE_SLM) {
         find_conflicts(t, m, address, mask);
         return;
     }
+    if (m->bytes_read && m->bytes_written)
+        t->atomic_lanes = (uint16_t)most_at_one(address, mask);
     uint64_t size_B, base = base_of(port, m, &size_B);
     uint32_t span_B = span_of(m);
     uint64_t last = UINT64_MAX; /* lanes next to each other mostly share a line */
@@ -163,12 +167,118 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
     }
 }
 
+/* ---- lanes in a row ----------------------------------------------------------------------------
+ * Mostly the first so many lanes are on, each as far behind the one before as others, or all at one
+ * place; or each half of them is: what they touch follows from the first ones and the steps.
+ */
+
+struct row {
+    uint64_t first, last; /* addresses */
+    uint32_t step_B, lanes;
+};
+
+static bool find_row(const struct zs_port_message *m, const uint8_t *at, uint32_t lanes,
+                     struct row *r)
+{
+    uint32_t address_B = has_addresses(m) ? 8 : 4;
+    r->lanes = lanes;
+    if (!lanes || lanes % 4 || !zs_port_rise(at, address_B, lanes, &r->step_B))
+        return false;
+    r->first = has_addresses(m) ? zs_port_load64(at) : zs_port_load32(at);
+    r->last = r->first + (uint64_t)r->step_B * (lanes - 1);
+    return r->last >= r->first && (has_addresses(m) || r->last <= UINT32_MAX);
+}
+
+/* How many; 0: lanes are not in rows. */
+static uint32_t find_rows(const struct zs_port_message *m, const uint8_t *at, uint32_t mask,
+                          struct row rows[2])
+{
+    uint32_t lanes = (uint32_t)__builtin_popcount(mask), half = lanes / 2;
+    if (!mask || mask & (mask + 1) || m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS || !span_of(m))
+        return 0;
+    if (find_row(m, at, lanes, &rows[0]))
+        return 1;
+    const uint8_t *second = at + (size_t)half * (has_addresses(m) ? 8 : 4);
+    return lanes % 2 == 0 && find_row(m, at, half, &rows[0]) && find_row(m, second, half, &rows[1])
+               ? 2
+               : 0;
+}
+
+/* Dwords of rows, each once; banks take turns. False: not one behind the other, or both rows have
+ * some of them. */
+static bool touch_rows_of_slm(const struct row *rows, uint32_t count, uint32_t span_B,
+                              struct zs_port_footprint *t)
+{
+    uint32_t first[2], dwords[2] = {0}, rest[2] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct row *r = &rows[i];
+        if (r->last + span_B > SLM_OFFSET_MASK || (r->step_B && r->step_B != span_B))
+            return false;
+        first[i] = (uint32_t)r->first / 4;
+        dwords[i] = (uint32_t)(r->last + span_B - 1) / 4 - first[i] + 1;
+        rest[i] = dwords[i] % BANKS;
+    }
+    if (count == 2 && first[0] == first[1] && dwords[0] == dwords[1])
+        dwords[1] = rest[1] = 0;
+    if (dwords[1] && first[0] < first[1] + dwords[1] && first[1] < first[0] + dwords[0])
+        return false;
+    bool meet =
+        rest[0] && rest[1] &&
+        ((first[1] - first[0]) % BANKS < rest[0] || (first[0] - first[1]) % BANKS < rest[1]);
+    uint32_t fullest = dwords[0] / BANKS + dwords[1] / BANKS + (rest[0] || rest[1]) + meet;
+    t->slm_cycles = (uint16_t)fullest;
+    t->slm_conflicts = (uint16_t)(fullest - (dwords[0] + dwords[1] + BANKS - 1) / BANKS);
+    return true;
+}
+
+/* Lines behind those that are there. */
+static void touch_row(uint64_t base, const struct row *r, uint32_t span_B,
+                      struct zs_port_footprint *t)
+{
+    bool dense = r->step_B <= ZS_PORT_LINE_B, fresh = !t->line_count;
+    uint64_t piece_B = dense ? r->last - r->first + span_B : span_B, next = 0;
+    for (uint32_t i = 0; i < (dense ? 1 : r->lanes); i++) {
+        uint64_t from_B = base + r->first + (uint64_t)r->step_B * i;
+        uint64_t line = ZS_MAX(from_B >> LINE_SHIFT, next);
+        for (; line <= (from_B + piece_B - 1) >> LINE_SHIFT; line++) {
+            if (!fresh)
+                add_line(t, line);
+            else if (t->line_count < ZS_PORT_FOOTPRINT_LINES)
+                t->lines[t->line_count++] = line;
+        }
+        next = line;
+    }
+}
+
+/* False: lane by lane. */
+static bool touch_rows(const struct zs_port *port, const struct zs_port_message *m,
+                       const uint8_t *at, uint32_t mask, struct zs_port_footprint *t)
+{
+    struct row rows[2];
+    uint32_t count = find_rows(m, at, mask, rows);
+    bool atomic = m->bytes_read && m->bytes_written;
+    if (!count || (atomic && count == 2))
+        return false;
+    t->atomic_lanes = (uint16_t)(!atomic ? 0 : rows[0].step_B ? 1 : rows[0].lanes);
+    if (m->space == ZS_PORT_SPACE_SLM)
+        return touch_rows_of_slm(rows, count, span_of(m), t);
+    uint64_t size_B, base = base_of(port, m, &size_B);
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].last >= size_B)
+            return false;
+    for (uint32_t i = 0; i < count; i++)
+        touch_row(base, &rows[i], span_of(m), t);
+    return true;
+}
+
 static void touch_addresses(const struct zs_port *port, const struct zs_port_message *m,
                             const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     const uint8_t *at = src0 + m->header_grf * GRF_B;
     uint64_t address[FOOTPRINT_LANES];
     uint32_t scale = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
+    if (touch_rows(port, m, at, mask, t))
+        return;
     ZS_PORT_FOR_LANES(lane, mask)
     address[lane] = has_addresses(m) ? zs_port_load64(at + (size_t)lane * 8)
                                      : (uint64_t)zs_port_load32(at + (size_t)lane * 4) * scale;

@@ -759,7 +759,9 @@ static void wide_messages(void **state)
     for (uint32_t i = 0; i < 20000; i++) {
         uint64_t address[32];
         uint32_t offset[32], kind = i % 4, dwords = 1 + i / 4 % 4, span_B = 4 * dwords;
-        uint32_t mask = i % 3 ? UINT32_MAX : 1 | random_u32(&seed);
+        uint32_t mask = i % 3 == 0   ? 1 | random_u32(&seed)
+                        : i % 3 == 1 ? UINT32_MAX
+                                     : UINT32_MAX >> random_u32(&seed) % 32; /* the first ones */
         uint32_t step = 4 * (random_u32(&seed) % 20), half = 4 * (random_u32(&seed) % 200);
         for (uint32_t lane = 0; lane < 32; lane++) {
             uint32_t at = kind == 0   ? lane * step      /* evenly */
