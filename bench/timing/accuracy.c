@@ -11,7 +11,9 @@
 #include "../gpu/work.h"
 #include "device.h"
 
-enum { DATA_B = 4 << 20, REPEATS = 3 };
+#include <math.h>
+
+enum { DATA_B = 4 << 20, REPEATS = 5 };
 
 struct shape {
     const char *kernel;
@@ -29,31 +31,29 @@ static double off(uint64_t sampled, uint64_t whole)
     return whole ? 100 * ((double)sampled / (double)whole - 1) : 0;
 }
 
-/* The least CPU time of several launches; the result is the last one's. refill: what the arguments
- * point to, as it was. */
+/* CPU time of a launch. refill: what the arguments point to, as it was. */
 static double measure(struct lab *lab, const struct shape *s, const struct lab_arg args[LAB_ARGS],
-                      void (*refill)(const void *data), const void *data, uint32_t flags,
-                      uint32_t repeats)
+                      void (*refill)(const void *data), const void *data, uint32_t flags)
 {
-    double least = 0;
     lab->flags = flags;
-    for (uint32_t i = 0; i < repeats; i++) {
-        refill(data);
-        (void)lab_launch(lab, s->kernel, s->groups, s->size, args);
-        least = i && least < lab->cpu_ns ? least : lab->cpu_ns;
-    }
-    return least;
+    refill(data);
+    (void)lab_launch(lab, s->kernel, s->groups, s->size, args);
+    return lab->cpu_ns;
 }
 
 static void compare(struct lab *lab, const struct shape *s, const struct lab_arg args[LAB_ARGS],
                     void (*refill)(const void *data), const void *data)
 {
-    lab->untimed = true;
-    double plain = measure(lab, s, args, refill, data, 0, REPEATS);
-    lab->untimed = false;
-    double first = measure(lab, s, args, refill, data, 0, REPEATS);
+    double plain = INFINITY,
+           first = INFINITY; /* the least; in turns, as the machine has its moods */
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        lab->untimed = true;
+        plain = fmin(plain, measure(lab, s, args, refill, data, 0));
+        lab->untimed = false;
+        first = fmin(first, measure(lab, s, args, refill, data, 0));
+    }
     const struct zs_gpu_timing sampled = lab->result.timing; /* without its stalls */
-    double all = measure(lab, s, args, refill, data, ZS_GPU_LAUNCH_TIME_EXACT, 1);
+    double all = measure(lab, s, args, refill, data, ZS_GPU_LAUNCH_TIME_EXACT);
     const struct zs_gpu_timing *t = &lab->result.timing;
     printf("%s\t%u\t%llu\t%.1f\t%llu\t%+.1f\t%.1f\t%+.1f\t%+.1f\t%.0f\t%.2f\t%.2f\n", s->kernel,
            s->groups[0] * s->groups[1] * s->groups[2], (unsigned long long)sampled.instructions,
