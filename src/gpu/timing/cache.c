@@ -199,6 +199,7 @@ int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t wa
     c->sets = (struct zs_timing_set *)(uintptr_t)zs_align_up((uintptr_t)c->memory, HOST_LINE_B);
     c->rests = (uint8_t *)(c->sets + c->set_count);
     c->launch = 1;
+    c->reach = UINT64_C(1) << 32;
     return 0;
 }
 
@@ -213,7 +214,7 @@ size_t zs_timing_cache_touched_B(const struct zs_timing_cache *c)
     return c->touched * sizeof(*c->sets) + (size_t)ZS_MIN(c->touched, c->grown) * c->rest_B;
 }
 
-void zs_timing_cache_clear(struct zs_timing_cache *c)
+void zs_timing_cache_clear(struct zs_timing_cache *c, double reach)
 {
     if (!c->set_count)
         return;
@@ -222,4 +223,5 @@ void zs_timing_cache_clear(struct zs_timing_cache *c)
     c->launch = ZS_MAX(c->launch, 1u);
     c->now = 0;
     c->used_count = 0;
+    c->reach = (uint64_t)(reach * 0x1p32);
 }

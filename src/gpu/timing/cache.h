@@ -37,6 +37,7 @@ _Static_assert(sizeof(struct zs_timing_set) == 128, "two lines of the host's cac
 
 struct zs_timing_cache {
     uint32_t set_count, ways; /* set_count: a power of two; 0: there is no cache */
+    uint64_t reach;           /* sets that are used, in 2^-32 of all */
     uint32_t marks_B, rest_B; /* of what stands elsewhere: marks, all of it */
     struct zs_timing_set *sets;
     uint8_t *rests;
@@ -52,8 +53,8 @@ struct zs_timing_cache {
 int zs_timing_cache_init(struct zs_timing_cache *c, uint64_t size_B, uint32_t ways);
 void zs_timing_cache_fini(struct zs_timing_cache *c);
 size_t zs_timing_cache_touched_B(const struct zs_timing_cache *c); /* of the host's memory */
-/* Another launch begins: it is empty. */
-void zs_timing_cache_clear(struct zs_timing_cache *c);
+/* Another launch begins: it is empty, and uses so much of it. */
+void zs_timing_cache_clear(struct zs_timing_cache *c, double reach);
 
 /* Behind the line that was used last. */
 bool zs_timing_cache_find(struct zs_timing_cache *c, struct zs_timing_set *set, uint64_t line,
@@ -73,7 +74,7 @@ static inline struct zs_timing_set *zs_timing_cache_set(const struct zs_timing_c
 {
     uint64_t page = (line >> 6) * UINT64_C(0x9e3779b97f4a7c15);
     size_t number = (uint32_t)(line ^ page >> 40) & (c->set_count - 1);
-    return &c->sets[number];
+    return &c->sets[number * c->reach >> 32];
 }
 
 /* True: it was there. A line that had to go and was written comes back in *ret_written + 1. */

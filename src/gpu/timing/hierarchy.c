@@ -44,7 +44,7 @@ int zs_timing_hierarchy_init(struct zs_timing_hierarchy *h, const struct zs_timi
     h->bank_others = h->bank_free ? h->bank_free + 3 * banks : NULL;
     int error = h->subslice && h->bank_free ? 0 : -ENOMEM;
     if (!error)
-        error = zs_timing_caches_get(launch->store, &h->caches);
+        error = zs_timing_caches_get(launch->store, trace->part.reach, &h->caches);
     /* bytes per core clock, in 1/1000 */
     uint64_t memory_mB = (uint64_t)model->memory_clock_MHz * model->memory_bus_bits / 8 * 1000 /
                          model->core_clock_MHz * p->memory_percent / 100;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t BUDGET = 1000000; /* instructions that are replayed of any launch */
+static const uint64_t BUDGET = 400000; /* instructions that are replayed of any launch */
 enum {
     BUDGET_SHARE = 16, /* ... of longer ones one in so many */
     WAVES_LEAST = 3,   /* of groups */

@@ -18,12 +18,16 @@
 
 enum {
     SHARE_MOST = 8,
-    SUBSLICES_LEAST = 2, /* of a part, but of devices with as few as these, */
-    SUBSLICES_FEW = 3,
-    INSTRUCTIONS_MANY = 200000, /* ... whose launches are replayed whole up to so many */
-    GROUPS_LEAST = 4,           /* for each part */
-    ALIKE = 16,                 /* parts' work differs by one in so many at most */
+    SUBSLICES_LEAST = 2, /* of a part; of launches of many instructions one is enough */
+    INSTRUCTIONS_MANY = 200000,
+    /* ... but on more than a few, where groups advance together: of few rounds one subslice may get
+     * a group more than others */
+    SUBSLICES_FEW = 6,
+    ROUNDS_MANY = 3,
+    GROUPS_LEAST = 2, /* for each part */
+    ALIKE = 16,       /* parts' work differs by one in so many at most */
     LINES_FIRST = 1 << 12,
+    LINES_MOST = 1 << 18,
     STEPS = 8, /* of a wave of groups: what comes in the same one comes at the same time */
 };
 
@@ -194,12 +198,12 @@ static uint64_t cached_lines(const struct zs_gpu_model *model, const struct zs_t
 }
 
 /* Lines of the part's groups, or of the others. */
-static bool count_groups(const struct zs_timing_trace *t, uint32_t number, bool own, uint64_t most,
+static bool count_groups(const struct zs_timing_trace *t, uint32_t number, bool own,
                          struct zs_timing_part *part)
 {
     uint32_t threads = t->launch.threads_per_group;
     bool ok = true;
-    for (uint64_t g = 0; g < t->sampled && ok && part->line_count <= most; g++) {
+    for (uint64_t g = 0; g < t->sampled && ok && part->line_count <= LINES_MOST; g++) {
         if ((part_of(t, g, part->share) == number) != own)
             continue;
         if (own)
@@ -211,23 +215,26 @@ static bool count_groups(const struct zs_timing_trace *t, uint32_t number, bool 
     return ok;
 }
 
-/* *ret_fits: L3 has room for all lines: what a line of the part stands for is as many as others
- * have of their own. */
+/* What a line of the part stands for is as many as others have of their own. L3 that has no room
+ * for all lines is as much smaller for the part: that tells what comes back where parts share next
+ * to nothing, else *ret_fits is false: others bring back what it has lost. */
 static int fill(const struct zs_timing_trace *t, uint32_t number, struct zs_timing_part *part,
                 bool *ret_fits)
 {
-    uint64_t most = cached_lines(t->launch.model, t->launch.params);
-    double lines = 0;
+    double most = (double)cached_lines(t->launch.model, t->launch.params), lines = 0;
     part->groups = calloc(t->sampled, sizeof(*part->groups));
     for (uint64_t i = 0; i < t->sampled * t->launch.threads_per_group; i++)
         part->longest = ZS_MAX(part->longest, t->streams[i].count);
-    bool ok = part->groups && grow(part) && count_groups(t, number, true, most, part) &&
-              count_groups(t, number, false, most, part);
+    bool ok = part->groups && grow(part) && count_groups(t, number, true, part) &&
+              count_groups(t, number, false, part);
     for (uint32_t i = 0; ok && i <= part->line_mask; i++)
         lines += part->lines[i].line
                      ? (double)part->share * part->lines[i].own_touches / part->lines[i].touches
                      : 0;
-    *ret_fits = part->line_count <= most && lines <= (double)most;
+    if (lines > most)
+        part->reach = part->line_count / lines;
+    *ret_fits = part->line_count <= LINES_MOST &&
+                (lines <= most || part->reach * part->share < 1 + 1.0 / ALIKE);
     return ok ? 0 : -ENOMEM;
 }
 
@@ -235,7 +242,9 @@ int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part
 {
     const struct zs_gpu_model *model = t->launch.model;
     uint32_t subslices = model->slices * model->subslices_per_slice, number = SHARE_MOST, share;
-    bool single = subslices <= SUBSLICES_FEW && t->instructions > INSTRUCTIONS_MANY;
+    bool together =
+        t->launch.has_barriers && t->sampled < (uint64_t)t->resident_groups * ROUNDS_MANY;
+    bool single = t->instructions > INSTRUCTIONS_MANY && (subslices <= SUBSLICES_FEW || !together);
     uint32_t least = single ? 1 : SUBSLICES_LEAST;
     bool fits = true;
     double spread = 0;
@@ -247,11 +256,12 @@ int zs_timing_part_choose(const struct zs_timing_trace *t, struct zs_timing_part
         if (number < SHARE_MOST)
             break;
     }
-    *ret_part = (struct zs_timing_part){.share = share, .wave = t->resident_groups};
+    *ret_part = (struct zs_timing_part){.share = share, .reach = 1, .wave = t->resident_groups};
     int error = share > 1 ? fill(t, number, ret_part, &fits) : 0;
     if (!error && !fits) {
-        zs_timing_part_fini(ret_part); /* what it is in reach of would not fit */
+        zs_timing_part_fini(ret_part);
         ret_part->share = 1;
+        ret_part->reach = 1;
     }
     if (ret_part->share == 1) {
         ret_part->group_count = t->sampled;

@@ -127,22 +127,23 @@ static size_t caches_B(const struct zs_timing_caches *c)
     return sum_B;
 }
 
-int zs_timing_caches_get(struct zs_timing_store *s, struct zs_timing_caches **ret)
+int zs_timing_caches_get(struct zs_timing_store *s, double reach, struct zs_timing_caches **ret)
 {
     (void)pthread_mutex_lock(&s->lock);
     struct zs_timing_caches *c = s->caches;
     if (c)
         s->caches = c->next;
     (void)pthread_mutex_unlock(&s->lock);
-    if (!c)
-        return create_caches(s->model, s->params, ret);
+    int error = c ? 0 : create_caches(s->model, s->params, &c);
+    if (error)
+        return error;
     for (uint32_t i = 0; i < c->slices; i++)
-        zs_timing_cache_clear(&c->l3[i]);
+        zs_timing_cache_clear(&c->l3[i], reach);
     for (uint32_t i = 0; i < c->subslices; i++) {
-        zs_timing_cache_clear(&c->sampler[i]);
-        zs_timing_cache_clear(&c->l1[i]);
+        zs_timing_cache_clear(&c->sampler[i], 1);
+        zs_timing_cache_clear(&c->l1[i], 1);
     }
-    zs_timing_cache_clear(&c->llc);
+    zs_timing_cache_clear(&c->llc, reach);
     *ret = c;
     return 0;
 }

@@ -30,8 +30,9 @@ struct zs_timing_caches {
     struct zs_timing_cache *l3;           /* by slice */
     struct zs_timing_cache *sampler, *l1; /* by subslice */
 };
-/* Empty ones. */
-int zs_timing_caches_get(struct zs_timing_store *store, struct zs_timing_caches **ret);
+/* Empty ones; reach: so much of L3 and LLC is used. */
+int zs_timing_caches_get(struct zs_timing_store *store, double reach,
+                         struct zs_timing_caches **ret);
 void zs_timing_caches_put(struct zs_timing_store *store, struct zs_timing_caches *caches);
 
 #endif

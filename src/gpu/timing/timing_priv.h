@@ -204,6 +204,7 @@ struct zs_timing_part {
     uint32_t *groups;                   /* their numbers; NULL: all */
     double times;                       /* as many groups were recorded as it has */
     double doubt;                       /* it may be so much quicker or slower than all */
+    double reach;                       /* of caches that all share: so much is the part's */
     struct zs_timing_shared *lines;
     uint32_t line_mask, line_count;
     uint32_t wave, longest; /* groups that the device holds; words of the longest stream */

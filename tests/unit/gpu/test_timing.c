@@ -632,6 +632,24 @@ static void check_parts(struct lab *lab)
     lab_forget(lab);
 }
 
+/* L3 has no room for the lines of all: for those of a part it has none either, as groups share next
+ * to nothing. */
+static void test_lines_beyond_l3(void **state)
+{
+    struct lab lab;
+    const struct zs_gpu_timing *t = &lab.result.timing;
+    open_lab(&lab, 2);
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(lab_alloc(&lab, 4 << 20)), LAB_I(1)};
+    uint64_t part = lab_run(&lab, "store", 2000, 128, args), written = t->memory_write_sectors;
+    assert_true(t->replayed < t->instructions / 8);
+    lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    uint64_t all = lab_run(&lab, "store", 2000, 128, args);
+    assert_true(fabs((double)part - (double)all) < 0.03 * (double)all);
+    assert_true(fabs((double)written - (double)t->memory_write_sectors) <
+                0.1 * (double)t->memory_write_sectors + 100);
+    lab_close(&lab);
+}
+
 /* Systolic multiplications in a kernel's code for each of the 32 that its loop asks for: IGC 2
  * begins each bundle for dg2 with one more. */
 static double systolic_share(const struct lab *lab, const char *name)
@@ -898,7 +916,7 @@ static void test_caches(void **state)
             assert_int_equal(plain.lines[at.set][way].written, at.written);
         }
         assert_int_equal(held, PLAIN_SETS * PLAIN_WAYS);
-        zs_timing_cache_clear(&cache);
+        zs_timing_cache_clear(&cache, 1);
         struct zs_timing_walk at = {0};
         assert_false(zs_timing_cache_next(&cache, &at));
     }
@@ -998,6 +1016,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_long_launches),
         cmocka_unit_test(test_little_room),
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_lines_beyond_l3),
         cmocka_unit_test(test_later_generations),
         cmocka_unit_test(test_lines_of_all_threads),
         cmocka_unit_test(test_launches_again),
