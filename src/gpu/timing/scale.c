@@ -467,8 +467,18 @@ static uint64_t keep_joined(struct zs_timing_machine *m)
     return seen;
 }
 
-static int conclude(struct zs_timing_machine *m, uint64_t instructions, const uint64_t *executions,
-                    struct zs_gpu_timing *t)
+/* Cycles that dispatchers take at least for the groups that were not replayed, however little these
+ * do. */
+static double dispatched(const struct zs_timing_machine *m, uint64_t groups)
+{
+    double replayed = (double)(m->group_count - (m->skip_until - m->skip_from));
+    double left = (double)groups - m->part->times * replayed;
+    double threads = left > 0 ? left * m->threads_per_group : 0;
+    return threads * (double)m->dispatch_cost / m->hierarchy.slices;
+}
+
+static int conclude(struct zs_timing_machine *m, uint64_t groups, uint64_t instructions,
+                    const uint64_t *executions, struct zs_gpu_timing *t)
 {
     uint64_t cycles = 0;
     settle(m, ZS_MAX(m->now, m->drained));
@@ -488,6 +498,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t instructions, const ui
         measure(&s, i);
     double pace = late_pace(m), share = m->part->share;
     double time_left = s.cycles * part_of(s.left / share, s.basis) * pace;
+    time_left = s.left > 0 ? ZS_MAX(time_left, dispatched(m, groups)) : time_left;
     t->instructions = instructions;
     t->replayed = ZS_MIN(m->issues, instructions);
     t->cycles = m->params->launch_cycles + rounded((double)cycles + time_left);
@@ -514,7 +525,9 @@ int zs_timing_replay_once(struct zs_timing_trace *trace, uint64_t instructions,
     int error = zs_timing_machine_init(&m, trace);
     if (!error) {
         zs_timing_run(&m);
-        error = m.failed ? -ENOMEM : conclude(&m, instructions, executions, ret_timing);
+        error = m.failed
+                    ? -ENOMEM
+                    : conclude(&m, trace->launch.group_count, instructions, executions, ret_timing);
     }
     if (ret_balance)
         *ret_balance = m.spent_most ? (double)m.spent / (double)m.spent_most : 1;

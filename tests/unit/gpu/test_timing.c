@@ -650,6 +650,23 @@ static void test_lines_beyond_l3(void **state)
     lab_close(&lab);
 }
 
+/* Later groups do less and less, and dispatchers as much as before: of those that are left out,
+ * too.
+ */
+static void check_dispatched(struct lab *lab)
+{
+    const struct lab_arg args[LAB_ARGS] = {LAB_BUF(lab_alloc(lab, 1 << 20)), LAB_I(60)};
+    lab->flags = 0;
+    uint64_t part = lab_run(lab, "falling", 3000, 64, args);
+    assert_true(lab->result.timing.replayed < lab->result.timing.instructions / 4);
+    lab->flags = ZS_GPU_LAUNCH_TIME_EXACT;
+    uint64_t all = lab_run(lab, "falling", 3000, 64, args);
+    if (fabs((double)part - (double)all) > 0.12 * (double)all)
+        fail_msg("%s: %llu cycles, and %llu when all is replayed", lab->model->name,
+                 (unsigned long long)part, (unsigned long long)all);
+    lab_forget(lab);
+}
+
 /* Systolic multiplications in a kernel's code for each of the 32 that its loop asks for: IGC 2
  * begins each bundle for dg2 with one more. */
 static double systolic_share(const struct lab *lab, const char *name)
@@ -705,6 +722,7 @@ static void check_generation(const struct generation *g)
     if (each < g->least_chase || each > g->most_chase)
         fail_msg("%s: %llu cycles a load", g->model, (unsigned long long)each);
     check_short_threads(&lab);
+    check_dispatched(&lab);
     if (zs_gpu_model_eus(lab.model) > LARGE)
         check_parts(&lab);
     lab.flags = ZS_GPU_LAUNCH_TIME_EXACT;
