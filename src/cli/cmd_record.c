@@ -424,38 +424,15 @@ static bool was_never_resumed(const char *path)
     return paused && !executed && !totals.calls && !totals.lost_calls && !totals.damaged_files;
 }
 
-/* Names of kernels of the recorded modules, with commas; up to some. */
-static void list_kernels(const struct zs_recording *recording, const struct zs_filter *filter,
-                         struct zs_buf *out)
+/* Names that no kernel has: nothing was done for them. */
+static void note_unmatched(const struct record_options *o, const struct zs_recording *recording)
 {
-    enum { NAMES_MAX = 8 };
-    uint32_t module_count, count = 0;
-    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
-    for (uint32_t i = 0; i < module_count; i++)
-        for (uint32_t k = 0; k < modules[i].kernel_count; k++)
-            if (zs_filter_matches(filter, modules[i].kernels[k]) && count++ < NAMES_MAX)
-                zs_buf_printf(out, "%s%s", count > 1 ? ", " : "", modules[i].kernels[k]);
-    if (count > NAMES_MAX)
-        zs_buf_printf(out, " and %u more", count - NAMES_MAX);
-}
-
-static void note_start_kernel(const struct record_options *o, const struct zs_recording *recording)
-{
-    struct zs_filter matching = {0};
-    const struct zs_filter all = {0};
-    struct zs_buf names = {0};
-    if (!zs_filter_compile(&matching, &o->start_kernel, 1, NULL))
-        list_kernels(recording, &matching, &names);
-    bool matches = names.size_B;
-    if (!matches)
-        list_kernels(recording, &all, &names);
-    zs_cli_note(&o->common,
-                "nothing was recorded: no kernel that matches --start-at-kernel '%s' was launched "
-                "(%s: %s)",
-                o->start_kernel, matches ? "modules have" : "none matches; modules have",
-                names.size_B ? zs_buf_cstr(&names) : "no kernels");
-    zs_buf_fini(&names);
-    zs_filter_fini(&matching);
+    for (size_t i = 0; i < o->kernels.count; i++)
+        zs_cli_note_kernels(&o->common, recording, "nothing was counted", "--kernel",
+                            o->kernels.items[i], false);
+    for (size_t i = 0; i < o->capture.count; i++)
+        zs_cli_note_kernels(&o->common, recording, "no launch was captured", "--capture",
+                            o->capture.items[i], false);
 }
 
 /* Recording was to be resumed by something, and was not. */
@@ -466,7 +443,8 @@ static void note_never_resumed(const struct record_options *o, const struct zs_r
     if (!started_paused || !was_never_resumed(path))
         return;
     if (o->start_kernel)
-        note_start_kernel(o, recording);
+        zs_cli_note_kernels(&o->common, recording, "nothing was recorded", "--start-at-kernel",
+                            o->start_kernel, true);
     else if (o->delay)
         zs_cli_note(&o->common,
                     "nothing was recorded: no call was made after the --delay of %s was over",
@@ -580,6 +558,7 @@ static void print_summary(const struct record_options *o, const char *path, bool
         name_counts(o, recording, path);
     note_missing_counts(o, recording, path);
     note_never_resumed(o, recording, path);
+    note_unmatched(o, recording);
     if (o->metrics.count)
         zs_cli_note_metrics(common, path);
     note_failures(common, recording, path);

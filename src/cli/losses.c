@@ -2,12 +2,15 @@
 /* What commands that read traces say about what is missing. */
 #include "cli/options.h"
 
+#include "base/buf.h"
+#include "base/filter.h"
 #include "base/text.h"
 #include "record/traces.h"
 
 #include <zescope/record.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Why there are none is often not known: only what is. */
@@ -70,4 +73,45 @@ void zs_cli_print_notes(const struct zs_common_options *common,
     }
     if (count > SHOWN_MAX && shown == SHOWN_MAX)
         zs_cli_note(common, "and more notes: zescope inspect shows all %u", count);
+}
+
+/* Names of kernels of the recorded modules, with commas; up to some. */
+static void list_kernels(const struct zs_recording *recording, const struct zs_filter *filter,
+                         struct zs_buf *out)
+{
+    enum { NAMES_MAX = 8 };
+    uint32_t module_count, count = 0;
+    const struct zs_record_module *modules = zs_recording_modules(recording, &module_count);
+    for (uint32_t i = 0; i < module_count; i++)
+        for (uint32_t k = 0; k < modules[i].kernel_count; k++)
+            if (zs_filter_matches(filter, modules[i].kernels[k]) && count++ < NAMES_MAX)
+                zs_buf_printf(out, "%s%s", count > 1 ? ", " : "", modules[i].kernels[k]);
+    if (count > NAMES_MAX)
+        zs_buf_printf(out, " and %u more", count - NAMES_MAX);
+}
+
+void zs_cli_note_kernels(const struct zs_common_options *common,
+                         const struct zs_recording *recording, const char *what, const char *option,
+                         const char *pattern, bool always)
+{
+    struct zs_filter matching = {0};
+    const struct zs_filter all = {0};
+    struct zs_buf names = {0};
+    char text[256];
+    snprintf(text, sizeof(text), "%s", pattern);
+    char *colon = strrchr(text, ':');
+    if (colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")])
+        *colon = '\0'; /* REGEX:N */
+    pattern = text;
+    if (!zs_filter_compile(&matching, &pattern, 1, NULL))
+        list_kernels(recording, &matching, &names);
+    bool matches = names.size_B;
+    if (!matches)
+        list_kernels(recording, &all, &names);
+    if (!matches || always)
+        zs_cli_note(common, "%s: no kernel that matches %s '%s' was launched (%s: %s)", what,
+                    option, pattern, matches ? "modules have" : "none matches; modules have",
+                    names.size_B ? zs_buf_cstr(&names) : "no kernels");
+    zs_buf_fini(&names);
+    zs_filter_fini(&matching);
 }

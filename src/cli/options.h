@@ -128,6 +128,11 @@ void zs_cli_note_losses(const struct zs_common_options *common, const char *reco
 struct zs_recording;
 void zs_cli_print_notes(const struct zs_common_options *common,
                         const struct zs_recording *recording);
+/* Of a name (a --capture's number is left out) that no kernel has, or that was not launched
+ * (always): which kernels there were. what: was not done. */
+void zs_cli_note_kernels(const struct zs_common_options *common,
+                         const struct zs_recording *recording, const char *what, const char *option,
+                         const char *pattern, bool always);
 /* Whether text on this stream may carry colour (--color, NO_COLOR, TERM, isatty). */
 bool zs_cli_color(const struct zs_common_options *common, int fd);
 /* Columns of the terminal on fd, or 80; never less than 40. */

@@ -67,6 +67,13 @@ def parse(path):
 
 
 class Capture(unittest.TestCase):
+    def test_no_such_kernel(self):
+        p = run(ZESCOPE, 'record', '--capture', 'ad+$:3', '--capture', 'skale:2', '--kernel', 'none', '-o', rec + '-none', '--', ACTIVITY,
+                glob.glob(os.path.join(folder.name, 'k_*.spv'))[0], check=9)
+        self.assertRegex(p.stderr, r"no launch was captured: .*--capture 'skale' was launched \(none matches; modules have: add, ")
+        self.assertRegex(p.stderr, "nothing was counted: .*--kernel 'none' was launched")
+        self.assertNotIn("'ad+$", p.stderr)
+
     def test_contents(self):
         found = {}
         for path in glob.glob(rec + '/launches/*.launch'):
