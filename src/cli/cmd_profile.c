@@ -181,6 +181,18 @@ static void put_row(const struct row *r, double all_ns, struct zs_buf *out)
     zs_buf_putc(out, '\n');
 }
 
+/* Names that no kernel has. */
+static void note_unmatched(const struct profile_options *o, const char *path)
+{
+    struct zs_recording *recording;
+    if (!o->kernels.count || zs_recording_open(path, &recording, NULL))
+        return;
+    for (size_t i = 0; i < o->kernels.count; i++)
+        zs_cli_note_kernels(&o->common, recording, "nothing was measured", "--kernel",
+                            o->kernels.items[i], false);
+    zs_recording_close(recording);
+}
+
 static int print_table(const struct profile_options *o, const char *path)
 {
     struct zs_analysis *analysis;
@@ -221,6 +233,7 @@ static int print_table(const struct profile_options *o, const char *path)
                              : zs_cli_write_text(out.data, out.size_B);
     zs_buf_fini(&out);
     zs_analysis_close(analysis);
+    note_unmatched(o, path);
     return status;
 }
 

@@ -108,10 +108,13 @@ void zs_cli_note_kernels(const struct zs_common_options *common,
     bool matches = names.size_B;
     if (!matches)
         list_kernels(recording, &all, &names);
+    const char *list = names.size_B ? zs_buf_cstr(&names) : "no kernels";
+    bool other_form = common->demangle && strstr(list, "_Z");
     if (!matches || always)
-        zs_cli_note(common, "%s: no kernel that matches %s '%s' was launched (%s: %s)", what,
-                    option, pattern, matches ? "modules have" : "none matches; modules have",
-                    names.size_B ? zs_buf_cstr(&names) : "no kernels");
+        zs_cli_note(common, "%s: no kernel that matches %s '%s' was launched (%s: %s%s)", what,
+                    option, pattern, matches ? "modules have" : "none matches; modules have", list,
+                    other_form ? "; what matches is compilers' form, which --no-demangle shows"
+                               : "");
     zs_buf_fini(&names);
     zs_filter_fini(&matching);
 }

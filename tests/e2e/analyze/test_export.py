@@ -125,6 +125,7 @@ class Export(unittest.TestCase):
         self.assertEqual(counts[0], len(KERNELS))
         self.assertEqual(counts[2], len(KERNELS))
         self.assertTrue(all(counts[i] for i in (1, 3, 4, 5, 6, 7)), counts)
+        self.assertFalse([row for row in self.rows(queries[5]) if row[2].startswith('(W')])  # which are one lane's
 
     def test_append(self):
         path = os.path.join(self.folder.name, 'all.db')

@@ -73,6 +73,9 @@ class Capture(unittest.TestCase):
         self.assertRegex(p.stderr, r"no launch was captured: .*--capture 'skale' was launched \(none matches; modules have: add, ")
         self.assertRegex(p.stderr, "nothing was counted: .*--kernel 'none' was launched")
         self.assertNotIn("'ad+$", p.stderr)
+        p = run(ZESCOPE, 'profile', '-d', 'skl', '-k', 'skale', '-o', rec + '-profile', '--', ACTIVITY,
+                glob.glob(os.path.join(folder.name, 'k_*.spv'))[0], check=9)
+        self.assertRegex(p.stderr, r"nothing was measured: .*--kernel 'skale' .*modules have: add, ")
 
     def test_contents(self):
         found = {}
