@@ -264,8 +264,8 @@ struct zs_eu_hooks {
 };
 
 /*
- * Messages of compiled code that only read, in order, put off until somebody looks: before the
- * thread's next other message that is hooked, the next wait, at the latest when it leaves
+ * Messages of compiled code that read, or store neighbours, in order, put off until somebody looks:
+ * before a thread's next other message that is hooked, the next wait, at the latest when it leaves
  * zs_eu_run() and the environment looks. Each is three qwords, and behind them those of
  * ZS_EU_REACH_LANES. Where there is no room before `end`, `reach` is asked at once.
  */
@@ -273,17 +273,24 @@ enum { ZS_EU_REACHES_EACH = 3, ZS_EU_REACHES_MAX = ZS_EU_REACHES_EACH + 16 };
 enum {
     ZS_EU_REACHES_HOW_SHIFT = 24,
     ZS_EU_REACHES_FIRST_SHIFT = 26,
-    ZS_EU_REACHES_MORE_SHIFT = 32,
-    ZS_EU_REACHES_LOCAL_SHIFT = 37,
-    ZS_EU_REACHES_SIZE_SHIFT = 40,
+    ZS_EU_REACHES_LOCAL_SHIFT = 28,
+    ZS_EU_REACHES_WRITE_SHIFT = 29,
+    ZS_EU_REACHES_MORE_SHIFT = 30,
+    ZS_EU_REACHES_SIZE_SHIFT = 36,
+    ZS_EU_REACHES_THREAD_SHIFT = 48,
 };
+enum { ZS_EU_REACHES_PAGE_B = 4096, ZS_EU_REACHES_QUIET = 512 };
 struct zs_eu_reaches {
     uint64_t *at, *end; /* the next one; ZS_EU_REACHES_MAX in front of where the memory ends */
+    /* Numbers of pages, each at its lowest bits: reads of global memory inside of one are left out.
+     * A store that is put off takes its page's away. UINT64_MAX: none. */
+    uint64_t quiet[ZS_EU_REACHES_QUIET];
 };
 /*
- * 0: the address; 1: the lanes, and in the high half t->ce; 2: the operation's index, how, which
- * eighth lane is the first, how many qwords follow, whether it is of local memory; of global memory
- * but for ZS_EU_REACH_LANES how many bytes it is from the first one to the last, of all lanes.
+ * 0: the address; 1: the lanes, and in the high half t->ce, of stores which lanes store what was
+ * there; 2: the operation's index, how, which eighth lane is the first, whether it is of local
+ * memory and a store, how many qwords follow, and t->series.at; of reads of global memory but for
+ * ZS_EU_REACH_LANES how many bytes it is from the first one to the last, of all lanes.
  */
 
 /* The register file of a program. Sizes are powers of two. */

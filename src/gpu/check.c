@@ -220,11 +220,29 @@ void zs_gpu_checks_enter(struct zs_gpu_worker *w, const struct zs_gpu_group *gro
     c->at.c = c;
     c->at.w = w;
     c->at.group = group;
-    c->at.thread = &c->threads[group->threads - w->states + thread];
+    c->at.thread = &c->threads[group->threads - w->states];
     c->at.of_group = &c->groups[group->number];
-    c->at.number = thread;
+    c->at.number = 0;
     c->at.local = NULL;
-    memset(c->at.asked, 0, sizeof(c->at.asked));
+    zs_check_turn(&c->at, thread);
+}
+
+void zs_check_turn(struct zs_check_where *at, uint32_t thread)
+{
+    struct zs_gpu_checks *c = at->c;
+    struct zs_check_thread *of_thread = at->thread - at->number + thread;
+    at->thread = of_thread;
+    at->number = thread;
+    zs_check_ask_anew(at);
+    if (of_thread->born == at->of_group->born)
+        return;
+    memset(of_thread, 0, offsetof(struct zs_check_thread, pending));
+    of_thread->born = at->of_group->born;
+    of_thread->stamp = ++c->stamp;
+    struct zs_check_reads *reads =
+        c->reads ? c->reads + (size_t)(of_thread - c->threads) * ZS_CHECK_READS_KEPT : NULL;
+    for (size_t i = 0; reads && i < ZS_CHECK_READS_KEPT; i++)
+        reads[i].count = 0;
 }
 
 static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, uint32_t lane_mask)
@@ -234,6 +252,7 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     struct zs_check_where *at = zs_check_where(t);
     struct zs_gpu_checks *c = at->c;
     zs_eu_reached(t);
+    zs_check_turn_to(at, t->series.at);
     if (!m || !row || !lane_mask)
         return;
     if (row->is_fence) {
@@ -270,22 +289,18 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
     static const struct zs_eu_hooks hooks = {
         .message = on_message, .reach = zs_check_reach, .reached = zs_check_reached};
     struct zs_gpu_checks *c = w->checks;
-    size_t index = (size_t)(group->threads - w->states) + thread;
+    size_t index = (size_t)(group->threads - w->states);
     if (group->live == run->threads_per_group && !thread) {
-        struct zs_check_group *of_group = &c->groups[index / run->threads_per_group];
-        if (c->races && of_group->index == UINT64_MAX) /* of another launch */
+        struct zs_check_group *of_group = &c->groups[group->number];
+        if (of_group->index == UINT64_MAX) /* of another launch */
             memset(c->threads + index, 0, run->threads_per_group * sizeof(*c->threads));
         zs_check_marks_end(c, of_group);
         zs_check_races_group(c, group);
+        of_group->born = ++c->born;
         of_group->releases = 0;
         of_group->is_loose = false;
         of_group->index = group->index;
     }
-    struct zs_check_thread *of_thread = &c->threads[index];
-    memset(of_thread, 0, offsetof(struct zs_check_thread, pending));
-    of_thread->stamp = ++c->stamp;
-    for (size_t i = 0; c->reads && i < ZS_CHECK_READS_KEPT; i++)
-        c->reads[index * ZS_CHECK_READS_KEPT + i].count = 0;
     *ret_reaches = c->races ? &c->reaches : NULL;
     return &hooks;
 }
@@ -312,6 +327,7 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
     *c = (struct zs_gpu_checks){.run = run, .told = run->told};
     for (size_t i = 0; i < ZS_ARRAY_LEN(c->recent); i++)
         c->recent[i].number = UINT64_MAX;
+    memset(c->reaches.quiet, 0xff, sizeof(c->reaches.quiet));
     c->reaches.at = c->reached;
     c->reaches.end = c->reached + ZS_ARRAY_LEN(c->reached) - ZS_EU_REACHES_MAX;
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
@@ -333,9 +349,10 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
      * before a thread begins */
     size_t each_B = ZS_CHECK_READS_KEPT * sizeof(*c->reads);
     c->groups = calloc(run->groups_per_worker, sizeof(*c->groups));
+    c->blocks = calloc(c->races ? run->kernel->instruction_count : 1u, sizeof(*c->blocks));
     for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++)
         c->groups[i].index = UINT64_MAX;
-    if (!c->groups ||
+    if (!c->groups || !c->blocks ||
         zs_gpu_block_get(run->device, threads * sizeof(*c->threads), &c->threads_block) ||
         (c->logs && zs_gpu_block_get(run->device, threads * each_B, &c->reads_block)))
         return false;
@@ -390,6 +407,7 @@ static void end(struct zs_gpu_checks *c)
     for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++)
         free(c->groups[i].later);
     free(c->groups);
+    free(c->blocks);
 }
 
 void zs_gpu_checks_end(struct zs_gpu_run *run)

@@ -28,12 +28,13 @@ void zs_gpu_checks_released(struct zs_gpu_run *run, const struct zs_gpu_worker *
 
 /* Fences of local memory, and of all other. */
 enum { ZS_CHECK_FENCES = 2, ZS_CHECK_FENCES_KEPT = 4, ZS_CHECK_READS_KEPT = 8 };
-enum { ZS_CHECK_SLABS = 64, ZS_CHECK_RECENT = 32 };
+enum { ZS_CHECK_SLABS = 64, ZS_CHECK_RECENT = 32, ZS_CHECK_PAGES = 64 };
 
 /* What a thread has read plainly, by instruction: atomics on it later say that it was a guess. */
 struct zs_check_reads {
     uint32_t inst, count;
-    uint64_t low, high; /* of the addresses */
+    bool is_row, is_slm; /* dwords from `low` on, without pieces */
+    uint64_t low, high;  /* of the addresses */
     struct {
         uint64_t address;
         bool is_slm;
@@ -52,11 +53,30 @@ struct zs_check_site {
     const struct zs_eu_send *send;
     uint32_t op;
     uint8_t dwords, rows; /* of a lane, one behind the other; rows of them; 0: something else */
-    bool is_slm, is_whole, is_scalar;
+    bool is_slm, is_whole, is_scalar, is_write;
+    uint32_t record, stamp, epoch, generation; /* the last one, and of which thread; 0: none */
+    /* The next thread of the group is expected to be as far from this one as that from the one
+     * before. */
+    struct {
+        uint64_t what, address; /* of struct zs_eu_reaches */
+        uint64_t mine, *line;   /* what becomes of lines, and the first */
+        uint64_t step_B;
+        uint32_t lanes, born, lines;
+        uint32_t left; /* threads, in the page */
+    } next;
+};
+
+/* Records of one instruction by threads of a group before they wait or fence: from the second one
+ * on, or all where others than the first came to it before. That of thread i is number base + i. */
+struct zs_check_block {
+    uint32_t born; /* as the group; 0: none */
+    uint32_t first, base;
+    bool is_whole, is_shared;
 };
 
 /* A resident EU thread. */
 struct zs_check_thread {
+    uint32_t born;    /* as its group, once it has begun */
     uint32_t epoch;   /* of its lanes among each other: starts, fences, barriers, logged atomics */
     uint32_t signals; /* barriers that it has signalled */
     uint32_t fences[ZS_CHECK_FENCES];
@@ -77,6 +97,7 @@ struct zs_check_thread {
 
 /* A resident group. */
 struct zs_check_group {
+    uint32_t born; /* a number of its own */
     uint32_t releases;
     bool is_loose; /* its barrier does not order all that threads do to local memory */
     /* Reads of local memory since the last barrier, which nobody has looked at: they are forgotten
@@ -147,6 +168,9 @@ void zs_check_order_init(struct zs_check_order *o, struct zs_gpu_device *device,
 void zs_check_order_fini(struct zs_check_order *o);
 void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t thread,
                            uint64_t where, uint64_t space);
+/* The same of several places, each different from the one before: addresses of these lanes. */
+void zs_check_order_lanes(struct zs_check_order *o, uint64_t group, uint32_t thread,
+                          const uint64_t *addresses, uint32_t lanes, uint64_t space);
 /* The group's barriers, from 1 on. */
 void zs_check_order_barrier(struct zs_check_order *o, uint64_t group, uint32_t number);
 /* A thread signals a named one; its producers have, it lets threads go on, and begins anew. */
@@ -172,8 +196,15 @@ struct zs_check_where {
      * waited for one more barrier. */
     uint32_t passed;
     uint32_t asked[32];
-    bool was_before[32];
+    bool was_before[32], has_asked;
 };
+
+static inline void zs_check_ask_anew(struct zs_check_where *at)
+{
+    if (at->has_asked)
+        memset(at->asked, 0, sizeof(at->asked));
+    at->has_asked = false;
+}
 
 /* What all workers have found. */
 struct zs_check_told {
@@ -201,7 +232,8 @@ struct zs_gpu_checks {
     struct zs_check_record *records;
     uint32_t *whats; /* of each record what zs_race_what() says: it is asked for of all */
     struct zs_gpu_block records_block, whats_block;
-    uint32_t record_count, generation, stamp;
+    struct zs_check_block *blocks; /* by instruction */
+    uint32_t record_count, generation, stamp, born;
     struct zs_id_map pages;
     struct zs_gpu_block slabs[ZS_CHECK_SLABS]; /* where they are, each larger than before */
     uint32_t slab_count;
@@ -209,7 +241,7 @@ struct zs_gpu_checks {
     struct {
         uint64_t number;
         struct zs_race_page *page;
-    } recent[64];    /* by number */
+    } recent[ZS_CHECK_PAGES];
     uint64_t *local; /* of local memory, by resident group */
     /* Races of atomics with plain reads wait for the end: some reads are guesses. */
     struct {
@@ -234,6 +266,13 @@ static inline struct zs_check_where *zs_check_where(const struct zs_eu_thread *t
     return &w->checks->at;
 }
 
+/* What is looked at is of this thread of the group. */
+void zs_check_turn(struct zs_check_where *at, uint32_t thread);
+static inline void zs_check_turn_to(struct zs_check_where *at, uint32_t thread)
+{
+    if (at->number != thread || at->thread->born != at->of_group->born)
+        zs_check_turn(at, thread);
+}
 /* Once for each pair of instructions. */
 bool zs_check_is_new(struct zs_gpu_checks *c, uint64_t a, uint64_t b, uint64_t kind);
 void zs_check_site(const struct zs_gpu_run *run, uint64_t group, uint32_t thread, uint32_t inst,

@@ -39,12 +39,12 @@ enum {
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
     DEBUGGED_TURNS = 4,    /* ... where a debugger looks at what hardware has at work at once */
+    REPORT_AFTER = 1 << 18,
 };
 
 enum outcome { OUTCOME_DONE, OUTCOME_BUSY, OUTCOME_STOPPED };
 
-/* What runs threads exists twice, with `debug` a constant: without it nothing asks for debuggers.
- */
+/* What runs threads exists twice: where `debug` is false nothing asks for debuggers. */
 #define IN_TWO_VERSIONS static inline __attribute__((always_inline))
 
 /* ---- stopping ----------------------------------------------------------------------------------
@@ -440,6 +440,7 @@ IN_TWO_VERSIONS enum outcome run_thread(struct zs_gpu_run *run, struct zs_gpu_wo
         start_thread(run, w, group, thread, debug);
     struct zs_eu_thread *t = &w->threads[state->slot];
     zs_gpu_enter_thread(run, w, group, thread);
+    t->series.at = thread;
     if (debug && w->debug && !zs_gpu_debug_enter(run, w, group, thread))
         return state->phase == ZS_GPU_THREAD_HELD ? OUTCOME_STOPPED : OUTCOME_BUSY;
     bool recorded = debug && run->history;
@@ -460,9 +461,8 @@ struct series {
 
 static void settle_series(struct zs_eu_thread *t)
 {
-    const struct series *series = t->series.context;
-    uint32_t number = thread_number(series->run, series->group, t->series.at);
-    enter_own(series->run, t->env, number, t->series.at);
+    const struct series *s = t->series.context;
+    enter_own(s->run, t->env, thread_number(s->run, s->group, t->series.at), t->series.at);
 }
 
 /* Of the groups that the worker has claimed how many may follow this one without a look around. */
@@ -470,8 +470,8 @@ static uint32_t groups_behind(const struct zs_gpu_run *run, const struct zs_gpu_
                               const struct zs_gpu_group *group)
 {
     uint64_t row = run->launch->group_start[0] + (uint64_t)run->launch->group_count[0];
-    if (run->slm_B || run->debug || run->last_mask != run->mask || w->group_count > 1 ||
-        w->claim.next != group->index + 1)
+    if (run->slm_B || run->debug || run->checks || run->last_mask != run->mask ||
+        w->group_count > 1 || w->claim.next != group->index + 1)
         return 0;
     return (uint32_t)ZS_MIN(w->claim.end - w->claim.next, row - group->id[0] - 1);
 }
@@ -499,13 +499,15 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
     const struct zs_eu_program *program = zs_gpu_tier_program(run->kernel);
     uint32_t count = run->threads_per_group - (run->last_mask != run->mask), thread = 0;
     if (!program || !w->free_slot_count || group->live != run->threads_per_group ||
-        group->threads[0].phase != ZS_GPU_THREAD_NEW || run->trace || run->checks ||
+        group->threads[0].phase != ZS_GPU_THREAD_NEW || run->trace ||
         !zs_gpu_undefined_is_loose(run) || (debug && (w->debug || run->history)))
         return 0;
     uint32_t slot = w->free_slots[w->free_slot_count - 1];
     struct zs_eu_thread *t = &w->threads[slot];
     const struct series series = {run, group};
     while (thread < count && zs_eu_thread_repeat(t, program, run->mask)) {
+        if (run->checks && !thread)
+            t->hooks = zs_gpu_checks_thread(run, w, group, 0, &t->reaches);
         zs_gpu_enter_thread(run, w, group, thread);
         fill_own(run, group, thread, own_row(run, w, group, thread, t), t->grf);
         uint32_t groups = groups_behind(run, w, group);
@@ -519,6 +521,7 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
                                           .context = &series};
         t->spent = 0;
         enum zs_eu_status status = zs_eu_run_among(t, program, run->slice, &w->host_csr);
+        zs_eu_reached(t);
         group->spent += t->spent;
         t->series.end = 0;
         bool ended = status == ZS_EU_EOT && !w->port.barrier_signals && !group->named.completed;
@@ -600,15 +603,12 @@ IN_TWO_VERSIONS void lonely_threads(struct zs_gpu_run *run, struct zs_gpu_worker
         zs_gpu_stop_run(run, -EFAULT, &fault);
 }
 
-enum { REPORT_AFTER = 1 << 18 };
-
 /* What a group has executed, for those who ask how hot a kernel is. */
 static void report(const struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t count)
 {
     w->executed += count;
-    if (w->executed < REPORT_AFTER)
-        return;
-    zs_gpu_tier_executed(run->kernel, &w->executed, w->counters, false);
+    if (w->executed >= REPORT_AFTER)
+        zs_gpu_tier_executed(run->kernel, &w->executed, w->counters, false);
 }
 
 /* After a round. Threads that run into barriers use up no slice of their own: they share one. */

@@ -64,7 +64,7 @@ static bool make_room(struct zs_check_order *o)
     return false;
 }
 
-static void add(struct zs_check_order *o, uint64_t who, uint32_t kind, uint32_t object)
+static inline void add(struct zs_check_order *o, uint64_t who, uint32_t kind, uint32_t object)
 {
     if (o->full || o->log.count >= LOG_MAX || !make_room(o)) {
         o->full = true;
@@ -87,7 +87,7 @@ static uint32_t find_object(struct zs_check_order *o, uint64_t where, uint64_t s
     return ++o->object_count;
 }
 
-static uint32_t object_of(struct zs_check_order *o, uint64_t where, uint64_t space)
+static inline uint32_t object_of(struct zs_check_order *o, uint64_t where, uint64_t space)
 {
     size_t slot = (where / 4 + space * 61) % ZS_ARRAY_LEN(o->recent);
     if (!o->recent[slot].number || o->recent[slot].where != where ||
@@ -105,6 +105,21 @@ void zs_check_order_atomic(struct zs_check_order *o, uint64_t group, uint32_t th
     uint32_t object = object_of(o, where, space);
     if (!o->full)
         add(o, group * o->threads_per_group + thread, BOTH, object);
+}
+
+void zs_check_order_lanes(struct zs_check_order *o, uint64_t group, uint32_t thread,
+                          const uint64_t *addresses, uint32_t lanes, uint64_t space)
+{
+    uint64_t who = group * o->threads_per_group + thread, before = UINT64_MAX;
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t where = addresses[__builtin_ctz(lanes)];
+        if (where == before)
+            continue;
+        before = where;
+        uint32_t object = object_of(o, where, space);
+        if (!o->full)
+            add(o, who, BOTH, object);
+    }
 }
 
 void zs_check_order_barrier(struct zs_check_order *o, uint64_t group, uint32_t number)

@@ -57,7 +57,10 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
         uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
         if (ZS_UNLIKELY(!page))
             return false;
-        page->is_quiet &= !a->record->is_write;
+        if (ZS_UNLIKELY(page->is_quiet && a->record->is_write)) {
+            page->is_quiet = false;
+            c->reaches.quiet[at / ZS_BETWEEN_PAGE_B % ZS_EU_REACHES_QUIET] = UINT64_MAX;
+        }
         *ret = (struct place){page->lines + line, page->words + (size_t)line * LINE_WORDS};
         return true;
     }
@@ -70,8 +73,9 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
 
 static void split(const struct place *place)
 {
-    for (uint32_t i = 0; i < LINE_WORDS; i++)
-        place->words[i] = zs_race_word(*place->line, i);
+    uint64_t word = zs_race_word(*place->line, 0), step = zs_race_word(*place->line, 1) - word;
+    for (uint32_t i = 0; i < LINE_WORDS; i++, word += step)
+        place->words[i] = word;
     *place->line = ZS_RACE_SPLIT;
 }
 
@@ -183,8 +187,11 @@ static const uint8_t *value_of(const struct zs_race_access *a, uint32_t lane)
 /* What was written there before, by this message or another, is what this lane writes. */
 static bool writes_the_same(const struct zs_race_access *a, uint32_t half)
 {
-    if (!a->values || !a->record->is_write || (a->m->lanes && a->size_B != a->m->element_B))
+    if (!(a->values || a->knows_same) || !a->record->is_write ||
+        (a->m->lanes && a->size_B != a->m->element_B))
         return false;
+    if (a->knows_same)
+        return a->same >> (a->lane - a->chan_offset) & 1;
     const uint8_t *mine = value_of(a, a->lane);
     if ((half & RECORD_MASK) == a->number && lane_of(half) >= a->chan_offset &&
         lane_of(half) - a->chan_offset < a->m->lanes)
@@ -323,6 +330,7 @@ find_relation(struct zs_race_access *a, unsigned i, uint32_t half)
     } else if (r->group != now->group) {
         before = a->is_slm; /* local memory of another group is that of one that has ended */
     } else if ((before = is_parted(a, r) && is_seen(a, r)) || r->thread != now->thread) {
+        a->at->has_asked = true;
         a->at->asked[slot] = key;
         a->at->was_before[slot] = before;
     } else if (!(before = r->inst != now->inst && a->at->c->in_step)) {
@@ -536,16 +544,122 @@ static inline bool touch_line(struct zs_race_access *a, const struct place *plac
     return true;
 }
 
+/* ---- reads of what was only read --------------------------------------------------------------
+ */
+
+/* Who read before, of what is read now. */
+enum reader { READER_OTHER, READER_BESIDE, READER_LANES /* of this thread: by lane */ };
+
+static enum reader find_reader(const struct zs_race_access *a, uint32_t read)
+{
+    const struct zs_check_record *r = record_at(a->at->c, read), *now = a->record;
+    if (r->is_write || (a->is_slm && r->group != now->group))
+        return READER_OTHER;
+    if (r->group != now->group)
+        return READER_BESIDE;
+    if (r->thread != now->thread)
+        return a->passed > r->signals ? READER_OTHER : READER_BESIDE;
+    bool is_by_lane = r->epoch == now->epoch && !r->is_whole && !now->is_whole;
+    return is_by_lane && !a->at->c->in_step ? READER_LANES : READER_OTHER;
+}
+
+/* Who read last, of those that were looked at. */
+struct readers {
+    uint32_t number;
+    enum reader reader;
+};
+
+static inline enum reader reader_of(const struct zs_race_access *a, struct readers *last,
+                                    uint32_t read)
+{
+    if (ZS_UNLIKELY(last->number != (read & RECORD_MASK))) {
+        last->reader = find_reader(a, read);
+        last->number = read & RECORD_MASK;
+    }
+    return last->reader;
+}
+
+/* What becomes of a word. false: it is not so simple. */
+static inline bool read_word(const struct zs_race_access *a, struct readers *last, uint64_t *word,
+                             uint32_t mine)
+{
+    uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
+    if (!*word) {
+        *word = mine;
+        return true;
+    }
+    enum reader reader = read ? reader_of(a, last, read) : READER_OTHER;
+    if (reader == READER_OTHER || (other && !(other & SECOND_READ)))
+        return false;
+    if (reader == READER_LANES && lane_of(read) == (mine >> LANE_SHIFT & 31))
+        *word = (*word & ~(uint64_t)UINT32_MAX) | mine;
+    else if (!other)
+        *word |= (uint64_t)(mine | SECOND_READ) << 32;
+    return true;
+}
+
+/* How many of these words, which are of one line, it was that simple for. */
+static inline uint32_t read_words(const struct zs_race_access *a, struct readers *last,
+                                  const struct place *place, uint32_t in, uint32_t count)
+{
+    uint32_t mine =
+        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | 15u << BYTES_SHIFT;
+    uint32_t step = a->rises ? 1u << LANE_SHIFT : 0, i = 0;
+    if (*place->line != ZS_RACE_SPLIT) {
+        uint32_t read = (uint32_t)*place->line;
+        if (*place->line >> 63 && read && reader_of(a, last, read) == READER_BESIDE)
+            return count;
+        split(place);
+    }
+    for (uint64_t *word = place->words + in; i < count; i++, word++, mine += step) {
+        uint32_t read = (uint32_t)*word;
+        bool is_known = last->reader == READER_BESIDE && (read & RECORD_MASK) == last->number;
+        if (ZS_LIKELY(is_known && *word >> 63))
+            continue;
+        if (is_known && !(*word >> 32))
+            *word |= (uint64_t)(mine | SECOND_READ) << 32;
+        else if (!read_word(a, last, word, mine))
+            break;
+    }
+    return i;
+}
+
+/* Words of one line that nobody has touched. false: some are others. */
+static inline bool write_words(const struct zs_race_access *a, const struct place *place,
+                               uint32_t in, uint32_t count)
+{
+    uint32_t mine =
+        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | 15u << BYTES_SHIFT;
+    uint32_t step = a->rises ? 1u << LANE_SHIFT : 0;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count && *place->line; i++)
+        any |= place->words[in + i];
+    if (*place->line && (*place->line != ZS_RACE_SPLIT || any))
+        return false;
+    if (!*place->line)
+        split(place);
+    for (uint32_t i = 0; i < count; i++, mine += step)
+        place->words[in + i] = after_write(mine);
+    return true;
+}
+
 /* Words from one on, which is a->gpu_va; false: enough. */
 static bool touch_words(struct zs_race_access *a, const struct place *all, uint32_t word,
                         uint32_t count)
 {
     const uint32_t by = a->rises;
+    struct readers last = {0, READER_OTHER};
     for (uint32_t n; count; count -= n, word += n, a->lane += n * by, a->gpu_va += n * 4) {
         struct place place = {all->line + word / LINE_WORDS, NULL};
         n = LINE_WORDS;
         if (word % LINE_WORDS == 0 && count >= LINE_WORDS && *place.line != ZS_RACE_SPLIT &&
             touch_line(a, &place))
+            continue;
+        uint32_t in = word % LINE_WORDS;
+        place.words = all->words + (word - in);
+        n = ZS_MIN(count, LINE_WORDS - in);
+        if (a->record->is_write ? write_words(a, &place, in, n)
+                                : (n = read_words(a, &last, &place, in, n)) > 0)
             continue;
         struct run run = {.before = word_at(all, word)};
         run.after = run.before;
@@ -578,6 +692,15 @@ void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool ris
     }
 }
 
+/* Of words of a page, or of local memory: all that is known of one is an atomic. */
+static inline bool meets_atomic(const struct zs_race_access *a, const struct place *all,
+                                uint32_t word)
+{
+    uint32_t other = (uint32_t)(all->words[word] >> 32);
+    return all->line[word / LINE_WORDS] == ZS_RACE_SPLIT && other && !(uint32_t)all->words[word] &&
+           a->at->c->whats[(other & RECORD_MASK) - 1] & 1 && !a->record->is_whole;
+}
+
 bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t lane_mask,
                    uint32_t first)
 {
@@ -600,6 +723,10 @@ bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t
             !place_of(a, a->is_slm ? 0 : va - va % ZS_BETWEEN_PAGE_B, &all))
             continue;
         uint32_t word = (uint32_t)(a->is_slm ? va / 4 : va / 4 % ZS_BETWEEN_WORDS);
+        if (a->record->is_atomic && meets_atomic(a, &all, word)) {
+            all.words[word] = after_write(a->number | a->lane << LANE_SHIFT | 15u << BYTES_SHIFT);
+            continue;
+        }
         struct run run = {.before = word_at(&all, word), .count = 1};
         run.after = run.before;
         touch(a, &run.after, 15);

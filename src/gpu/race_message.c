@@ -8,155 +8,10 @@
 
 #include <stdlib.h>
 
-/* ---- guesses: what is read plainly, and is atomic then ------------------------------------------
- */
-
-static bool is_guess(const struct zs_gpu_checks *c, uint32_t inst)
-{
-    for (uint32_t i = 0; i < c->guess_count; i++) {
-        if (c->guesses[i] == inst)
-            return true;
-    }
-    return false;
-}
-
-static void add_guess(struct zs_gpu_checks *c, uint32_t inst)
-{
-    if (c->guess_count < ZS_ARRAY_LEN(c->guesses) && !is_guess(c, inst))
-        c->guesses[c->guess_count++] = inst;
-}
-
-/* ZS_CHECK_READS_KEPT of them. */
-static struct zs_check_reads *reads_of(const struct zs_race_access *a)
-{
-    size_t index = (size_t)(a->at->thread - a->at->c->threads);
-    return a->at->c->reads + index * ZS_CHECK_READS_KEPT;
-}
-
-static void find_ends(const struct zs_port_accesses *pieces, uint32_t count, uint64_t *ret_low,
-                      uint64_t *ret_high)
-{
-    *ret_low = UINT64_MAX;
-    *ret_high = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        *ret_low = ZS_MIN(*ret_low, pieces->pieces[i].address);
-        *ret_high = ZS_MAX(*ret_high, pieces->pieces[i].address);
-    }
-}
-
-static void note_reads(const struct zs_race_access *a, const struct zs_port_accesses *pieces)
-{
-    struct zs_check_reads *all = reads_of(a), *reads = all;
-    while (reads < all + ZS_CHECK_READS_KEPT && reads->count && reads->inst != a->inst)
-        reads++;
-    if (reads == all + ZS_CHECK_READS_KEPT) /* the oldest */
-        reads = all + a->at->thread->reads_noted++ % ZS_CHECK_READS_KEPT;
-    reads->inst = a->inst;
-    reads->count = (uint32_t)ZS_MIN((size_t)pieces->count, ZS_ARRAY_LEN(reads->pieces));
-    for (uint32_t i = 0; i < reads->count; i++) {
-        reads->pieces[i].address = pieces->pieces[i].address;
-        reads->pieces[i].is_slm = pieces->pieces[i].is_slm;
-    }
-    find_ends(pieces, reads->count, &reads->low, &reads->high);
-}
-
-static bool has_read(const struct zs_check_reads *reads, const struct zs_port_access *p)
-{
-    for (uint32_t i = 0; i < reads->count; i++) {
-        if (p->address == reads->pieces[i].address && p->is_slm == reads->pieces[i].is_slm)
-            return true;
-    }
-    return false;
-}
-
-/* What the thread has read plainly it is atomic on now: a first guess, or a look before. */
-static void find_guesses(const struct zs_race_access *a, const struct zs_port_accesses *pieces)
-{
-    uint64_t low, high;
-    find_ends(pieces, pieces->count, &low, &high);
-    for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++) {
-        const struct zs_check_reads *reads = reads_of(a) + n;
-        if (!reads->count || low > reads->high || high < reads->low ||
-            is_guess(a->at->c, reads->inst))
-            continue;
-        for (uint32_t i = 0; i < pieces->count; i++) {
-            if (has_read(reads, &pieces->pieces[i])) {
-                add_guess(a->at->c, reads->inst);
-                break;
-            }
-        }
-    }
-}
+enum { LINE_WORDS = ZS_RACE_LINE_WORDS, LINE_B = ZS_RACE_LINE_B };
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
-
-/* As many places as there is room for, the last ones: a lock is one, flags of others are some. */
-static void put_off(struct zs_check_thread *thread, uint64_t where, uint64_t space)
-{
-    const size_t room = ZS_ARRAY_LEN(thread->pending);
-    for (size_t i = 0; i < ZS_MIN(thread->pending_count, room); i++) {
-        if (thread->pending[i].where == where && thread->pending[i].space == space)
-            return;
-    }
-    thread->pending[thread->pending_count % room].where = where;
-    thread->pending[thread->pending_count++ % room].space = space;
-}
-
-static inline void order_at(struct zs_check_where *at, uint64_t address, bool is_slm)
-{
-    uint64_t space = is_slm ? at->group->index + 1 : 0;
-    if (!at->thread->fenced)
-        put_off(at->thread, address, space);
-    else
-        zs_check_order_atomic(&at->c->order, at->group->index, at->number, address, space);
-}
-
-static void order_atomic(struct zs_check_where *at, const struct zs_port_accesses *pieces)
-{
-    if (!at->c->logs)
-        return;
-    for (uint32_t i = 0; i < pieces->count; i++) {
-        if (!i || pieces->pieces[i].address != pieces->pieces[i - 1].address)
-            order_at(at, pieces->pieces[i].address, pieces->pieces[i].is_slm);
-    }
-    at->thread->epoch += at->thread->fenced;
-}
-
-/* The same of a dword of each lane; before, what find_guesses() does. */
-static void order_lanes(const struct zs_race_access *a, const uint64_t *addresses,
-                        uint32_t lane_mask, uint32_t first)
-{
-    uint64_t before = UINT64_MAX;
-    if (!a->at->c->logs)
-        return;
-    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
-        uint64_t address = addresses[(uint32_t)__builtin_ctz(rest) - first];
-        if (address != before)
-            order_at(a->at, address, a->is_slm);
-        before = address;
-    }
-    a->at->thread->epoch += a->at->thread->fenced;
-}
-
-static void guess_lanes(const struct zs_race_access *a, const uint64_t *addresses,
-                        uint32_t lane_mask, uint32_t first)
-{
-    struct zs_port_accesses pieces = {.count = 0};
-    uint64_t low = UINT64_MAX, high = 0;
-    bool may = false;
-    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
-        uint64_t address = addresses[(uint32_t)__builtin_ctz(rest) - first];
-        pieces.pieces[pieces.count].address = address;
-        pieces.pieces[pieces.count++].is_slm = a->is_slm;
-        low = ZS_MIN(low, address);
-        high = ZS_MAX(high, address);
-    }
-    for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++)
-        may |= reads_of(a)[n].count && low <= reads_of(a)[n].high && high >= reads_of(a)[n].low;
-    if (may)
-        find_guesses(a, &pieces);
-}
 
 /* How many pieces from this one on are dwords behind each other, of lanes that follow each other.
  */
@@ -260,13 +115,14 @@ static bool is_one_row(const struct zs_check_where *at, const struct zs_eu_send 
            !(is_write && ret->is_one);
 }
 
-static uint32_t add_record(struct zs_check_where *at, const struct zs_eu_send *send,
-                           const struct zs_port_message *m, bool is_atomic, bool is_whole,
-                           bool is_scalar, uint32_t size_B, uint32_t passed)
+/* Of this thread, or of so many, of which this one is the second of the group. */
+static uint32_t add_records(struct zs_check_where *at, const struct zs_eu_send *send,
+                            const struct zs_port_message *m, bool is_atomic, bool is_whole,
+                            bool is_scalar, uint32_t size_B, uint32_t passed, uint32_t count)
 {
     struct zs_gpu_checks *c = at->c;
     const struct zs_check_thread *thread = at->thread;
-    if (!zs_race_make_room(c))
+    if (!zs_race_make_room(c, count))
         return 0;
     bool is_plain_write = m->bytes_written && !is_atomic;
     at->thread->is_unfenced |= is_plain_write;
@@ -285,8 +141,45 @@ static uint32_t add_record(struct zs_check_where *at, const struct zs_eu_send *s
                                   .is_whole = is_whole,
                                   .by_all =
                                       is_scalar && is_whole && (is_atomic || !m->bytes_written)};
-    c->whats[c->record_count] = zs_race_what(r);
-    return ++c->record_count;
+    for (uint32_t i = 0; i < count; i++) {
+        r[i] = r[0];
+        r[i].thread = (uint16_t)(at->number + i);
+        c->whats[c->record_count + i] = zs_race_what(r);
+    }
+    c->record_count += count;
+    return c->record_count - count + 1;
+}
+
+static uint32_t add_record(struct zs_check_where *at, const struct zs_eu_send *send,
+                           const struct zs_port_message *m, bool is_atomic, bool is_whole,
+                           bool is_scalar, uint32_t size_B, uint32_t passed)
+{
+    struct zs_check_block *block = &at->c->blocks[send->d.inst];
+    uint32_t count = at->c->run->threads_per_group - at->number;
+    bool is_shared = at->number == 1 || (!at->number && block->is_shared);
+    if (!is_shared || at->thread->epoch || at->c->logs)
+        count = 1;
+    uint32_t first =
+        add_records(at, send, m, is_atomic, is_whole, is_scalar, size_B, passed, count);
+    if (count > 1)
+        *block = (struct zs_check_block){.born = first ? at->of_group->born : 0,
+                                         .first = at->number,
+                                         .base = first - at->number,
+                                         .is_whole = is_whole,
+                                         .is_shared = at->number};
+    return first;
+}
+
+/* The record of the thread in what those beside it have; 0: none. */
+static inline uint32_t record_beside(const struct zs_check_where *at, uint32_t inst, bool is_whole,
+                                     bool is_write)
+{
+    struct zs_check_block *block = &at->c->blocks[inst];
+    bool is = block->born == at->of_group->born && !at->thread->epoch &&
+              block->is_whole == is_whole && at->number >= block->first;
+    at->thread->is_unfenced |= is && is_write;
+    block->is_shared |= is && at->number;
+    return is ? block->base + at->number : 0;
 }
 
 /* Channels of a lane, if there are holes between them. */
@@ -320,8 +213,10 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at, 
                     recent->record && recent->epoch == at->thread->epoch &&
                     recent->is_whole == is_whole && recent->generation == at->c->generation;
     if (!is_again) {
+        uint32_t known = record_beside(at, send->d.inst, is_whole, m->bytes_written && !is_atomic);
         recent->stamp = at->thread->stamp;
-        recent->record = add_record(at, send, m, is_atomic, is_whole, is_scalar, size_B, passed);
+        recent->record =
+            known ? known : add_record(at, send, m, is_atomic, is_whole, is_scalar, size_B, passed);
         recent->inst = send->d.inst;
         recent->epoch = at->thread->epoch;
         recent->is_whole = is_whole;
@@ -329,7 +224,7 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at, 
     }
     if (at->passed != passed) {
         at->passed = passed;
-        memset(at->asked, 0, sizeof(at->asked));
+        zs_check_ask_anew(at);
     }
     at->c->lost |= !recent->record;
     ret->at = at;
@@ -345,6 +240,7 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at, 
     ret->is_quick = ret->fails = ret->rises = false;
     ret->known[0].number = ret->known[1].number = 0;
     ret->values = NULL;
+    ret->knows_same = false;
     ret->element = 0;
     return ret->record != NULL;
 }
@@ -386,9 +282,9 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     if (a.record->is_write && !is_atomic)
         zs_race_find_values(&a, send, payload);
     else if (at->c->reads && is_atomic)
-        find_guesses(&a, &pieces);
+        zs_race_find_guesses(&a, &pieces);
     else if (at->c->reads)
-        note_reads(&a, &pieces);
+        zs_race_note_reads(&a, &pieces);
     if (is_row) {
         enter_space(&a, row.is_slm);
         a.lane = a.chan_offset;
@@ -398,7 +294,7 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
     }
     end(&a);
     if (is_atomic) /* what it orders is not itself: another one might have come first */
-        order_atomic(at, &pieces);
+        zs_race_order(at, &pieces);
 }
 
 static void add_piece(const struct zs_port_message *m, uint64_t address, uint32_t lane,
@@ -481,69 +377,101 @@ reach_lanes(struct zs_race_access *a, enum zs_eu_reach how, uint64_t address, ui
     bool is_atomic = a->record->is_atomic;
     list_lanes(a->m, lane_mask, how, address, first, &pieces);
     if (a->at->c->reads && is_atomic)
-        find_guesses(a, &pieces);
+        zs_race_find_guesses(a, &pieces);
     else if (a->at->c->reads && !a->record->is_write)
-        note_reads(a, &pieces);
+        zs_race_note_reads(a, &pieces);
     touch_pieces(a, &pieces);
     if (is_atomic && !a->fails)
-        order_atomic(a->at, &pieces);
+        zs_race_order(a->at, &pieces);
+}
+
+/* A message in line. */
+struct reach {
+    const struct zs_eu_send *send;
+    uint32_t lanes, ce, first;
+    enum zs_eu_reach how;
+    uint64_t address;
+    bool was_put_off;
+    uint32_t same; /* lanes that store what was there, where it was put off */
+};
+
+static bool is_row_of_dwords(const struct zs_race_access *a, const struct reach *r)
+{
+    uint32_t mask = r->lanes >> __builtin_ctz(r->lanes);
+    return r->how == ZS_EU_REACH_ROW && a->m->element_B == 4 && a->m->elements == 1 && !a->only &&
+           !channels_of(a->m) && !(mask & (mask + 1)) && !(r->address & 3);
 }
 
 /* Where something conflicts: false, and nothing is told, but of what has been put off. */
 static bool reach(struct zs_check_where *at, uint32_t passed, const struct zs_eu_thread *t,
-                  const struct zs_eu_send *send, uint32_t lane_mask, uint32_t ce,
-                  enum zs_eu_reach how, uint64_t address, uint32_t first, bool was_put_off)
+                  const struct reach *r)
 {
     const struct zs_port_message_row *row = NULL;
-    const struct zs_port_message *m = zs_eu_send_message(send, &row);
-    bool is_slm = m->space == ZS_PORT_SPACE_SLM, is_lanes = how == ZS_EU_REACH_LANES;
+    const struct zs_port_message *m = zs_eu_send_message(r->send, &row);
+    bool is_slm = m->space == ZS_PORT_SPACE_SLM, is_lanes = r->how == ZS_EU_REACH_LANES;
     bool is_noted = at->c->reads && (row->is_atomic || !m->bytes_written);
+    uint32_t lane_mask = r->lanes, first = r->first;
     struct zs_race_access a;
     if (!lane_mask || !at->c->races)
         return true;
     if (is_slm)
         go_direct(at);
     if (!is_slm && (is_lanes || is_noted)) {
-        const uint64_t *all = (const uint64_t *)(uintptr_t)address;
+        const uint64_t *all = (const uint64_t *)(uintptr_t)r->address;
         uint32_t lane = (uint32_t)__builtin_ctz(lane_mask);
-        if (zs_race_is_own(at->c, is_lanes ? all[lane - first] : address))
+        if (zs_race_is_own(at->c, is_lanes ? all[lane - first] : r->address))
             return true;
     }
-    if (!begin(&a, at, passed, t, send, m, ce, row->is_atomic, !m->lanes,
+    if (!begin(&a, at, passed, t, r->send, m, r->ce, row->is_atomic, !m->lanes,
                channels_of(m) ? m->element_B : size_of(m)))
         return true;
     a.is_quick = true;
+    a.knows_same = r->was_put_off && m->bytes_written;
+    a.same = r->same;
     enter_space(&a, is_slm);
-    const uint64_t *addresses = (const uint64_t *)(uintptr_t)address;
-    if (is_noted && row->is_atomic && is_dwords(&a, how)) {
-        guess_lanes(&a, addresses, lane_mask, first);
+    const uint64_t *addresses = (const uint64_t *)(uintptr_t)r->address;
+    if (is_noted && row->is_atomic && is_dwords(&a, r->how)) {
+        zs_race_guess_lanes(&a, addresses, lane_mask, first);
         a.fails |= !zs_race_lanes(&a, addresses, lane_mask, first);
         if (!a.fails)
-            order_lanes(&a, addresses, lane_mask, first);
-    } else if (!is_noted && is_dwords(&a, how)) {
+            zs_race_order_lanes(&a, addresses, lane_mask, first);
+    } else if (!is_noted && is_dwords(&a, r->how)) {
         a.fails |= !zs_race_lanes(&a, addresses, lane_mask, first);
-    } else if (is_noted || is_lanes || !reach_rows(&a, how, address, lane_mask)) {
-        reach_lanes(&a, how, address, lane_mask, first);
+    } else if (is_noted && !row->is_atomic && is_row_of_dwords(&a, r)) {
+        uint32_t low = (uint32_t)__builtin_ctz(lane_mask);
+        zs_race_note_row(&a, r->address + low * 4u, (uint32_t)__builtin_popcount(lane_mask));
+        (void)reach_rows(&a, r->how, r->address, lane_mask);
+    } else if (is_noted || is_lanes || !reach_rows(&a, r->how, r->address, lane_mask)) {
+        reach_lanes(&a, r->how, r->address, lane_mask, first);
     }
-    if (a.fails && was_put_off) {
+    if (a.fails && r->was_put_off) {
         a.is_quick = false;
-        reach_lanes(&a, how, address, lane_mask, first);
+        reach_lanes(&a, r->how, r->address, lane_mask, first);
     }
     end(&a);
     return !a.fails;
 }
 
-/* What is read is of a page that nothing more is remembered of. */
-static inline bool is_quiet(struct zs_gpu_checks *c, uint64_t address, uint64_t size_B)
+/* The page of an address, if it was asked for before. */
+static inline struct zs_race_page *find_recent(const struct zs_gpu_checks *c, uint64_t address)
 {
-    uint64_t number = address / ZS_BETWEEN_PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
-    struct zs_race_page *page = c->recent[slot].page;
-    if (!size_B || c->recent[slot].number != number || !page ||
-        (address + size_B - 1) / ZS_BETWEEN_PAGE_B != number)
+    uint64_t number = address / ZS_BETWEEN_PAGE_B, slot = zs_race_slot(number);
+    return c->recent[slot].number == number ? c->recent[slot].page : NULL;
+}
+
+/* What is read is of a page that nothing more is remembered of. */
+static inline bool is_quiet(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t address,
+                            uint64_t size_B)
+{
+    if (!size_B || !page || address % ZS_BETWEEN_PAGE_B + size_B > ZS_BETWEEN_PAGE_B)
         return false;
     if (!page->is_quiet && ++page->reads >= page->reads_until)
         zs_race_look_at(c, page);
-    return page->is_quiet && !c->reads;
+    if (!page->is_quiet || c->reads)
+        return false;
+    c->reaches.quiet[address / ZS_BETWEEN_PAGE_B % ZS_EU_REACHES_QUIET] =
+        address / ZS_BETWEEN_PAGE_B;
+    return true;
 }
 
 static struct zs_check_site *find_site(struct zs_gpu_checks *c, const struct zs_eu_program *program,
@@ -556,8 +484,9 @@ static struct zs_check_site *find_site(struct zs_gpu_checks *c, const struct zs_
     const struct zs_eu_send *send = zs_eu_program_send(program, op);
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     uint32_t size_B = size_of(m);
-    bool is = !row->is_atomic && !m->bytes_written && !c->reads && !channels_of(m) &&
-              !(size_B & 3) && size_B < 1024;
+    bool is_write = m->bytes_written != 0;
+    bool is = !row->is_atomic && (is_write || !c->reads) && !channels_of(m) && !(size_B & 3) &&
+              size_B < 1024;
     *site = (struct zs_check_site){.program = program,
                                    .send = send,
                                    .op = op,
@@ -565,75 +494,88 @@ static struct zs_check_site *find_site(struct zs_gpu_checks *c, const struct zs_
                                    .rows = is && m->element_B == 4 ? (uint8_t)m->elements : 0,
                                    .is_slm = m->space == ZS_PORT_SPACE_SLM,
                                    .is_whole = send->d.no_mask || !m->lanes,
-                                   .is_scalar = send->d.no_mask && send->d.exec_size == 1};
+                                   .is_scalar = send->d.no_mask && send->d.exec_size == 1,
+                                   .is_write = is_write};
     return site;
 }
 
-/* Most of what was put off: dwords that lanes read, which follow each other or are the same. What
- * begin() does, in short. false: it is something else, or conflicts. */
-static inline bool read_dwords(struct zs_race_access *a, const struct zs_check_site *site,
-                               uint32_t lane_mask, uint32_t ce, enum zs_eu_reach how,
-                               uint64_t address)
+/* What begin() does, in short. 0: no memory. */
+static uint32_t __attribute__((noinline))
+make_record(struct zs_race_access *a, const struct zs_check_site *site)
 {
     struct zs_check_where *at = a->at;
     const struct zs_eu_send *send = site->send;
     const struct zs_port_message_row *row;
+    uint32_t beside = record_beside(at, send->d.inst, site->is_whole, site->is_write);
+    if (ZS_LIKELY(beside))
+        return beside;
     struct zs_check_recent *recent = &at->thread->recent[send->d.inst % ZS_CHECK_RECENT];
+    if (recent->stamp == at->thread->stamp && recent->inst == send->d.inst && recent->record &&
+        recent->epoch == at->thread->epoch && recent->is_whole == site->is_whole &&
+        recent->generation == at->c->generation)
+        return recent->record;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+    uint32_t number = add_record(at, send, m, false, site->is_whole, site->is_scalar,
+                                 site->dwords * 4u, a->passed);
+    *recent = (struct zs_check_recent){.inst = send->d.inst,
+                                       .stamp = at->thread->stamp,
+                                       .epoch = at->thread->epoch,
+                                       .generation = at->c->generation,
+                                       .record = number,
+                                       .is_slm = site->is_slm,
+                                       .is_whole = site->is_whole};
+    at->c->lost |= !number;
+    return number;
+}
+
+static inline uint32_t find_record(struct zs_race_access *a, struct zs_check_site *site)
+{
+    const struct zs_check_thread *thread = a->at->thread;
+    if (site->stamp != thread->stamp || site->epoch != thread->epoch ||
+        site->generation != a->at->c->generation || !site->record) {
+        site->record = make_record(a, site);
+        site->stamp = thread->stamp;
+        site->epoch = thread->epoch;
+        site->generation = a->at->c->generation;
+    }
+    return site->record;
+}
+
+/* Most of what was put off: dwords of lanes that follow each other, or read the same. false: it is
+ * something else, or conflicts. */
+static inline bool reach_dwords(struct zs_race_access *a, struct zs_check_site *site,
+                                uint32_t lane_mask, uint32_t ce, enum zs_eu_reach how,
+                                uint64_t address)
+{
     uint32_t low = lane_mask ? (uint32_t)__builtin_ctz(lane_mask) : 0, mask = lane_mask >> low;
     bool is_row = how == ZS_EU_REACH_ROW, is_one = site->is_scalar && !(ce & (ce - 1));
     if (!(is_row ? site->rows : site->dwords) || !mask || address & 3 || is_one ||
         (is_row && mask & (mask + 1)))
         return false;
     if (site->is_slm)
-        go_direct(at);
-    if (recent->stamp != at->thread->stamp || recent->inst != send->d.inst || !recent->record ||
-        recent->epoch != at->thread->epoch || recent->is_whole != site->is_whole ||
-        recent->generation != at->c->generation) {
-        const struct zs_port_message *m = zs_eu_send_message(send, &row);
-        uint32_t number = add_record(at, send, m, false, site->is_whole, site->is_scalar,
-                                     site->dwords * 4u, a->passed);
-        *recent = (struct zs_check_recent){.inst = send->d.inst,
-                                           .stamp = at->thread->stamp,
-                                           .epoch = at->thread->epoch,
-                                           .generation = at->c->generation,
-                                           .record = number,
-                                           .is_slm = site->is_slm,
-                                           .is_whole = site->is_whole};
-        at->c->lost |= !number;
-        if (!number)
-            return true;
-    }
-    a->number = recent->record;
-    a->record = zs_race_record(at->c, recent->record);
+        go_direct(a->at);
+    a->number = find_record(a, site);
+    if (!a->number)
+        return true;
+    uint32_t lane = site->is_whole ? 0 : site->send->d.chan_offset + low;
+    uint32_t count = is_row ? 32 - (uint32_t)__builtin_clz(mask) : site->dwords;
+    address += is_row ? low * 4u : 0;
+    a->record = zs_race_record(a->at->c, a->number);
     a->known[0].number = a->known[1].number = 0;
     a->is_slm = site->is_slm;
-    a->inst = send->d.inst;
+    a->inst = site->send->d.inst;
     a->fails = false;
-    uint32_t lane = site->is_whole ? 0 : send->d.chan_offset + low, count = is_row ? site->rows : 1;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < (is_row ? site->rows : 1u); i++, address += 4) {
         a->lane = lane;
-        if (is_row)
-            zs_race_row(a, address + (low + i) * 4u, 32 - (uint32_t)__builtin_clz(mask),
-                        !site->is_whole);
-        else
-            zs_race_row(a, address, site->dwords, false);
+        zs_race_row(a, address, count, is_row && !site->is_whole);
     }
     return !a->fails;
 }
 
-/* A message that was put off, of the thread `at`. */
-static inline void look_at(struct zs_race_access *a, const struct zs_eu_program *program,
-                           const uint64_t *p)
+static inline struct zs_check_site *site_of(struct zs_gpu_checks *c,
+                                            const struct zs_eu_program *program, const uint64_t *p)
 {
-    uint32_t index = (uint32_t)p[2] & ((1u << ZS_EU_REACHES_HOW_SHIFT) - 1);
-    uint32_t first = ((uint32_t)p[2] >> ZS_EU_REACHES_FIRST_SHIFT) * 8;
-    uint32_t lanes = (uint32_t)p[1], ce = (uint32_t)(p[1] >> 32);
-    enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
-    bool is_lanes = how == ZS_EU_REACH_LANES;
-    const struct zs_check_site *site = find_site(a->at->c, program, index);
-    if (is_lanes || !read_dwords(a, site, lanes, ce, how, p[0]))
-        (void)reach(a->at, a->passed, a->t, site->send, lanes, ce, how,
-                    is_lanes ? (uintptr_t)(p + ZS_EU_REACHES_EACH) : p[0], first, true);
+    return find_site(c, program, (uint32_t)p[2] & ((1u << ZS_EU_REACHES_HOW_SHIFT) - 1));
 }
 
 static inline uint32_t length_of(const uint64_t *p)
@@ -641,6 +583,112 @@ static inline uint32_t length_of(const uint64_t *p)
     return ZS_EU_REACHES_EACH + (p[2] >> ZS_EU_REACHES_MORE_SHIFT & 31);
 }
 
+static inline uint32_t thread_of(const uint64_t *p)
+{
+    return (uint32_t)(p[2] >> ZS_EU_REACHES_THREAD_SHIFT);
+}
+
+/* Lines that nobody has touched become `mine`, which rises by a step. false: not all of them are.
+ */
+static inline bool fill_lines(uint64_t *line, uint32_t count, uint64_t mine, uint64_t step)
+{
+    for (const uint64_t *end = line + count; line < end; line++, mine += step) {
+        if (*line)
+            return false;
+        *line = mine;
+    }
+    return true;
+}
+
+static inline uint64_t step_of(const struct zs_check_site *site)
+{
+    uint64_t step = site->is_whole ? 0 : LINE_WORDS << ZS_RACE_LANE_SHIFT;
+    return site->is_write ? step << 32 : step;
+}
+
+/* The thread goes on where the one before it ended. */
+static inline bool goes_on(const struct zs_check_where *at, struct zs_check_site *site,
+                           const uint64_t *p)
+{
+    uint32_t lines = site->next.lines;
+    if (p[0] != site->next.address || p[2] != site->next.what ||
+        (uint32_t)p[1] != site->next.lanes || site->next.born != at->of_group->born ||
+        !site->next.left || at->thread->epoch ||
+        !fill_lines(site->next.line, lines, site->next.mine, step_of(site)))
+        return false;
+    at->thread->is_unfenced |= site->is_write;
+    site->next.left--;
+    site->next.line += site->next.step_B / LINE_B;
+    site->next.address += site->next.step_B;
+    site->next.mine += site->is_write ? UINT64_C(1) << 32 : 1;
+    site->next.what += UINT64_C(1) << ZS_EU_REACHES_THREAD_SHIFT;
+    return true;
+}
+
+/* Whole lines of a row that nobody has touched. false: it is not that. */
+static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *site,
+                               struct zs_race_page *page, const uint64_t *p)
+{
+    enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
+    uint32_t lanes = (uint32_t)p[1], low = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+    uint32_t mask = lanes >> low, size_B = mask ? 4 * (32 - (uint32_t)__builtin_clz(mask)) : 0;
+    uint32_t in_B = (uint32_t)(p[0] % ZS_BETWEEN_PAGE_B) + low * 4;
+    if (how != ZS_EU_REACH_ROW || in_B % LINE_B || page->lines[in_B / LINE_B % ZS_BETWEEN_LINES])
+        return false;
+    if (site->rows != 1 || !mask || mask & (mask + 1) || size_B % LINE_B ||
+        in_B + size_B > ZS_BETWEEN_PAGE_B)
+        return false;
+    uint32_t number = find_record(a, site);
+    uint64_t mine = number | (unsigned)ZS_RACE_IS_THERE, *line = &page->lines[in_B / LINE_B];
+    if (!site->is_whole)
+        mine |= (unsigned)ZS_RACE_RISES | (site->send->d.chan_offset + low) << ZS_RACE_LANE_SHIFT;
+    mine <<= site->is_write ? 32 : 0;
+    if (!number || !fill_lines(line, size_B / LINE_B, mine, step_of(site)))
+        return !number;
+    uint64_t step_B = p[0] + site->next.step_B - site->next.address;
+    if (p[2] != site->next.what)
+        step_B = site->next.step_B;
+    site->next.what = p[2] + (UINT64_C(1) << ZS_EU_REACHES_THREAD_SHIFT);
+    site->next.step_B = step_B;
+    site->next.address = p[0] + step_B;
+    site->next.mine = mine + (site->is_write ? UINT64_C(1) << 32 : 1);
+    site->next.line = line + step_B / LINE_B;
+    site->next.lanes = lanes;
+    site->next.born = a->at->of_group->born;
+    site->next.lines = size_B / LINE_B;
+    uint32_t behind_B = ZS_BETWEEN_PAGE_B - in_B - size_B;
+    bool is_beside =
+        number == record_beside(a->at, site->send->d.inst, site->is_whole, site->is_write);
+    site->next.left = is_beside && step_B && step_B % LINE_B == 0 && step_B <= behind_B
+                          ? behind_B / (uint32_t)step_B
+                          : 0;
+    return true;
+}
+
+static void __attribute__((noinline))
+look_slowly(struct zs_race_access *a, const struct zs_check_site *site, const uint64_t *p)
+{
+    enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
+    bool is_lanes = how == ZS_EU_REACH_LANES;
+    const struct reach r = {.send = site->send,
+                            .lanes = (uint32_t)p[1],
+                            .ce = site->is_write ? 0 : (uint32_t)(p[1] >> 32),
+                            .first = ((uint32_t)p[2] >> ZS_EU_REACHES_FIRST_SHIFT & 3) * 8,
+                            .how = how,
+                            .address = is_lanes ? (uintptr_t)(p + ZS_EU_REACHES_EACH) : p[0],
+                            .was_put_off = true,
+                            .same = (uint32_t)(p[1] >> 32)};
+    (void)reach(a->at, a->passed, a->t, &r);
+}
+
+/* A message that was put off, of the thread `at`. */
+static inline void look_at(struct zs_race_access *a, struct zs_check_site *site, const uint64_t *p)
+{
+    enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
+    uint32_t ce = site->is_write ? 0 : (uint32_t)(p[1] >> 32);
+    if (how == ZS_EU_REACH_LANES || !reach_dwords(a, site, (uint32_t)p[1], ce, how, p[0]))
+        look_slowly(a, site, p);
+}
 /* How a thread was when it put off what follows. */
 struct later {
     const struct zs_eu_program *program;
@@ -657,24 +705,22 @@ static void look_at_all(struct zs_check_where *at, const struct later *later)
     at->thread = thread;
     at->number = later->thread;
     at->passed = later->passed;
-    memset(at->asked, 0, sizeof(at->asked));
+    zs_check_ask_anew(at);
     thread->stamp = ++at->c->stamp;
     thread->epoch = later->epoch;
     thread->signals = later->passed;
     memcpy(thread->fences, later->fences, sizeof(thread->fences));
     for (const uint64_t *end = p + later->count; p < end; p += length_of(p))
-        look_at(&a, later->program, p);
+        look_at(&a, site_of(at->c, later->program, p), p);
     memcpy(thread, &now, offsetof(struct zs_check_thread, recent));
 }
 
 /* Until the next barrier the group's local memory is looked at at once. */
-static void __attribute__((noinline)) go_direct(struct zs_check_where *at)
+static void __attribute__((noinline)) go_direct_now(struct zs_check_where *at)
 {
     struct zs_check_group *of_group = at->of_group;
     const struct zs_check_where now = *at;
     uint32_t count = of_group->later_count;
-    if (of_group->is_direct)
-        return;
     of_group->is_direct = true;
     of_group->later_count = 0;
     for (uint32_t i = 0; i < count;) {
@@ -683,7 +729,13 @@ static void __attribute__((noinline)) go_direct(struct zs_check_where *at)
         i += LATER_QWORDS + later->count;
     }
     *at = now;
-    memset(at->asked, 0, sizeof(at->asked));
+    zs_check_ask_anew(at);
+}
+
+static inline void go_direct(struct zs_check_where *at)
+{
+    if (!at->of_group->is_direct)
+        go_direct_now(at);
 }
 
 /* Of local memory; where it is kept, behind what the thread is like. NULL: it is not. */
@@ -705,38 +757,61 @@ static struct later *begin_later(const struct zs_race_access *a,
                             .passed = a->passed,
                             .fences = {thread->fences[0], thread->fences[1]},
                             .thread = a->at->number};
+    of_group->later_count += (uint32_t)LATER_QWORDS;
     return later;
+}
+
+/* What is read of local memory is kept for the next barrier, where it may be. */
+static inline bool keep_later(struct zs_race_access *a, const struct zs_eu_program *program,
+                              struct later **later, const uint64_t *p, const uint64_t *end)
+{
+    const uint64_t which = UINT64_C(1) << ZS_EU_REACHES_LOCAL_SHIFT;
+    if ((p[2] & (which | UINT64_C(1) << ZS_EU_REACHES_WRITE_SHIFT)) != which)
+        return false;
+    if (!*later)
+        *later = begin_later(a, program, (uint32_t)(end - p));
+    if (!*later)
+        return false;
+    uint64_t *to = (uint64_t *)(void *)(*later + 1) + (*later)->count;
+    uint32_t length = length_of(p);
+    for (uint32_t i = 0; i < length; i++)
+        to[i] = p[i];
+    a->at->of_group->later_count += length;
+    (*later)->count += length;
+    return true;
 }
 
 void zs_check_reached(struct zs_eu_thread *t)
 {
     struct zs_check_where *at = zs_check_where(t);
     struct zs_gpu_checks *c = at->c;
-    const uint64_t *end = c->reaches.at;
-    struct zs_race_access a = {.at = at, .t = t, .is_quick = true, .passed = passed_by(at, t)};
-    if (end == c->reached)
+    const uint64_t *p = c->reached, *end = c->reaches.at;
+    if (p == end)
         return;
+    struct zs_race_access a; /* what look_at() needs of it */
+    struct later *later = NULL;
+    a.at = at;
+    a.t = t;
+    a.is_quick = true;
+    a.passed = passed_by(at, t);
     if (a.passed != at->passed) /* as begin() does */
-        memset(at->asked, 0, sizeof(at->asked));
+        zs_check_ask_anew(at);
     at->passed = a.passed;
     c->reaches.at = c->reached;
-    struct later *later = begin_later(&a, t->program, (uint32_t)(end - c->reached));
-    uint64_t *to = (uint64_t *)(void *)(later ? later + 1 : NULL);
-    for (const uint64_t *p = c->reached; p < end; p += length_of(p)) {
-        while (p < end && is_quiet(c, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT))
-            p += ZS_EU_REACHES_EACH;
-        if (p == end)
-            break;
-        if (later && p[2] >> ZS_EU_REACHES_LOCAL_SHIFT & 1) {
-            for (uint32_t i = 0; i < length_of(p); i++)
-                *to++ = p[i];
-        } else {
-            look_at(&a, t->program, p);
+    for (; p < end; p += length_of(p)) {
+        if (thread_of(p) != at->number || at->thread->born != at->of_group->born) {
+            zs_check_turn(at, thread_of(p));
+            later = NULL;
         }
-    }
-    if (later && to > (uint64_t *)(void *)(later + 1)) {
-        later->count = (uint32_t)(to - (uint64_t *)(void *)(later + 1));
-        at->of_group->later_count += (uint32_t)LATER_QWORDS + later->count;
+        struct zs_check_site *site = site_of(c, t->program, p);
+        if (goes_on(at, site, p) || keep_later(&a, t->program, &later, p, end))
+            continue;
+        struct zs_race_page *page = find_recent(c, p[0]);
+        if (is_quiet(c, page, p[0], p[2] >> ZS_EU_REACHES_SIZE_SHIFT & 0xfff) ||
+            (page && !site->is_slm && begin_lines(&a, site, page, p)))
+            continue;
+        look_at(&a, site, p);
+        later = at->of_group->is_direct ? NULL : later;
     }
 }
 
@@ -744,9 +819,15 @@ bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint3
                     enum zs_eu_reach how, uint64_t address, uint32_t first)
 {
     struct zs_check_where *at = zs_check_where(t);
-    if (at->c->reaches.at != at->c->reached)
-        zs_check_reached(t);
-    return reach(at, passed_by(at, t), t, send, lane_mask, t->ce, how, address, first, false);
+    const struct reach r = {.send = send,
+                            .lanes = lane_mask,
+                            .ce = t->ce,
+                            .first = first,
+                            .how = how,
+                            .address = address};
+    zs_check_reached(t);
+    zs_check_turn_to(at, t->series.at);
+    return reach(at, passed_by(at, t), t, &r);
 }
 
 /* ---- the end -----------------------------------------------------------------------------------
@@ -756,7 +837,7 @@ void zs_check_races_end(struct zs_gpu_checks *c)
 {
     for (uint32_t i = 0; i < c->held_count; i++) {
         struct zs_gpu_finding *f = &c->held[i].finding;
-        if (f->note != ZS_GPU_NOTE_SAME_VALUE && is_guess(c, c->held[i].inst))
+        if (f->note != ZS_GPU_NOTE_SAME_VALUE && zs_race_is_guess(c, c->held[i].inst))
             f->note = ZS_GPU_NOTE_GUESS;
         zs_check_tell(c, f);
     }

@@ -97,6 +97,8 @@ struct zs_race_access {
         uint32_t number; /* 0: nobody yet */
         enum zs_race_relation relation;
     } known[2];
+    bool knows_same; /* of stores that were put off: which lanes store what was there */
+    uint32_t same;
     /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
     uint32_t slot_B, component_B, chan_offset;
@@ -118,11 +120,27 @@ bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t
 void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
                       struct zs_gpu_site *ret);
 
+/* ---- race_guess.c -----------------------------------------------------------------------------
+ */
+
+/* The instruction reads what its thread is atomic on later. */
+bool zs_race_is_guess(const struct zs_gpu_checks *c, uint32_t inst);
+void zs_race_note_reads(const struct zs_race_access *a, const struct zs_port_accesses *pieces);
+void zs_race_note_row(const struct zs_race_access *a, uint64_t address, uint32_t dwords);
+/* What the thread has read plainly it is atomic on now: a first guess, or a look before. */
+void zs_race_find_guesses(const struct zs_race_access *a, const struct zs_port_accesses *pieces);
+void zs_race_guess_lanes(const struct zs_race_access *a, const uint64_t *addresses,
+                         uint32_t lane_mask, uint32_t first);
+/* An atomic has been carried out. */
+void zs_race_order(struct zs_check_where *at, const struct zs_port_accesses *pieces);
+void zs_race_order_lanes(const struct zs_race_access *a, const uint64_t *addresses,
+                         uint32_t lane_mask, uint32_t first);
+
 /* ---- race_shadow.c ----------------------------------------------------------------------------
  */
 
-/* For one record more, of c->record_count. false: no memory. */
-bool zs_race_make_room(struct zs_gpu_checks *c);
+/* For more records, behind c->record_count. false: no memory. */
+bool zs_race_make_room(struct zs_gpu_checks *c, uint32_t count);
 /* NULL: there is none, as of memory of the launch's own. */
 struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number, bool is_write);
 /* No address that threads share. */
@@ -134,10 +152,16 @@ void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page);
 /* Other commands are told, and all is freed. */
 void zs_race_shadow_end(struct zs_gpu_checks *c);
 
+/* Buffers begin at multiples of large powers of two. */
+static inline uint64_t zs_race_slot(uint64_t number)
+{
+    return (number ^ number >> 6 ^ number >> 11) % ZS_CHECK_PAGES;
+}
+
 static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint64_t gpu_va,
                                                    bool is_write)
 {
-    uint64_t number = gpu_va / ZS_BETWEEN_PAGE_B, slot = number % ZS_ARRAY_LEN(c->recent);
+    uint64_t number = gpu_va / ZS_BETWEEN_PAGE_B, slot = zs_race_slot(number);
     return c->recent[slot].number == number ? c->recent[slot].page
                                             : zs_race_find_page(c, number, is_write);
 }

@@ -29,15 +29,19 @@ static void forget_all(struct zs_gpu_checks *c)
     if (c->local)
         memset(c->local, 0,
                c->run->groups_per_worker * zs_race_local_words(c->run) * sizeof(uint64_t));
-    memset(c->at.asked, 0, sizeof(c->at.asked));
+    zs_check_ask_anew(&c->at);
+    memset(c->reaches.quiet, 0xff, sizeof(c->reaches.quiet));
+    memset(c->blocks, 0, c->run->kernel->instruction_count * sizeof(*c->blocks));
+    for (size_t i = 0; i < ZS_ARRAY_LEN(c->sites); i++)
+        c->sites[i].next.left = 0;
     c->record_count = 0;
     c->generation++;
     c->lost = true;
 }
 
-bool zs_race_make_room(struct zs_gpu_checks *c)
+bool zs_race_make_room(struct zs_gpu_checks *c, uint32_t count)
 {
-    if (c->record_count >= ZS_RACE_RECORD_MASK)
+    if (count > ZS_RACE_RECORD_MASK - c->record_count)
         forget_all(c);
     if (c->records)
         return true;
@@ -158,8 +162,8 @@ struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number,
         }
         keep(c, page, number * ZS_BETWEEN_PAGE_B, is_write);
     }
-    c->recent[number % ZS_ARRAY_LEN(c->recent)].number = number;
-    return c->recent[number % ZS_ARRAY_LEN(c->recent)].page = page;
+    c->recent[zs_race_slot(number)].number = number;
+    return c->recent[zs_race_slot(number)].page = page;
 }
 
 uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *group)
@@ -212,45 +216,36 @@ static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record 
 /* Lanes and records are of this launch alone. */
 static inline uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
 {
-    if (!(half & ZS_RACE_RECORD_MASK))
+    uint32_t record = half & ZS_RACE_RECORD_MASK;
+    if (!record)
         return 0;
-    uint32_t what = c->whats[(half & ZS_RACE_RECORD_MASK) - 1];
+    uint32_t what = c->whats[record - 1];
     struct known_site *k = &known[what % SITES_KNOWN];
     if (ZS_UNLIKELY(!k->number || k->what != what))
         *k = (struct known_site){what, make_site(c, zs_race_record(c, half), what)};
-    return k->number ? k->number | (half & 15u << ZS_RACE_BYTES_SHIFT) : 0;
+    return k->number | (half & 15u << ZS_RACE_BYTES_SHIFT);
 }
 
-/* What has become of the last word, but for lanes. */
-struct last {
-    uint64_t word, done;
-};
-
-static const uint64_t LANES = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
-
-static inline uint64_t done_by(struct zs_gpu_checks *c, struct known_site *known, struct last *last,
-                               uint64_t word)
+static inline uint64_t done_by(struct zs_gpu_checks *c, struct known_site *known, uint64_t word)
 {
-    if ((word & ~LANES) != last->word)
-        *last = (struct last){word & ~LANES, (uint64_t)as_command(c, known, (uint32_t)(word >> 32))
-                                                     << 32 |
-                                                 as_command(c, known, (uint32_t)word)};
-    return last->done;
+    uint64_t high = word >> 32 ? as_command(c, known, (uint32_t)(word >> 32)) : 0;
+    return high << 32 | as_command(c, known, (uint32_t)word);
 }
 
 /* Words of a line; what became of all of them, or ZS_BETWEEN_SPLIT and of each. */
-static uint64_t done_by_words(struct zs_gpu_checks *c, struct known_site *known, struct last *last,
+static uint64_t done_by_words(struct zs_gpu_checks *c, struct known_site *known,
                               const uint64_t *words, uint64_t *ret)
 {
+    const uint64_t lanes = ZS_RACE_BOTH(31u) << ZS_RACE_LANE_SHIFT;
     uint64_t differs = 0;
     for (uint32_t i = 0; i < ZS_RACE_LINE_WORDS; i++)
-        differs |= (words[i] ^ words[0]) & ~LANES;
-    uint64_t first = done_by(c, known, last, words[0]);
+        differs |= (words[i] ^ words[0]) & ~lanes;
+    uint64_t first = done_by(c, known, words[0]);
     if (!differs)
         return first;
     ret[0] = first;
     for (uint32_t i = 1; i < ZS_RACE_LINE_WORDS; i++) {
-        ret[i] = done_by(c, known, last, words[i]);
+        ret[i] = done_by(c, known, words[i]);
         differs = i == 1 ? ret[i] ^ first : differs | (ret[i] ^ first);
     }
     return differs ? ZS_BETWEEN_SPLIT : first;
@@ -260,14 +255,12 @@ static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint
                          const struct zs_race_page *page)
 {
     uint64_t lines[ZS_BETWEEN_LINES], words[ZS_BETWEEN_WORDS];
-    struct last last = {0, 0};
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES; i++) {
         uint32_t first = i * ZS_RACE_LINE_WORDS;
         uint64_t line = page->lines[i];
         lines[i] = line == ZS_RACE_SPLIT
-                       ? done_by_words(c, known, &last, page->words + first, words + first)
-                   : line ? done_by(c, known, &last, zs_race_word(line, 0))
-                          : 0;
+                       ? done_by_words(c, known, page->words + first, words + first)
+                       : done_by(c, known, line | ZS_RACE_BOTH(15u) << ZS_RACE_BYTES_SHIFT);
     }
     zs_between_page(c->run->launch->command, number, lines, words);
 }

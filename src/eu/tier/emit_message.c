@@ -36,146 +36,21 @@ static unsigned inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
     return VALUE("icmp ult i64 %%v%u, %%v%u", first, zs_eu_emit_places(e, m, size_B, false));
 }
 
-/* From the first byte of lanes that are neighbours to the last one. */
-static unsigned row_B(const struct zs_eu_emit_message *m, unsigned lanes)
-{
-    return m->span_B + m->size_B * (lanes - 1);
-}
-
 /* The same of so many lanes that are neighbours; a few at the end need not be. */
 static unsigned lanes_inside(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                              unsigned first, unsigned lanes)
 {
     return VALUE("icmp ult i64 %%v%u, %%v%u", first,
-                 zs_eu_emit_places(e, m, row_B(m, lanes), true));
+                 zs_eu_emit_places(e, m, zs_eu_emit_row_B(m, lanes), true));
 }
 
-static unsigned pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned offset,
-                        uint32_t more_B, const char *type)
+unsigned zs_eu_emit_pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                            unsigned offset, uint32_t more_B, const char *type)
 {
     unsigned at = VALUE("getelementptr i8, i8* %%v%u, i64 %%v%u", m->base, offset);
 
     at = more_B ? VALUE("getelementptr i8, i8* %%v%u, i64 %u", at, more_B) : at;
     return VALUE("bitcast i8* %%v%u to %s*", at, type);
-}
-
-/* ---- hooks ---- */
-
-/* Lanes from one on. */
-static unsigned among(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned first,
-                      unsigned lanes)
-{
-    uint32_t all = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
-
-    return lanes >= m->lanes ? m->active_value
-                             : VALUE("and i32 %%v%u, %u", m->active_value, all << first);
-}
-
-/* struct zs_eu_reaches: an entry, or on where it is asked for at once. n: addresses of lanes. */
-static void note_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
-                       enum zs_eu_reach how, unsigned address, unsigned first, unsigned active,
-                       unsigned n, unsigned lanes, unsigned done)
-{
-    unsigned some = zs_eu_emit_label(e), room = zs_eu_emit_label(e), ask = zs_eu_emit_label(e);
-    uint64_t site = (uint64_t)(m->op - e->p->ops) | (uint64_t)how << ZS_EU_REACHES_HOW_SHIFT |
-                    (uint64_t)first / 8 << ZS_EU_REACHES_FIRST_SHIFT |
-                    (uint64_t)n << ZS_EU_REACHES_MORE_SHIFT;
-    unsigned size_B = how == ZS_EU_REACH_ROW ? row_B(m, first + lanes)
-                      : m->lanes             ? m->span_B
-                                             : m->port->block_B;
-    if (zs_eu_emit_is_slm(m))
-        site |= UINT64_C(1) << ZS_EU_REACHES_LOCAL_SHIFT;
-    else if (!n)
-        site |= (uint64_t)size_B << ZS_EU_REACHES_SIZE_SHIFT;
-    unsigned to = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(reaches), "i64**");
-    to = VALUE("load i64**, i64*** %%v%u, !invariant.load !2", to);
-    zs_eu_emit_branch(e, VALUE("icmp ne i64** %%v%u, null", to), some, ask, 1);
-    zs_eu_emit_put_label(e, some);
-    unsigned at = VALUE("load i64*, i64** %%v%u", to);
-    unsigned end =
-        VALUE("load i64*, i64** %%v%u", VALUE("getelementptr i64*, i64** %%v%u, i64 1", to));
-    zs_eu_emit_branch(e, VALUE("icmp ult i64* %%v%u, %%v%u", at, end), room, ask, 1);
-    zs_eu_emit_put_label(e, room);
-    unsigned who = VALUE("zext i32 %%v%u to i64", active);
-    if (m->d->exec_size == 1 && m->d->no_mask) {
-        unsigned ce = VALUE("zext i32 %%v%u to i64", zs_eu_emit_field(e, ZS_EU_OFFSET(ce)));
-        who = VALUE("or i64 %%v%u, %%v%u", who, VALUE("shl i64 %%v%u, 32", ce));
-    }
-    if (n) {
-        unsigned all =
-            VALUE("bitcast i64* %%v%u to <%u x i64>*",
-                  VALUE("getelementptr i64, i64* %%v%u, i64 %d", at, ZS_EU_REACHES_EACH), n);
-        LINE("store <%u x i64> %%v%u, <%u x i64>* %%v%u, align 8", n, address, n, all);
-    } else {
-        LINE("store i64 %%v%u, i64* %%v%u", address, at);
-    }
-    LINE("store i64 %%v%u, i64* %%v%u", who, VALUE("getelementptr i64, i64* %%v%u, i64 1", at));
-    LINE("store i64 %" PRIu64 ", i64* %%v%u", site,
-         VALUE("getelementptr i64, i64* %%v%u, i64 2", at));
-    LINE("store i64* %%v%u, i64** %%v%u",
-         VALUE("getelementptr i64, i64* %%v%u, i64 %u", at, ZS_EU_REACHES_EACH + n), to);
-    LINE("br label %%l%u", done);
-    zs_eu_emit_put_label(e, ask);
-}
-
-/* What it is asked for is put off where that changes nothing. */
-static bool can_wait(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
-{
-    return !m->writes && !m->is_guess && !m->op->send->ex_desc_is_reg &&
-           (uint64_t)(m->op - e->p->ops) < UINT64_C(1) << ZS_EU_REACHES_HOW_SHIFT;
-}
-
-static void call_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
-                       enum zs_eu_reach how, unsigned address, unsigned first, unsigned active)
-{
-    if (m->is_guess)
-        zs_eu_emit_spill(e, (ZS_EU_OFFSET(a0) + m->op->send->ex_desc_a0 * 4u) / 32);
-    unsigned done =
-        VALUE("call coldcc i32 @zs_reach(i8* %%t, i32 %u, i32 %%v%u, i32 %u, i64 %%v%u, "
-              "i32 %u)",
-              (unsigned)(m->op - e->p->ops), active, (unsigned)how, address, first);
-    zs_eu_emit_need(e, m, VALUE("icmp ne i32 %%v%u, 0", done));
-}
-
-void zs_eu_emit_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
-                      enum zs_eu_reach how, unsigned offset, unsigned first, unsigned lanes)
-{
-    if (!m->is_hooked)
-        return;
-    if (how == ZS_EU_REACH_ROW && first)
-        offset = VALUE("sub i64 %%v%u, %u", offset, first * m->size_B);
-    if (!zs_eu_emit_is_slm(m))
-        offset = VALUE("add i64 %%v%u, %%v%u", offset, VALUE("ptrtoint i8* %%v%u to i64", m->base));
-    unsigned active = among(e, m, first, lanes), done = zs_eu_emit_label(e);
-    if (can_wait(e, m))
-        note_reach(e, m, how, offset, first, active, 0, ZS_MIN(lanes, m->lanes), done);
-    call_reach(e, m, how, offset, first, active);
-    LINE("br label %%l%u", done);
-    zs_eu_emit_put_label(e, done);
-}
-
-void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
-                            unsigned group)
-{
-    unsigned n = m->n, at = m->at[group];
-
-    if (!m->is_hooked)
-        return;
-    e->uses_lane_arrays = true;
-    if (!m->wide)
-        at = VALUE("zext <%u x i32> %%v%u to <%u x i64>", n, at, n);
-    if (!zs_eu_emit_is_slm(m)) {
-        unsigned base = VALUE("ptrtoint i8* %%v%u to i64", m->base);
-        at = VALUE("add <%u x i64> %%v%u, %%v%u", n, at, zs_eu_emit_splat(e, base, 8, n));
-    }
-    unsigned active = among(e, m, group * n, n), done = zs_eu_emit_label(e);
-    if (can_wait(e, m))
-        note_reach(e, m, ZS_EU_REACH_LANES, at, group * n, active, n, n, done);
-    unsigned to = VALUE("bitcast i8* %%ka1 to <%u x i64>*", n);
-    LINE("store <%u x i64> %%v%u, <%u x i64>* %%v%u", n, at, n, to);
-    call_reach(e, m, ZS_EU_REACH_LANES, VALUE("ptrtoint i8* %%ka1 to i64"), group * n, active);
-    LINE("br label %%l%u", done);
-    zs_eu_emit_put_label(e, done);
 }
 
 /* ---- lanes ---- */
@@ -244,8 +119,8 @@ static uint32_t data_of(const struct zs_eu_emit_message *m, unsigned element, un
 }
 
 /* An element of n lanes from registers. */
-static unsigned from_slots(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
-                           unsigned element, unsigned group)
+unsigned zs_eu_emit_from_slots(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                               unsigned element, unsigned group)
 {
     unsigned v = zs_eu_emit_read(e, data_of(m, element, group), m->slot_B, m->n);
 
@@ -307,8 +182,8 @@ static void store_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
         LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, v, type, at);
 }
 
-static unsigned load_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
-                         const char *type, unsigned at)
+unsigned zs_eu_emit_load_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group, const char *type, unsigned at)
 {
     if (!is_masked(m))
         return VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
@@ -326,11 +201,11 @@ static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
     if (is_masked(m))
         LINE("call void asm sideeffect \"\", \"~{memory}\"()");
     for (unsigned i = 0; i < m->elements; i++) {
-        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        unsigned at = zs_eu_emit_pointer(e, m, first, m->place_B[i], type);
         if (m->writes)
-            store_row(e, m, group, type, at, from_slots(e, m, i, group));
+            store_row(e, m, group, type, at, zs_eu_emit_from_slots(e, m, i, group));
         else
-            put(e, m, i, group, load_row(e, m, group, type, at));
+            put(e, m, i, group, zs_eu_emit_load_row(e, m, group, type, at));
     }
     if (is_masked(m) && m->writes)
         LINE("call void asm sideeffect \"\", \"~{memory}\"()");
@@ -344,7 +219,7 @@ static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
 
     snprintf(type, sizeof(type), "i%u", 8 * m->size_B);
     for (unsigned i = 0; i < m->elements; i++) {
-        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        unsigned at = zs_eu_emit_pointer(e, m, first, m->place_B[i], type);
         unsigned one = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
         put(e, m, i, group, zs_eu_emit_splat(e, one, m->size_B, m->n));
     }
@@ -405,7 +280,7 @@ static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
     bool at_once = all_on(m) || zs_eu_host_usable(ZS_EU_HOST_AVX512);
 
     for (unsigned i = 0; i < m->elements; i++) {
-        unsigned v = from_slots(e, m, i, group);
+        unsigned v = zs_eu_emit_from_slots(e, m, i, group);
         if (at_once)
             LINE("call void @llvm.masked.scatter.v%ui%u.v%up0i%u(<%u x i%u> %%v%u, <%u x i%u*> "
                  "%%v%u, i32 1, <%u x i1> %%v%u)",
@@ -538,7 +413,7 @@ static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     is = VALUE("and i1 %%v%u, %%v%u", is, lanes_inside(e, m, first, m->lanes));
     zs_eu_emit_branch(e, is, row, other, 1);
     zs_eu_emit_put_label(e, row);
-    zs_eu_emit_local_row(e, m, first, row_B(m, m->lanes), m->writes);
+    zs_eu_emit_local_row(e, m, first, zs_eu_emit_row_B(m, m->lanes), m->writes);
     zs_eu_emit_reach(e, m, ZS_EU_REACH_ROW, first, 0, m->lanes);
     move_row(e, m, 0, first);
     move_row(e, m, 1, VALUE("add i64 %%v%u, %u", first, m->n * m->size_B));
@@ -604,7 +479,7 @@ static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *
     zs_eu_emit_branch(e, ok, yes, no, likely);
     zs_eu_emit_put_label(e, yes);
     for (unsigned g = 0; g < groups; g++)
-        zs_eu_emit_local_row(e, m, first[g], step ? row_B(m, m->n) : m->span_B,
+        zs_eu_emit_local_row(e, m, first[g], step ? zs_eu_emit_row_B(m, m->n) : m->span_B,
                              step && m->writes && !is_masked(m));
     for (unsigned g = 0; g < groups; g++)
         zs_eu_emit_reach(e, m, step ? ZS_EU_REACH_ROW : ZS_EU_REACH_ONE, first[g], g * m->n, m->n);
@@ -651,7 +526,7 @@ static void move_single(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     zs_eu_emit_reach(e, m, ZS_EU_REACH_ONE, first, 0, 32);
     for (unsigned i = 0; i < m->elements; i++) {
         uint32_t data = m->data_at + i * m->element_B;
-        unsigned at = pointer(e, m, first, m->place_B[i], type);
+        unsigned at = zs_eu_emit_pointer(e, m, first, m->place_B[i], type);
         if (m->writes) {
             unsigned v = zs_eu_emit_read_one(e, data, m->size_B);
             LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type, v, type, at);
@@ -706,7 +581,7 @@ static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     for (; at_B + 32 <= size_B; at_B += at_B + 64 <= size_B ? 64 : 32) {
         unsigned n = at_B + 64 <= size_B ? 16 : 8;
         const char *type = n == 16 ? "<16 x i32>" : "<8 x i32>";
-        unsigned at = pointer(e, m, first, more_B + at_B, type);
+        unsigned at = zs_eu_emit_pointer(e, m, first, more_B + at_B, type);
         if (m->writes)
             LINE("store volatile %s %%v%u, %s* %%v%u, align 1", type,
                  zs_eu_emit_read(e, m->data_at + at_B, 4, n), type, at);
@@ -715,7 +590,7 @@ static void move_block(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
                              VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at));
     }
     for (; at_B < size_B; at_B += 4) {
-        unsigned at = pointer(e, m, first, more_B + at_B, "i32");
+        unsigned at = zs_eu_emit_pointer(e, m, first, more_B + at_B, "i32");
         if (m->writes)
             LINE("store volatile i32 %%v%u, i32* %%v%u, align 1",
                  zs_eu_emit_read_one(e, m->data_at + at_B, 4), at);

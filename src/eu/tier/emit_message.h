@@ -46,12 +46,28 @@ void zs_eu_emit_local_row(struct zs_eu_emit *e, const struct zs_eu_emit_message 
 void zs_eu_emit_local_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                             unsigned group);
 
-/* ---- emit_message.c ---- */
+/* ---- emit_reach.c ---- */
 /* Hooks are told what it reaches: a place, from the base (i64); or n lanes of m->at. */
 void zs_eu_emit_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                       enum zs_eu_reach how, unsigned offset, unsigned first, unsigned lanes);
 void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                             unsigned group);
+
+/* ---- emit_message.c ---- */
+/* From the first byte of lanes that are neighbours to the last one. */
+static inline unsigned zs_eu_emit_row_B(const struct zs_eu_emit_message *m, unsigned lanes)
+{
+    return m->span_B + m->size_B * (lanes - 1);
+}
+
+/* A place behind an offset from the base. */
+unsigned zs_eu_emit_pointer(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                            unsigned offset, uint32_t more_B, const char *type);
+/* n lanes that are neighbours; an element of them from registers. */
+unsigned zs_eu_emit_load_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                             unsigned group, const char *type, unsigned at);
+unsigned zs_eu_emit_from_slots(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                               unsigned element, unsigned group);
 /* Go on where it holds, else the slow way. */
 void zs_eu_emit_need(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned condition);
 /* m->at[group], of lanes that are off 0: all of them are inside, or the slow way. */

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhd5";
+static const char magic[8] = "zsEUhd6";
 
 /* ---- helpers ---- */
 
