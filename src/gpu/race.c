@@ -10,7 +10,7 @@
  * of its memory in front of the barrier, too. What a thread does as a whole is
  * ordered with what its lanes do, but where it reads or is atomic once for all lanes: compilers
  * make that of what each of them does alike. With one lane on it is that lane's. One host thread
- * runs the launch.
+ * runs the launch: a word remembers few accesses, so that another order would find other pairs.
  */
 #include "gpu/race_priv.h"
 
