@@ -252,18 +252,26 @@ static void stop_for_budget(struct zs_eu_emit *e)
     LINE("br label %%pause");
 }
 
-/* out_of_budget() and count_block() of control.c */
-static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
+/* Who is stopped elsewhere would go on in the interpreter; every loop has a place to come in. */
+static void emit_budget(struct zs_eu_emit *e, unsigned budget)
 {
     unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
 
-    if (!e->full && e->joins[op->block])
-        emit_join(e, op->block);
-    unsigned budget = VALUE("load i64, i64* %%budget");
+    if (!e->segments[e->segment].entry)
+        return;
     zs_eu_emit_branch(e, VALUE("icmp sle i64 %%v%u, 0", budget), stop, go_on, UNLIKELY);
     zs_eu_emit_put_label(e, stop);
     stop_for_budget(e);
     zs_eu_emit_put_label(e, go_on);
+}
+
+/* out_of_budget() and count_block() of control.c */
+static void emit_block(struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    if (!e->full && e->joins[op->block])
+        emit_join(e, op->block);
+    unsigned budget = VALUE("load i64, i64* %%budget");
+    emit_budget(e, budget);
     LINE("store i64 %%v%u, i64* %%budget", VALUE("sub i64 %%v%u, %u", budget, op->aux));
     if (!op->arg)
         return;

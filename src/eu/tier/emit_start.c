@@ -75,28 +75,49 @@ static void begin_known(struct zs_eu_emit *e)
     LINE("store i32 0, i32* %%w%u", cr0);
 }
 
+static bool is_entry(const struct zs_eu_emit *e, uint32_t segment)
+{
+    return e->segments[segment].in && e->segments[segment].entry;
+}
+
+/* To where a thread comes in: that of one who starts has a place of its own. */
+static void switch_to(struct zs_eu_emit *e, unsigned at, bool starts)
+{
+    LINE("switch i64 %%v%u, label %%%s [", at, starts ? "again_in" : "bail");
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        if (is_entry(e, i) && zs_eu_emit_only_starts(e, i) == starts)
+            LINE("  i64 %llu, label %%%c%u",
+                 (unsigned long long)e->segments[i].first * sizeof(struct zs_eu_op),
+                 starts ? 'n' : 's', i);
+    }
+    LINE("]");
+}
+
+/* Those who come in again load what is live at any such place: one way in costs a compiler least. */
 void zs_eu_emit_entries(struct zs_eu_emit *e)
 {
     unsigned at = VALUE("ptrtoint i8* %%op to i64"), ops = VALUE("ptrtoint i8* %%ops to i64");
+    struct zs_eu_emit_set live = {0};
 
     at = VALUE("sub i64 %%v%u, %%v%u", at, ops);
-    LINE("switch i64 %%v%u, label %%bail [", at);
+    switch_to(e, at, true);
     for (uint32_t i = 0; i < e->segment_count; i++) {
-        if (e->segments[i].in && e->segments[i].entry)
-            LINE("  i64 %llu, label %%n%u",
-                 (unsigned long long)e->segments[i].first * sizeof(struct zs_eu_op), i);
-    }
-    LINE("]");
-    for (uint32_t i = 0; i < e->segment_count; i++) {
-        if (!e->segments[i].in || !e->segments[i].entry)
+        const struct zs_eu_emit_segment *s = &e->segments[i];
+        if (!is_entry(e, i))
             continue;
+        if (!zs_eu_emit_only_starts(e, i)) {
+            for (unsigned k = 0; k < ZS_EU_EMIT_SET; k++)
+                live.bits[k] |= s->live.bits[k];
+            continue;
+        }
         zs_buf_printf(&e->body, "n%u:\n", i);
-        bool starts = zs_eu_emit_only_starts(e, i);
-        zs_eu_emit_each_unit(e, &e->segments[i].live, starts ? begin_unit : zs_eu_emit_fill);
-        if (starts)
-            begin_known(e);
+        zs_eu_emit_each_unit(e, &s->live, begin_unit);
+        begin_known(e);
         LINE("br label %%s%u", i);
     }
+    zs_buf_puts(&e->body, "again_in:\n");
+    zs_eu_emit_each_unit(e, &live, zs_eu_emit_fill);
+    switch_to(e, at, false);
 }
 
 /* ---- threads of a series ---- */
