@@ -50,6 +50,7 @@ static uint32_t instructions(struct zs_span request, struct zs_buf *ret_all)
     if (zs_eu_tier_request_parse(request, &parsed) || zs_eu_lower(&parsed.params, &program, &diag))
         give_up("%s", diag.text);
     zs_buf_pad(ret_all, ZS_EU_SEEN_ALL, zs_eu_program_block_count(program));
+    zs_buf_pad(ret_all, 0, zs_eu_program_seen_B(program) - ret_all->size_B);
     return zs_eu_program_inst_count(program);
 }
 

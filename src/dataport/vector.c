@@ -272,6 +272,37 @@ move_dwords(const struct zs_port *port, const struct zs_port_message *m, const u
     return true;
 }
 
+/* ---- ways --------------------------------------------------------------------------------------
+ */
+
+unsigned zs_port_way(const struct zs_port_message *m, const uint8_t *src0, uint32_t mask)
+{
+    bool in_dwords = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS;
+    uint64_t step = in_dwords ? m->element_B / 4u : m->element_B, first = 0, from = EVEN_LANES;
+    unsigned way = ZS_PORT_WAY_ROW | ZS_PORT_WAY_ONE;
+
+    if (m->lanes < 8 || m->gather || m->strided || m->offset64 || m->upper ||
+        (m->address_B != 4 && m->address_B != 8) ||
+        (m->shape != ZS_PORT_SHAPE_LSC && m->shape != ZS_PORT_SHAPE_OFFSETS &&
+         m->shape != ZS_PORT_SHAPE_ADDRESSES && !in_dwords))
+        return 0;
+    for (uint32_t lane = 0; lane < m->lanes; lane++) {
+        const uint8_t *place = src0 + (size_t)m->header_grf * GRF_B + lane * (size_t)m->address_B;
+        from = lane % EVEN_LANES ? from : EVEN_LANES;
+        if (!(mask >> lane & 1))
+            continue;
+        uint64_t at = m->address_B == 4 ? zs_port_load32(place) : zs_port_load64(place);
+        if (from == EVEN_LANES) {
+            first = at;
+            from = lane % EVEN_LANES;
+        }
+        way &= ~(at == first ? 0u : ZS_PORT_WAY_ONE) &
+               ~(at == first + (lane % EVEN_LANES - from) * step ? 0u : ZS_PORT_WAY_ROW);
+    }
+    bool all = mask == zs_port_lane_mask(m->lanes);
+    return way && all ? way : way | ZS_PORT_WAY_ANY;
+}
+
 /* ---- messages ----------------------------------------------------------------------------------
  */
 

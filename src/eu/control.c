@@ -572,6 +572,28 @@ static const struct zs_eu_op *stop_behind(struct zs_eu_thread *t, const struct z
     return NULL;
 }
 
+void zs_eu_send_look(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                     const struct zs_eu_send *send, uint32_t active)
+{
+    const struct zs_port_message_row *row;
+    const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
+    uint8_t *ways = &t->program->ways[op->send - t->program->sends.items];
+
+    if (!m || row->is_atomic || send->d.gathers)
+        return;
+    unsigned before = __atomic_load_n(ways, __ATOMIC_RELAXED);
+    unsigned way = before | zs_port_way(m, t->grf + send->d.src0_B, active);
+    if (way != before)
+        __atomic_store_n(ways, (uint8_t)way, __ATOMIC_RELAXED);
+}
+
+/* One message of so many, whatever the order in which they come. */
+static bool looks(struct zs_eu_thread *t)
+{
+    t->looks = t->looks * 1664525 + 1013904223;
+    return t->looks >> 28 == 0;
+}
+
 /* arg: it ends the thread, whichever lanes are left. cls: the hook is told. */
 const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
@@ -583,6 +605,8 @@ const struct zs_eu_op *zs_eu_op_send(struct zs_eu_thread *t, const struct zs_eu_
             t->hooks->message(t, send, active);
         if (ZS_UNLIKELY(t->fault.kind != ZS_EU_FAULT_NONE))
             return stop_behind(t, op, ZS_EU_FAULT);
+        if (ZS_UNLIKELY(looks(t)) && active)
+            zs_eu_send_look(t, op, send, active);
         enum zs_eu_status status = send->exec && active ? send->exec(t, send, active) : ZS_EU_OK;
         if (ZS_UNLIKELY(status != ZS_EU_OK || send->d.eot))
             return stop_behind(t, op, status == ZS_EU_OK ? ZS_EU_EOT : status);
@@ -609,6 +633,7 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
                        uint32_t dispatch_mask)
 {
     t->send_cached = 0;
+    t->looks = 0;
     t->shadow = NULL;
     /* temporaries are written before they are read */
     memcpy(t->constant, program->constant, program->constant_B);

@@ -152,7 +152,14 @@ uint64_t zs_eu_program_counters_seen(const struct zs_eu_program *program, const 
         if (known && !(known[i] & ZS_EU_SEEN_ALL))
             others += (block[0] - some) * insts;
     }
+    for (size_t i = 0; i < program->sends.count; i++)
+        seen[program->block_count + i] |= __atomic_load_n(&program->ways[i], __ATOMIC_RELAXED);
     return others;
+}
+
+size_t zs_eu_program_seen_B(const struct zs_eu_program *program)
+{
+    return program->block_count + program->sends.count;
 }
 
 uint32_t zs_eu_program_block_count(const struct zs_eu_program *program)

@@ -383,8 +383,11 @@ uint32_t zs_eu_program_inst_at(const struct zs_eu_program *program, uint32_t off
 size_t zs_eu_program_counter_count(const struct zs_eu_program *program);
 void zs_eu_program_counters_settle(const struct zs_eu_program *program, uint64_t *counters);
 /* Code of a block is for all lanes on or for any: which of it threads have needed is added to
- * `seen`, a byte a block. How many instructions they needed that `known` (NULL: all) has not. */
+ * `seen`, a byte a block; behind these there is one for each message, what zs_port_way() said of
+ * some of them (0: nobody knows). How many instructions they needed that `known` (NULL: all) has
+ * not. */
 enum { ZS_EU_SEEN_ANY = 1, ZS_EU_SEEN_ALL = 2 };
+size_t zs_eu_program_seen_B(const struct zs_eu_program *program);
 uint64_t zs_eu_program_counters_seen(const struct zs_eu_program *program, const uint64_t *counters,
                                      const uint8_t *known, uint8_t *seen);
 uint32_t zs_eu_program_block_count(const struct zs_eu_program *program);
@@ -461,6 +464,7 @@ struct zs_eu_thread {
     uint32_t host_csr;    /* host's floating-point control for this thread's cr0 */
     uint32_t host_csr_double;
     uint32_t send_cache_next;
+    uint32_t looks;          /* says which messages are looked at (control.c): any number */
     uint32_t follows;        /* jumps that did not return to the loop */
     uint64_t block_count[2]; /* what a block start adds to its counters: follows from ce */
     /* elements of the accumulators, a slot each (zs_eu_acc_slot()); integers sign-extended to 64

@@ -267,6 +267,7 @@ struct zs_eu_program {
         uint8_t *items; /* what has no room there: copied to a temporary when it is used */
         size_t count, capacity;
     } more_constants;
+    uint8_t *ways; /* of sends: ZS_PORT_WAY_..., of a few of their messages */
     zs_eu_send_lower_fn *send_lower;
     bool has_handles;        /* messages name surfaces by handles of somebody else */
     struct zs_eu_tier *tier; /* compiled code (tier.c); NULL: none */

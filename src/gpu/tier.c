@@ -204,6 +204,8 @@ static void collect(struct zs_gpu_tier *tier, const struct zs_gpu_kernel *kernel
 
     pthread_mutex_lock(&tier->lock);
     uint64_t more = zs_eu_program_counters_seen(kernel->program, counters, known, tier->seen.data);
+    if (program)
+        more += zs_eu_tier_strays(program, tier->seen.data);
     pthread_mutex_unlock(&tier->lock);
     if (has_ended && program &&
         atomic_fetch_add(&tier->others, more) + more >= tier->make_after / AGAIN)
@@ -261,7 +263,7 @@ int zs_gpu_tier_create(struct zs_gpu_kernel *kernel, const struct zs_gpu_kernel_
     atomic_init(&tier->has_all, !(params->flags & ZS_EU_LOWER_COUNTS));
     pthread_mutex_init(&tier->lock, NULL);
     zs_eu_tier_request_put(&plain, &options, &tier->request);
-    zs_buf_pad(&tier->seen, 0, zs_eu_program_block_count(kernel->program));
+    zs_buf_pad(&tier->seen, 0, zs_eu_program_seen_B(kernel->program));
     if (tier->request.error || tier->seen.error) {
         release(tier);
         return -ENOMEM;

@@ -594,6 +594,7 @@ void zs_eu_program_destroy(struct zs_eu_program *p)
     free(p->block_inst);
     free(p->faults.items);
     free(p->sends.items);
+    free(p->ways);
     free(p->regions.items);
     free(p->dpas.items);
     free(p->more_constants.items);
@@ -731,6 +732,9 @@ int zs_eu_lower(const struct zs_eu_lower_params *params, struct zs_eu_program **
     error = copy_segments(params, l.program)
                 ? zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory")
                 : lower_program(&l, diag);
+    l.program->ways = calloc(l.program->sends.count + 1, 1);
+    if (!error && !l.program->ways)
+        error = zs_diag_set(diag, -ENOMEM, ZS_DIAG_NO_OFFSET, "out of memory");
     free(l.lane_counters);
     if (error)
         zs_eu_program_destroy(l.program);

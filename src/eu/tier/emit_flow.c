@@ -4,8 +4,8 @@
  *
  * A function has segments of both versions, all lanes on and any. Lanes that part and meet stay in
  * it (emit_part.c). Variables are loaded where threads come in, as far as they are live there, and
- * stored where they leave. Budget and counters are kept at block starts as the interpreter keeps
- * them.
+ * stored where they leave. Counters are kept at block starts as the interpreter keeps them; the
+ * budget is, too, but looked at only where threads come in.
  */
 #include "dataport/dataport.h"
 #include "eu/checks/shadow_priv.h"

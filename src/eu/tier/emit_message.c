@@ -495,18 +495,19 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     bool regular = m->elements == 1 || !m->writes;
     bool alike = regular && !m->writes && all_known(e, m, 0, true);
     bool sure = all_known(e, m, stride(m), true);
+    bool any = !alike && (!regular || m->ways & ZS_PORT_WAY_ANY);
 
     if (regular && m->lanes == 32 && all_on(m))
         move_long(e, m, ready);
-    if (regular && !alike)
+    if (regular && !alike && (sure || m->ways & ZS_PORT_WAY_ROW))
         move_regular(e, m, stride(m), sure, ready);
-    if (regular && !m->writes && !sure)
+    if (regular && !m->writes && !sure && (alike || m->ways & ZS_PORT_WAY_ONE))
         move_regular(e, m, 0, alike, ready);
     for (unsigned g = 0; g < m->lanes / m->n && !alike; g++)
         zs_eu_emit_rise_again(e, m->address_at + g * m->n * size_B, size_B, m->n);
-    for (unsigned g = 0; g < m->lanes / m->n && !alike; g++)
+    for (unsigned g = 0; g < m->lanes / m->n && any; g++)
         move_group(e, m, g);
-    LINE("br label %%l%u", alike ? m->slow : ready);
+    LINE("br label %%l%u", any ? ready : m->slow);
     zs_eu_emit_put_label(e, ready);
     if (!m->writes)
         write_results(e, m);
@@ -733,6 +734,16 @@ static bool looks_at(const struct zs_port_message *m)
     return m->space != ZS_PORT_SPACE_SCRATCH && m->space != ZS_PORT_SPACE_PAYLOAD;
 }
 
+/* Of which ways it may be: all, where nobody knows. */
+static unsigned ways_of(const struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    size_t number = (size_t)(op->send - e->p->sends.items);
+    const uint8_t *seen = e->options.seen.data;
+    unsigned ways = e->options.seen.size_B ? seen[e->p->block_count + number] : 0;
+
+    return ways ? ways : ZS_PORT_WAY_ROW | ZS_PORT_WAY_ONE | ZS_PORT_WAY_ANY;
+}
+
 /* What it says, if it is one of these. */
 static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
                      struct zs_eu_emit_message *ret)
@@ -746,6 +757,7 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
         m->offset64)
         return false;
     ret->op = op;
+    ret->ways = ways_of(e, op);
     ret->is_hooked = op->cls & ZS_EU_HOOKED && looks_at(m);
     if (e->p->shadows && m->space == ZS_PORT_SPACE_SCRATCH) /* nobody has written most of it */
         return false;

@@ -24,6 +24,7 @@ struct zs_eu_emit_message {
     unsigned place_B[4]; /* of elements, from a lane's offset */
     unsigned span_B;     /* of all elements */
     bool is_atomic, is_hooked;
+    unsigned ways;           /* ZS_PORT_WAY_...: what is in line of lanes */
     struct zs_eu_send guess; /* where a0 names the surface */
     bool is_guess;
     unsigned

@@ -93,7 +93,8 @@ static void switch_to(struct zs_eu_emit *e, unsigned at, bool starts)
     LINE("]");
 }
 
-/* Those who come in again load what is live at any such place: one way in costs a compiler least. */
+/* Those who come in again load what is live at any such place: one way in costs a compiler least.
+ */
 void zs_eu_emit_entries(struct zs_eu_emit *e)
 {
     unsigned at = VALUE("ptrtoint i8* %%op to i64"), ops = VALUE("ptrtoint i8* %%ops to i64");

@@ -411,7 +411,7 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
         return error;
     e->p = program;
     e->options = *options;
-    if (options->seen.size_B != program->block_count)
+    if (options->seen.size_B != zs_eu_program_seen_B(program))
         e->options.seen = zs_span_make(NULL, 0);
     ret->seen = e->options.seen;
     e->counts = program->ops[program->block_op[0]].arg;

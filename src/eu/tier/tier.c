@@ -14,6 +14,7 @@
 #include "eu/control.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,12 +61,28 @@ static uint32_t one(struct zs_eu_thread *t, uint32_t index)
     return t->status == ZS_EU_OK;
 }
 
+/* Where only some ways of a message are in line it comes here by others. */
+static void note_way(struct zs_eu_thread *t, const struct zs_eu_op *op,
+                     const struct zs_eu_send *send, uint32_t active)
+{
+    struct zs_eu_tier *tier = t->program->tier;
+    size_t number = (size_t)(op->send - t->program->sends.items);
+    unsigned known = tier->seen ? tier->seen[t->program->block_count + number] : 0;
+
+    if (!known || known & ZS_PORT_WAY_ANY)
+        return;
+    zs_eu_send_look(t, op, send, active);
+    atomic_fetch_add_explicit(&tier->strays, 1, memory_order_relaxed);
+}
+
 static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t active)
 {
     const struct zs_eu_op *op = &t->program->ops[index];
 
     zs_eu_strayed(t);
     const struct zs_eu_send *send = zs_eu_send_of(t, op);
+    if (send)
+        note_way(t, op, send, active);
     if (ZS_UNLIKELY(op->cls) && send && t->hooks && t->hooks->message)
         t->hooks->message(t, send, active);
     enum zs_eu_status status = !send || t->fault.kind != ZS_EU_FAULT_NONE ? ZS_EU_FAULT
@@ -226,7 +243,7 @@ static int parse(const struct zs_eu_program *program, struct zs_span bytes, stru
     uint64_t seen_B = zs_read_u64(&r, "blocks");
     if (r.error || ret->entry_count > ZS_EU_TIER_ENTRIES_MAX ||
         ret->code_B > ZS_EU_TIER_CODE_MAX_B || ret->code_B == 0 ||
-        (seen_B && seen_B != program->block_count))
+        (seen_B && seen_B != zs_eu_program_seen_B(program)))
         return refuse(diag, "sizes that cannot be");
     ret->seen = zs_read_bytes(&r, seen_B, "blocks");
     ret->read = zs_read_bytes(&r, sizeof(uint64_t[2][ZS_EU_TIER_READ_WORDS]), "registers");
@@ -350,6 +367,20 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     p->tier = tier;
     enter_all(p, &blob);
     return 0;
+}
+
+uint64_t zs_eu_tier_strays(const struct zs_eu_program *program, uint8_t *seen)
+{
+    enum { EACH = 64 }; /* instructions that run while one message does */
+    struct zs_eu_tier *tier = program->tier;
+    uint64_t strays = tier ? atomic_exchange_explicit(&tier->strays, 0, memory_order_relaxed) : 0;
+
+    for (size_t i = 0; i < program->sends.count && strays; i++) {
+        uint8_t way = __atomic_load_n(&program->ways[i], __ATOMIC_RELAXED);
+        /* those in line did not do, whatever it looked like */
+        seen[program->block_count + i] |= way ? (uint8_t)(way | ZS_PORT_WAY_ANY) : 0;
+    }
+    return strays * EACH;
 }
 
 const uint8_t *zs_eu_tier_seen(const struct zs_eu_program *program)

@@ -64,6 +64,9 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
 extern const unsigned zs_eu_rows_llvm;
 /* Of an installed one, as options.seen; NULL: all. It lives as long as the program. */
 const uint8_t *zs_eu_tier_seen(const struct zs_eu_program *program);
+/* Ways of messages that it has not, added to what was seen: about how many instructions they have
+ * cost since the last call. */
+uint64_t zs_eu_tier_strays(const struct zs_eu_program *program, uint8_t *seen);
 
 /* A request to the compiler's process, and back. Spans point into the bytes. */
 struct zs_eu_tier_request {

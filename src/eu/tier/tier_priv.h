@@ -32,8 +32,9 @@ struct zs_eu_tier {
     const struct zs_eu_op *start;      /* where threads with all lanes start; NULL: not compiled */
     void *code;                        /* mapped */
     size_t code_B;
-    bool overwrites; /* what threads begin with, at barriers */
-    uint8_t *seen;   /* blocks that were worth it; NULL: all */
+    bool overwrites;         /* what threads begin with, at barriers */
+    uint8_t *seen;           /* what was worth it; NULL: all */
+    _Atomic uint64_t strays; /* messages that went a way which was not */
 };
 
 /* Of everything that compiled code knows of this build: structures, rows, kinds. */

@@ -253,23 +253,24 @@ static void test_later(void **state)
 static struct zs_eu_program *compiled_in_part(const struct zs_eu_lower_params *params,
                                               const struct zs_eu_program *simple, uint64_t part)
 {
-    uint32_t blocks = zs_eu_program_block_count(simple);
+    size_t seen_B = zs_eu_program_seen_B(simple);
     struct random random = {part};
-    uint8_t *seen = calloc(blocks, 1);
+    uint8_t *seen = calloc(seen_B, 1);
 
     assert_non_null(seen);
-    for (uint32_t i = 0; i < blocks; i++)
+    for (uint32_t i = 0; i < zs_eu_program_block_count(simple); i++)
         seen[i] = part < 4 ? (uint8_t)part : (uint8_t)random_below(&random, 4);
     struct zs_eu_program *program = compiled_as(
         params, &(struct zs_eu_tier_options){.keeps_state = true,
-                                             .seen = zs_span_make(seen, part ? blocks : 0)});
+                                             .seen = zs_span_make(seen, part ? seen_B : 0)});
     if (program && part)
-        assert_memory_equal(zs_eu_tier_seen(program), seen, blocks);
+        assert_memory_equal(zs_eu_tier_seen(program), seen, seen_B);
     free(seen);
     return program;
 }
 
-/* Both programs in slices, from the same registers: after each one they are alike. */
+/* Both programs in slices, from the same registers: after each one they are alike. Compiled code
+ * ends a slice where threads may come in, so the interpreter goes on to that place. */
 static void in_slices_of(const char *text, uint32_t simd, uint64_t slice, enum zs_eu_status want,
                          uint64_t part)
 {
@@ -313,8 +314,10 @@ static void in_slices_of(const char *text, uint32_t simd, uint64_t slice, enum z
     b->counters = counted[1];
     enum zs_eu_status x, y;
     do {
-        x = zs_eu_run(a, simple, slice);
         y = zs_eu_run(b, fast, slice);
+        x = zs_eu_run(a, simple, slice);
+        while (x == ZS_EU_BUDGET && a->executed < b->executed)
+            x = zs_eu_run(a, simple, 1);
         assert_int_equal(x, y);
         assert_int_equal(a->executed, b->executed);
         assert_int_equal(zs_eu_thread_place(a), zs_eu_thread_place(b));
@@ -756,9 +759,9 @@ static void test_series(void **state)
     memcpy(&x, t->grf + 4, sizeof(x));
     assert_int_equal(x, all.x + 1);
     all.groups = 0;
-    /* stopped in the third, which goes on alone, and another follows as the first did */
+    /* stopped in a loop of the third, which goes on alone, and another follows as the first did */
     uint64_t two = instructions_of(p, 5 + 5) + instructions_of(p, 9 + 5);
-    assert_int_equal(run_following(t, p, &all, two - 3, &csr), ZS_EU_BUDGET);
+    assert_int_equal(run_following(t, p, &all, two - 9, &csr), ZS_EU_BUDGET);
     assert_int_equal(t->series.at, 2);
     t->series.end = 0;
     assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);

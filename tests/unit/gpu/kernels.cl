@@ -216,6 +216,15 @@ kernel void chase(global struct node *head, global int *out)
     out[get_global_id(0)] = sum;
 }
 
+/* from place to place, as many as there are work-items */
+kernel void follow(global const int *next, global int *out, int rounds)
+{
+    int at = get_global_id(0);
+    for (int i = 0; i < rounds; i++)
+        at = next[at];
+    out[get_global_id(0)] = at;
+}
+
 kernel void endless(global volatile int *flag)
 {
     while (*flag == 0)

@@ -42,7 +42,7 @@ struct runner {
 };
 
 #ifdef RUNNER_COMPILES
-/* A random part of blocks' versions. */
+/* A random part of blocks' versions, and of the ways of messages. */
 static inline void runner_part(struct zs_span request, uint64_t seed, struct zs_buf *ret_seen)
 {
     struct zs_eu_tier_request parsed;
@@ -50,9 +50,10 @@ static inline void runner_part(struct zs_span request, uint64_t seed, struct zs_
     struct zs_diag diag = {0};
     assert_int_equal(zs_eu_tier_request_parse(request, &parsed), 0);
     assert_int_equal(zs_eu_lower(&parsed.params, &program, &diag), 0);
-    for (uint32_t i = 0; i < zs_eu_program_block_count(program); i++) {
+    for (size_t i = 0; i < zs_eu_program_seen_B(program); i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-        zs_buf_pad(ret_seen, (uint8_t)(seed >> 62), 1);
+        zs_buf_pad(ret_seen, (uint8_t)(seed >> (i < zs_eu_program_block_count(program) ? 62 : 61)),
+                   1);
     }
     zs_eu_program_destroy(program);
     zs_eu_tier_request_fini(&parsed);

@@ -188,6 +188,69 @@ static void what_runs_later_is_added(void **state)
     runner_close(&b);
 }
 
+/* Of loads and stores whose lanes are where `way` says and nowhere else: whether there is one. */
+static bool has_way(const struct zs_eu_program *program, unsigned way)
+{
+    const uint8_t *seen = zs_eu_tier_seen(program);
+    bool has = false;
+    for (size_t i = zs_eu_program_block_count(program); i < zs_eu_program_seen_B(program); i++)
+        has |= seen[i] == way;
+    return has;
+}
+
+/* Both go `step` places on in each round. */
+static void same_follow(struct runner *a, struct runner *b, int step)
+{
+    struct runner *runners[] = {a, b};
+    int rounds = 500;
+    for (unsigned k = 0; k < 2; k++) {
+        struct runner *r = runners[k];
+        int *next = runner_alloc(r, ITEMS * 4, 0), *out = runner_alloc(r, ITEMS * 4, 0);
+        for (int i = 0; i < ITEMS; i++)
+            next[i] = i * step % ITEMS;
+        arg_buffer(r, 0, next);
+        arg_buffer(r, 1, out);
+        arg_value(r, 2, 4, &rounds);
+        runner_ok(r, DIM(ITEMS / 64, 1, 1), DIM(64, 1, 1));
+        for (int i = 0; i < ITEMS / 64 * 64; i++) {
+            int64_t want = i;
+            for (int n = 0; n < rounds; n++)
+                want = want * step % ITEMS;
+            assert_int_equal(out[i], want);
+        }
+        runner_free(r, next);
+        runner_free(r, out);
+    }
+}
+
+/* Lanes are neighbours as it is compiled, and anywhere later: that is added. */
+static void ways_are_added(void **state)
+{
+    struct compiler c = {0};
+    struct runner a, b;
+    (void)state;
+    open_plain(&a, "follow");
+    open_auto(&b, &c, "follow");
+    for (unsigned i = 0; i < 500 && !c.made; i++)
+        same_follow(&a, &b, 1);
+    zs_gpu_tier_wait(b.device);
+    assert_true(is_compiled(&b));
+    assert_true(has_way(zs_gpu_tier_program(b.kernel), ZS_PORT_WAY_ROW));
+    for (unsigned i = 0; i < 20; i++)
+        same_follow(&a, &b, 1);
+    assert_int_equal(c.made, 1);
+    for (unsigned i = 0; i < 500 && c.made == 1; i++)
+        same_follow(&a, &b, 5);
+    zs_gpu_tier_wait(b.device);
+    assert_int_equal(c.made, 2);
+    for (unsigned i = 0; i < 20; i++)
+        same_follow(&a, &b, i % 2 ? 1 : 5);
+    assert_int_equal(c.made, 2);
+    same_counts(&a, &b);
+    runner_close(&a);
+    runner_close(&b);
+}
+
 /* A short one asks nobody. */
 static void short_ones_stay(void **state)
 {
@@ -248,9 +311,13 @@ static void destroyed_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(becomes_compiled),    cmocka_unit_test(what_runs_later_is_added),
-        cmocka_unit_test(short_ones_stay),     cmocka_unit_test(wanted_ones_are_made_sooner),
-        cmocka_unit_test(lies_change_nothing), cmocka_unit_test(destroyed_meanwhile),
+        cmocka_unit_test(becomes_compiled),
+        cmocka_unit_test(what_runs_later_is_added),
+        cmocka_unit_test(ways_are_added),
+        cmocka_unit_test(short_ones_stay),
+        cmocka_unit_test(wanted_ones_are_made_sooner),
+        cmocka_unit_test(lies_change_nothing),
+        cmocka_unit_test(destroyed_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
