@@ -26,7 +26,7 @@ def main():
     build, kernels = os.path.abspath(sys.argv[1]), sys.argv[2:] or KERNELS
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gpu', 'kernels.cl')
     print('CPU milliseconds of one launch, interpreted and compiled\n')
-    print('| device | kernel | interpreter | compiled | ratio | PoCL | instructions | to compile, all lanes | any |\n|---|---|---|---|---|---|---|---|---|')
+    print('| device | kernel | interpreter | compiled | ratio | PoCL | instructions | to compile, all lanes | any | all, neighbours |\n|---|---|---|---|---|---|---|---|---|---|')
     with tempfile.TemporaryDirectory() as work:
         for device in DEVICES:
             subprocess.run(['ocloc', 'compile', '-q', '-file', source, '-device', device, '-output_no_suffix',
@@ -44,8 +44,8 @@ def main():
                 a, b = best['interpreter'][0], best['compiled'][0]
                 logs.append(math.log(a / b))
                 print(f'| {device} | {kernel} | {ms(a)} | {ms(b)} | {a / b:.2f} '
-                      f'| {ms(best["PoCL"][0])} | {made[0]} | {made[1]} | {made[2]} |', flush=True)
-            print(f'| {device} | geometric mean | | | {math.exp(sum(logs) / len(logs)):.2f} | | | | |', flush=True)
+                      f'| {ms(best["PoCL"][0])} | {made[0]} | {made[1]} | {made[2]} | {made[3]} |', flush=True)
+            print(f'| {device} | geometric mean | | | {math.exp(sum(logs) / len(logs)):.2f} | | | | | |', flush=True)
 
 
 if __name__ == '__main__':
