@@ -103,6 +103,7 @@ static struct zs_eu_program *make(struct zs_gpu_tier *tier, enum asking asking)
     }
     if (zs_eu_lower(&parsed.params, &program, &ignored) != 0 ||
         zs_eu_program_counter_count(program) != tier->counter_count ||
+        zs_eu_program_seen_B(program) != tier->seen.size_B ||
         zs_eu_tier_install(program, zs_buf_span(&blob), &ignored) != 0) {
         zs_eu_program_destroy(program);
         program = NULL;
