@@ -30,6 +30,19 @@ int zs_filter_compile(struct zs_filter *filter, const char *const *patterns, siz
     return 0;
 }
 
+uint64_t zs_filter_cut_number(char *text, uint64_t otherwise)
+{
+    char *colon = strrchr(text, ':'), *end;
+
+    if (!colon || !colon[1] || colon[1] == ':')
+        return otherwise;
+    uint64_t number = strtoull(colon + 1, &end, 10);
+    if (*end)
+        return otherwise;
+    *colon = '\0';
+    return number;
+}
+
 void zs_filter_fini(struct zs_filter *filter)
 {
     while (filter->count)

@@ -19,6 +19,8 @@ struct zs_filter {
 /* 0, -ENOMEM, or -EINVAL with a sentence that names the expression. diag may be NULL. */
 int zs_filter_compile(struct zs_filter *filter, const char *const *patterns, size_t count,
                       struct zs_diag *diag);
+/* Of "REGEX:N" the number, which is cut off; otherwise: there is none. */
+uint64_t zs_filter_cut_number(char *text, uint64_t otherwise);
 void zs_filter_fini(struct zs_filter *filter);
 /* Whether any matches, or there is none. */
 bool zs_filter_matches(const struct zs_filter *filter, const char *name);

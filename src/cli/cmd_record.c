@@ -430,9 +430,15 @@ static void note_unmatched(const struct record_options *o, const struct zs_recor
     for (size_t i = 0; i < o->kernels.count; i++)
         zs_cli_note_kernels(&o->common, recording, "nothing was counted", "--kernel",
                             o->kernels.items[i], false);
-    for (size_t i = 0; i < o->capture.count; i++)
-        zs_cli_note_kernels(&o->common, recording, "no launch was captured", "--capture",
-                            o->capture.items[i], false);
+    for (size_t i = 0; i < o->capture.count; i++) {
+        char *name = strdup(o->capture.items[i]);
+        if (!name)
+            return;
+        zs_filter_cut_number(name, 1);
+        zs_cli_note_kernels(&o->common, recording, "no launch was captured", "--capture", name,
+                            false);
+        free(name);
+    }
 }
 
 /* Recording was to be resumed by something, and was not. */

@@ -10,7 +10,6 @@
 #include <zescope/record.h>
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Why there are none is often not known: only what is. */
@@ -97,12 +96,6 @@ void zs_cli_note_kernels(const struct zs_common_options *common,
     struct zs_filter matching = {0};
     const struct zs_filter all = {0};
     struct zs_buf names = {0};
-    char text[256];
-    snprintf(text, sizeof(text), "%s", pattern);
-    char *colon = strrchr(text, ':');
-    if (colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")])
-        *colon = '\0'; /* REGEX:N */
-    pattern = text;
     if (!zs_filter_compile(&matching, &pattern, 1, NULL))
         list_kernels(recording, &matching, &names);
     bool matches = names.size_B;

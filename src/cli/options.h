@@ -128,7 +128,7 @@ void zs_cli_note_losses(const struct zs_common_options *common, const char *reco
 struct zs_recording;
 void zs_cli_print_notes(const struct zs_common_options *common,
                         const struct zs_recording *recording);
-/* Of a name (a --capture's number is left out) that no kernel has, or that was not launched
+/* Of a name that no kernel has, or that was not launched
  * (always): which kernels there were. what: was not done. */
 void zs_cli_note_kernels(const struct zs_common_options *common,
                          const struct zs_recording *recording, const char *what, const char *option,

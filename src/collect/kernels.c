@@ -104,15 +104,7 @@ struct zs_kernels {
 /* "REGEX[:N]" */
 static bool add_wanted(struct zs_kernels *k, char *text)
 {
-    struct wanted w = {.number = 1};
-    char *colon = strrchr(text, ':'), *end;
-    if (colon && colon[1] && colon[1] != ':') {
-        uint64_t number = strtoull(colon + 1, &end, 10);
-        if (!*end) {
-            w.number = number;
-            *colon = '\0';
-        }
-    }
+    struct wanted w = {.number = zs_filter_cut_number(text, 1)};
     const char *patterns[] = {text};
     if (zs_filter_compile(&w.name, patterns, 1, NULL))
         return false;

@@ -68,11 +68,14 @@ def parse(path):
 
 class Capture(unittest.TestCase):
     def test_no_such_kernel(self):
-        p = run(ZESCOPE, 'record', '--capture', 'ad+$:3', '--capture', 'skale:2', '--kernel', 'none', '-o', rec + '-none', '--', ACTIVITY,
+        p = run(ZESCOPE, 'record', '--capture', 'ad+$:3', '--capture', 'skale:2', '--kernel', 'none',
+                '--kernel', 'x' * 300 + '|ad+$', '--kernel', 'ad+$:3', '-o', rec + '-none', '--', ACTIVITY,
                 glob.glob(os.path.join(folder.name, 'k_*.spv'))[0], check=9)
         self.assertRegex(p.stderr, r"no launch was captured: .*--capture 'skale' was launched \(none matches; modules have: add, ")
         self.assertRegex(p.stderr, "nothing was counted: .*--kernel 'none' was launched")
-        self.assertNotIn("'ad+$", p.stderr)
+        self.assertNotIn('xxx', p.stderr)
+        self.assertEqual(p.stderr.count("'ad+$"), 1)  # the number is a capture's
+        self.assertIn("--kernel 'ad+$:3' was launched", p.stderr)
         p = run(ZESCOPE, 'profile', '-d', 'skl', '-k', 'skale', '-o', rec + '-profile', '--', ACTIVITY,
                 glob.glob(os.path.join(folder.name, 'k_*.spv'))[0], check=9)
         self.assertRegex(p.stderr, r"nothing was measured: .*--kernel 'skale' .*modules have: add, ")
