@@ -403,11 +403,16 @@ static bool meets_atomics(struct zs_race_access *a, uint32_t read, uint32_t othe
            (!other || record_at(c, other)->is_atomic || relation_to(a, 1, other) == ZS_RACE_BEFORE);
 }
 
+/* What a word keeps of it: which record's, which lane's, which bytes. */
+static inline uint32_t half_of(const struct zs_race_access *a, uint32_t bytes)
+{
+    return a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
+}
+
 static inline void touch(struct zs_race_access *a, uint64_t *word, uint32_t bytes)
 {
     uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
-    uint32_t mine =
-        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | bytes << BYTES_SHIFT;
+    uint32_t mine = half_of(a, bytes);
     if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
         return; /* again */
     if (!*word)
@@ -602,8 +607,7 @@ static inline bool read_word(const struct zs_race_access *a, struct readers *las
 static inline uint32_t read_words(const struct zs_race_access *a, struct readers *last,
                                   const struct place *place, uint32_t in, uint32_t count)
 {
-    uint32_t mine =
-        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | 15u << BYTES_SHIFT;
+    uint32_t mine = half_of(a, 15);
     uint32_t step = a->rises ? 1u << LANE_SHIFT : 0, i = 0;
     if (*place->line != ZS_RACE_SPLIT) {
         uint32_t read = (uint32_t)*place->line;
@@ -628,8 +632,7 @@ static inline uint32_t read_words(const struct zs_race_access *a, struct readers
 static inline bool write_words(const struct zs_race_access *a, const struct place *place,
                                uint32_t in, uint32_t count)
 {
-    uint32_t mine =
-        a->number | (a->record->is_whole ? 0 : a->lane) << LANE_SHIFT | 15u << BYTES_SHIFT;
+    uint32_t mine = half_of(a, 15);
     uint32_t step = a->rises ? 1u << LANE_SHIFT : 0;
     uint64_t any = 0;
     for (uint32_t i = 0; i < count && *place->line; i++)

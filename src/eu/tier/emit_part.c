@@ -24,11 +24,8 @@ static unsigned group_count(const struct zs_eu_emit *e)
 
 static unsigned keys_at(struct zs_eu_emit *e, unsigned group)
 {
-    unsigned n = group_lanes(e);
-    unsigned at = zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(key) + group * UINT64_C(64),
-                                     n == 16 ? "<16 x i32>" : "<8 x i32>");
-
-    return at;
+    return zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(key) + group * UINT64_C(64),
+                              group_lanes(e) == 16 ? "<16 x i32>" : "<8 x i32>");
 }
 
 static unsigned load_keys(struct zs_eu_emit *e, unsigned group)
