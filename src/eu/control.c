@@ -765,6 +765,8 @@ bool zs_eu_thread_repeat(struct zs_eu_thread *t, const struct zs_eu_program *pro
     t->passed_barriers = t->awaited_barrier = t->predicate = 0;
     t->executed = 0;
     t->resume = NULL;
+    t->host_csr = program->host_csr[0];
+    t->host_csr_double = program->host_csr[1];
     t->waiting = 0;
     t->merge_block = NO_BLOCK;
     t->depth_key = (uint32_t)DEPTH_MAX << BLOCK_BITS;

@@ -12,8 +12,14 @@ enum zs_eu_form {
     ZS_EU_FORM_CMP, /* writes a flag */
     ZS_EU_FORM_SEL, /* the predicate chooses */
 };
+enum zs_eu_row_mode { /* of floats: see sem.def */
+                      ZS_EU_MODE_PLAIN,
+                      ZS_EU_MODE_SINGLE,
+                      ZS_EU_MODE_DOUBLE,
+                      ZS_EU_MODE_KEEP,
+};
 struct zs_eu_row_info {
-    uint8_t form;
+    uint8_t form, mode;
     uint8_t dst_B, src_B[3];
 };
 

@@ -7,14 +7,16 @@
 
 const struct zs_eu_row_info zs_eu_row_infos[ZS_EU_ROW_COUNT] = {
 #define ZS_EU_UN(id, td, ta, mode, expr)                                                           \
-    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, sizeof(td), {sizeof(ta)}},
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, ZS_EU_MODE_##mode, sizeof(td), {sizeof(ta)}},
 #define ZS_EU_BIN(id, td, ta, tb, mode, expr)                                                      \
-    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, sizeof(td), {sizeof(ta), sizeof(tb)}},
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, ZS_EU_MODE_##mode, sizeof(td), {sizeof(ta), sizeof(tb)}},
 #define ZS_EU_TER(id, td, ta, tb, tc, mode, expr)                                                  \
-    [ZS_EU_ROW_##id] = {ZS_EU_FORM_PLAIN, sizeof(td), {sizeof(ta), sizeof(tb), sizeof(tc)}},
+    [ZS_EU_ROW_##id] = {                                                                           \
+        ZS_EU_FORM_PLAIN, ZS_EU_MODE_##mode, sizeof(td), {sizeof(ta), sizeof(tb), sizeof(tc)}},
 #define ZS_EU_CMP(id, ta, mode, expr)                                                              \
-    [ZS_EU_ROW_##id] = {ZS_EU_FORM_CMP, sizeof(ta), {sizeof(ta), sizeof(ta)}},
-#define ZS_EU_SEL(id, ta) [ZS_EU_ROW_##id] = {ZS_EU_FORM_SEL, sizeof(ta), {sizeof(ta), sizeof(ta)}},
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_CMP, ZS_EU_MODE_##mode, sizeof(ta), {sizeof(ta), sizeof(ta)}},
+#define ZS_EU_SEL(id, ta)                                                                          \
+    [ZS_EU_ROW_##id] = {ZS_EU_FORM_SEL, ZS_EU_MODE_PLAIN, sizeof(ta), {sizeof(ta), sizeof(ta)}},
 #include "eu/exec/sem.def"
 };
 

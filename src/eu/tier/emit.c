@@ -220,8 +220,7 @@ static bool can_operand(uint32_t at, unsigned size_B, bool one, unsigned chunks)
     return end <= sizeof(struct zs_eu_thread);
 }
 
-/* The row's operands are such as can be written here. */
-static bool can_row(const struct zs_eu_op *op)
+bool zs_eu_emit_can_row(const struct zs_eu_op *op)
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     const struct zs_eu_row_text *text = &zs_eu_row_texts[op->kind];
@@ -240,11 +239,13 @@ static bool can_row(const struct zs_eu_op *op)
 }
 
 /* How many lanes a step of it has. */
-static unsigned row_lanes(const struct zs_eu_op *op)
+static unsigned row_lanes(const struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     bool wide = zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL || zs_eu_row_texts[op->kind].wide;
 
-    return op->cls != ZS_EU_CLASS_N1 && op->chunks % 2 == 0 && wide ? 16 : 8;
+    return op->cls != ZS_EU_CLASS_N1 && op->chunks % 2 == 0 && wide && zs_eu_emit_modes_fold(e, op)
+               ? 16
+               : 8;
 }
 
 /* Sources that are one element: read before anything is stored, which may be over them. */
@@ -269,6 +270,7 @@ static void row_sources(struct zs_eu_emit *e, const struct zs_eu_op *op, const u
         zs_eu_emit_lanes_at(e, op, op->src[i], size_B);
         ret[i] = one ? zs_eu_emit_splat(e, ones[i], size_B, lanes)
                      : zs_eu_emit_read(e, op->src[i] + first * size_B, size_B, lanes);
+        ret[i] = zs_eu_emit_modes_keep(e, op, ret[i], size_B);
         zs_eu_emit_lanes_end(e);
     }
 }
@@ -340,8 +342,15 @@ static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const 
 static unsigned row_value(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
                           const unsigned src[3])
 {
+    const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
+    bool is_inline = zs_eu_row_texts[op->kind].code;
+
     e->rows[op->kind] = 1;
-    return zs_eu_row_texts[op->kind].code ? put_code(e, op, lanes, src) : call_row(e, op, src);
+    unsigned value = is_inline ? put_code(e, op, lanes, src) : call_row(e, op, src);
+    if (e->rounds)
+        value = zs_eu_emit_modes_keep(e, op, value,
+                                      row->form == ZS_EU_FORM_CMP ? row->src_B[0] : row->dst_B);
+    return value;
 }
 
 static unsigned first_of(struct zs_eu_emit *e, unsigned vector, unsigned size_B, unsigned lanes)
@@ -383,7 +392,7 @@ static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
     unsigned size_B = zs_eu_row_infos[op->kind].src_B[0], all = 0, ones[3] = {0}, src[3] = {0};
     struct zs_eu_emit_mask active = zs_eu_emit_active(e, op);
     bool one = op->cls == ZS_EU_CLASS_N1;
-    unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks;
+    unsigned lanes = row_lanes(e, op), end = one ? 8 : 8u * op->chunks;
 
     read_ones(e, op, ones);
     if (one)
@@ -417,9 +426,9 @@ static bool emit_row(struct zs_eu_emit *e, const struct zs_eu_op *op)
 {
     const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
     bool one = op->cls == ZS_EU_CLASS_N1, selects = row->form == ZS_EU_FORM_SEL;
-    unsigned lanes = row_lanes(op), end = one ? 8 : 8u * op->chunks, ones[3] = {0}, src[3] = {0};
+    unsigned lanes = row_lanes(e, op), end = one ? 8 : 8u * op->chunks, ones[3] = {0}, src[3] = {0};
 
-    if (!can_row(op))
+    if (!zs_eu_emit_can_row(op))
         return false;
     if (row->form == ZS_EU_FORM_CMP) {
         emit_compare(e, op);
@@ -750,6 +759,7 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
         each_of(e, part[i], zs_eu_emit_spill);
     zs_eu_emit_store_budget(e);
     unsigned done = VALUE("call coldcc i32 @zs_one(i8* %%t, i32 %u)", index);
+    zs_eu_emit_modes_again(e);
     each_of(e, head, zs_eu_emit_fill);
     if (e->p->ops[index].kind == ZS_EU_KIND_SEND)
         zs_eu_emit_look_again(e, &e->p->ops[index].send->send);
@@ -792,9 +802,10 @@ static bool emit_inline(struct zs_eu_emit *e, const struct zs_eu_op *op)
 }
 
 /* Sines of great arguments are the C library's, which the interpreter calls. */
-static bool is_limited(const struct zs_eu_op *op)
+bool zs_eu_emit_is_limited(const struct zs_eu_op *op)
 {
-    return (op->kind == ZS_EU_ROW_SIN_F32 || op->kind == ZS_EU_ROW_COS_F32) && can_row(op);
+    return (op->kind == ZS_EU_ROW_SIN_F32 || op->kind == ZS_EU_ROW_COS_F32) &&
+           zs_eu_emit_can_row(op);
 }
 
 /* Whether all of its arguments are near enough to zero, those of lanes that are off, too. */
@@ -837,8 +848,10 @@ void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index)
 {
     const struct zs_eu_op *op = &e->p->ops[index];
 
-    if (is_limited(op))
+    bool fits = zs_eu_emit_modes_fit(e, op);
+
+    if (fits && zs_eu_emit_is_limited(op))
         emit_limited(e, index);
-    else if (!emit_inline(e, op))
+    else if (!fits || !emit_inline(e, op))
         zs_eu_emit_one(e, index);
 }

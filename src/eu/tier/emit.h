@@ -79,12 +79,16 @@ struct zs_eu_emit {
     uint32_t segment_count;  /* of both versions */
     uint32_t *block_segment; /* the first of each block; all lanes on: half of segment_count on */
     uint8_t *joins;          /* by block: lanes may wait there */
+    uint16_t *modes;         /* by segment of either version: what is known of cr0 at its start */
+    bool changes_modes;      /* some operations run in others than it starts with */
     struct zs_eu_emit_set join;         /* live where lanes may wait */
     struct zs_eu_emit_set mixed;        /* lanes of accesses have elements at different places */
     uint16_t lane_of[ZS_EU_EMIT_UNITS]; /* which elements they have: size and channel */
     /* of the function */
     unsigned number;
     uint32_t segment; /* that is written */
+    uint16_t mode;    /* what is known of cr0 there */
+    bool rounds;      /* the host's modes are other ones there, too */
     bool full;        /* it is one of all lanes on */
     bool dry;         /* nothing is written: what is touched is found out */
     unsigned quiet;   /* depth: what is touched has been told */
@@ -234,6 +238,9 @@ static inline bool zs_eu_emit_is_indirect(const struct zs_eu_op *op)
     return (op->kind == ZS_EU_KIND_GATHER_REGION && op->src[0] == UINT32_MAX) ||
            (op->kind == ZS_EU_KIND_SCATTER_REGION && op->dst == UINT32_MAX);
 }
+/* A row's operands are such as can be written here; it is, but for great arguments. */
+bool zs_eu_emit_can_row(const struct zs_eu_op *op);
+bool zs_eu_emit_is_limited(const struct zs_eu_op *op);
 /* An operation that is no control flow. */
 void zs_eu_emit_straight(struct zs_eu_emit *e, uint32_t index);
 unsigned zs_eu_emit_address(struct zs_eu_emit *e, const char *base, uint64_t offset_B,
@@ -315,6 +322,27 @@ uint32_t zs_eu_emit_segment_at(const struct zs_eu_emit *e, uint32_t op);
 enum { ZS_EU_EMIT_SUCCESSORS = 64 };
 bool zs_eu_emit_successors(const struct zs_eu_emit *e, uint32_t segment,
                            uint32_t ret[ZS_EU_EMIT_SUCCESSORS], unsigned *ret_count);
+
+/* ---- emit_modes.c ---- */
+/* What is known of cr0 and of modes of floats; 0, -ENOMEM. */
+int zs_eu_emit_find_modes(struct zs_eu_emit *e);
+uint16_t zs_eu_emit_modes_at(const struct zs_eu_emit *e, uint32_t segment);
+uint16_t zs_eu_emit_modes_behind(const struct zs_eu_emit *e, const struct zs_eu_op *op,
+                                 uint16_t mode);
+/* Whether LLVM's code of an operation computes in its modes; if constants are not folded. */
+bool zs_eu_emit_modes_fit(const struct zs_eu_emit *e, const struct zs_eu_op *op);
+bool zs_eu_emit_modes_fold(const struct zs_eu_emit *e, const struct zs_eu_op *op);
+/* What goes into an operation, or comes out of it: where it may not be folded, or moved to where
+ * modes are others, LLVM knows nothing of it. Eight lanes then. */
+unsigned zs_eu_emit_modes_keep(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned value,
+                               unsigned size_B);
+/* Behind a handler of the interpreter's, which leaves the modes that the program starts with. */
+void zs_eu_emit_modes_again(struct zs_eu_emit *e);
+/* Behind a write to cr0. */
+void zs_eu_emit_control(struct zs_eu_emit *e, uint32_t index);
+/* Where a thread ends, another may start; where the function ends. */
+void zs_eu_emit_modes_end(struct zs_eu_emit *e);
+void zs_eu_emit_modes_leave(struct zs_eu_emit *e);
 
 /* ---- emit_area.c ---- */
 /* What a function begins with, once it has been tried out: whether there are all surfaces that it

@@ -96,6 +96,8 @@ static void leave_from(struct zs_eu_emit *e, uint32_t op)
     unsigned at = op_at(e, op);
     if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) /* its handler may be this function */
         at = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%v%u) #3", at);
+    else
+        zs_eu_emit_modes_leave(e);
     LINE("ret i8* %%v%u", at);
 }
 
@@ -519,23 +521,11 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
         if (!e->full)
             emit_strayed(e);
+        zs_eu_emit_modes_leave(e);
         LINE("ret i8* null");
         zs_eu_emit_put_label(e, passes);
     }
     leave_from(e, index);
-}
-
-/* A write to cr0: nothing has to be done where it asks for the modes that there are. */
-static void emit_control(struct zs_eu_emit *e, uint32_t index)
-{
-    enum { CARES = 0x5 | 0x30 | 0xc0, USUAL = 0xc0 }; /* modes, rounding, denormals */
-    unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e);
-    unsigned bits = VALUE("and i32 %%v%u, %d", zs_eu_emit_word(e, ZS_EU_OFFSET(cr0)), CARES);
-
-    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %d", bits, USUAL), go_on, leave, LIKELY);
-    zs_eu_emit_put_label(e, leave);
-    zs_eu_emit_leave(e, index);
-    zs_eu_emit_put_label(e, go_on);
 }
 
 /* ---- messages ---- */
@@ -621,6 +611,7 @@ static bool emit_send(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     const struct zs_eu_send_desc *d = &send->send.d;
 
     if (only_ends(op)) {
+        zs_eu_emit_modes_end(e);
         zs_eu_emit_follow(e);
         store_op(e, ZS_EU_OFFSET(current), index);
         zs_eu_emit_store_status(e, ZS_EU_EOT, index + 1);
@@ -689,6 +680,7 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
 
     if (is_for_end(e, index))
         return true;
+    e->mode = zs_eu_emit_modes_behind(e, op, e->mode);
     switch (op->kind) {
     case ZS_EU_KIND_BLOCK:
         emit_block(e, op);
@@ -717,7 +709,7 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
         emit_wait(e, op, index);
         return false;
     case ZS_EU_KIND_CONTROL_REGISTER:
-        emit_control(e, index);
+        zs_eu_emit_control(e, index);
         return true;
     case ZS_EU_KIND_PAIR:
         return emit_pair(e, index);
@@ -755,6 +747,7 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
     e->segment = number;
     e->full = s->full;
     e->rise_count = 0;
+    e->mode = zs_eu_emit_modes_at(e, number);
     if (!e->dry)
         zs_buf_printf(&e->body, "s%u:\n", number);
     if (zs_eu_emit_only_starts(e, number))
@@ -792,12 +785,14 @@ static void emit_exits(struct zs_eu_emit *e)
             zs_buf_printf(&e->body, "x%u:\n", i);
             give_up(e, &s->live);
             unsigned at = op_at(e, s->first);
+            zs_eu_emit_modes_leave(e);
             LINE("ret i8* %%v%u", at);
         }
         if (e->exits[i] & EXIT_BUDGET) {
             zs_buf_printf(&e->body, "z%u:\n", i);
             zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
             give_up(e, &s->live);
+            zs_eu_emit_modes_leave(e);
             LINE("ret i8* null");
         }
         emit_out(e, i, EXIT_LEAVES);
@@ -809,15 +804,20 @@ static void emit_exits(struct zs_eu_emit *e)
         give_up(e, NULL);
     else
         zs_eu_emit_store_budget(e);
-    LINE("ret i8* null");
-    static const char *const shared[][2] = {
-        {"pause", "ret i8* null"}, {"leave", "br label %return"}, {"again", "br label %handler"}};
+    LINE("br label %%paused");
+    static const char *const shared[][2] = {{"pause", "br label %paused"},
+                                            {"leave", "br label %return"},
+                                            {"again", "br label %handler"}};
     for (size_t i = 0; i < ZS_ARRAY_LEN(shared) && !has_own_exits(e); i++) {
         zs_buf_printf(&e->body, "%s:\n", shared[i][0]);
         give_up(e, NULL);
         LINE("%s", shared[i][1]);
     }
+    zs_buf_puts(&e->body, "paused:\n");
+    zs_eu_emit_modes_leave(e);
+    LINE("ret i8* null");
     zs_buf_puts(&e->body, "return:\n");
+    zs_eu_emit_modes_leave(e);
     LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
     zs_buf_puts(&e->body, "handler:\n");
     unsigned op = VALUE("load i8*, i8** %%next");

@@ -304,6 +304,7 @@ static void find_touched(struct zs_eu_emit *e)
         memset(e->word_dirty, 0, sizeof(e->word_dirty));
         e->segment = i;
         e->full = s->full;
+        e->mode = zs_eu_emit_modes_at(e, i);
         for (uint32_t op = s->first; op < s->end && goes_on; op++)
             goes_on = zs_eu_emit_op(e, op);
         for (uint32_t word = 0; word < ZS_EU_EMIT_UNITS * 8; word++) {
@@ -328,6 +329,8 @@ int zs_eu_emit_segments(struct zs_eu_emit *e)
         return -ENOMEM;
     cut(e);
     find_joins(e);
+    if (zs_eu_emit_find_modes(e))
+        return -ENOMEM;
     zs_eu_emit_reset_units(e);
     find_touched(e);
     find_touched(e); /* once more, as it is known which units are mixed */

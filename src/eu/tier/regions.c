@@ -266,6 +266,7 @@ static void put_helpers(const char *functions, struct zs_buf *out)
         [ZS_EU_TIER_SEND] = {"zs_send", "i32", "i8*, i32, i32", "i8* %t, i32 %a, i32 %b"},
         [ZS_EU_TIER_REACH] = {"zs_reach", "i32", "i8*, i32, i32, i32, i64, i32",
                               "i8* %t, i32 %a, i32 %b, i32 %c, i64 %d, i32 %f"},
+        [ZS_EU_TIER_MODES] = {"zs_modes", "i32", "i8*", "i8* %t"},
     };
 
     for (unsigned i = 0; i < ZS_EU_TIER_HELPERS; i++) {
@@ -303,6 +304,8 @@ static void put_module(struct plan *plan)
         zs_buf_puts(out, "declare i32 @llvm.ctpop.i32(i32)\n\n");
     if (!strstr(zs_buf_cstr(out), "declare i32 @llvm.cttz.i32("))
         zs_buf_puts(out, "declare i32 @llvm.cttz.i32(i32, i1 immarg)\n\n");
+    if (strstr(zs_buf_cstr(&plan->functions), "@llvm.x86.sse.ldmxcsr("))
+        zs_buf_puts(out, "declare void @llvm.x86.sse.ldmxcsr(i8*)\n\n");
     put_helpers(zs_buf_cstr(&plan->functions), out);
     zs_eu_emit_part_functions(plan->e, zs_buf_cstr(&plan->functions), out);
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
@@ -398,13 +401,11 @@ static int plan_all(struct plan *plan, uint8_t *in)
 int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
                     struct zs_eu_tier_module *ret)
 {
-    enum { MODES_OF_LLVM = 0x1f80 }; /* to the nearest, with denormals, nothing traps */
     struct plan plan = {.module = ret};
     int error = -ENOMEM;
 
     memset(ret, 0, sizeof(*ret));
-    if (program->host_csr[0] != MODES_OF_LLVM || program->host_csr[1] != MODES_OF_LLVM ||
-        !program->full_ce)
+    if (!program->full_ce)
         return -ENOTSUP;
     struct zs_eu_emit *e = plan.e = calloc(1, sizeof(*plan.e));
     if (!e)
@@ -429,6 +430,7 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
     free(e->block_segment);
     free(e->exits);
     free(e->joins);
+    free(e->modes);
     free(e);
     free(bytes);
     return error;

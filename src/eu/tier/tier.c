@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char magic[8] = "zsEUhd6";
+static const char magic[8] = "zsEUhd7";
 
 /* ---- helpers ---- */
 
@@ -30,9 +30,29 @@ static const struct zs_eu_op *end_of_one(struct zs_eu_thread *t, const struct zs
     return NULL;
 }
 
+/* Compiled code runs in the modes that its program starts with, the interpreter in those of cr0. */
+static void enter_modes(const struct zs_eu_thread *t)
+{
+    if (ZS_UNLIKELY(t->host_csr != t->program->host_csr[0]))
+        zs_eu_host_csr_restore(t->host_csr);
+}
+
+static void leave_modes(const struct zs_eu_thread *t)
+{
+    if (ZS_UNLIKELY(t->host_csr != t->program->host_csr[0]))
+        zs_eu_host_csr_restore(t->program->host_csr[0]);
+}
+
+static uint32_t modes(const struct zs_eu_thread *t)
+{
+    enter_modes(t);
+    return 0;
+}
+
 static const struct zs_eu_op *original(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
     zs_eu_strayed(t);
+    enter_modes(t);
     return t->program->tier->originals[op - t->program->ops](t, op);
 }
 
@@ -56,7 +76,9 @@ static uint32_t one(struct zs_eu_thread *t, uint32_t index)
     pair[0].fn = t->program->shadows ? t->program->shadows->plain[index]
                                      : t->program->tier->originals[index];
     pair[1] = (struct zs_eu_op){.fn = end_of_one};
+    enter_modes(t);
     pair[0].fn(t, pair);
+    leave_modes(t);
     place_again(t, pair, index);
     return t->status == ZS_EU_OK;
 }
@@ -85,9 +107,11 @@ static uint32_t send_message(struct zs_eu_thread *t, uint32_t index, uint32_t ac
         note_way(t, op, send, active);
     if (ZS_UNLIKELY(op->cls) && send && t->hooks && t->hooks->message)
         t->hooks->message(t, send, active);
+    enter_modes(t);
     enum zs_eu_status status = !send || t->fault.kind != ZS_EU_FAULT_NONE ? ZS_EU_FAULT
                                : send->exec && active ? send->exec(t, send, active)
                                                       : ZS_EU_OK;
+    leave_modes(t);
     if (ZS_LIKELY(status == ZS_EU_OK && !send->d.eot))
         return 1;
     t->status = status == ZS_EU_OK ? ZS_EU_EOT : status;
@@ -354,6 +378,7 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
          void *)&tier->helpers[ZS_EU_TIER_SEND] = send_message;
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t, enum zs_eu_reach, uint64_t,
                    uint32_t))(void *)&tier->helpers[ZS_EU_TIER_REACH] = reach;
+    *(uint32_t(**)(const struct zs_eu_thread *))(void *)&tier->helpers[ZS_EU_TIER_MODES] = modes;
     tier->seen = blob.seen.size_B ? malloc(blob.seen.size_B) : NULL;
     if (tier->seen)
         memcpy(tier->seen, blob.seen.data, blob.seen.size_B);

@@ -56,8 +56,8 @@ struct zs_eu_tier_module {
     struct zs_eu_tier_entry entries[ZS_EU_TIER_ENTRIES_MAX];
 };
 
-/* 0; -E2BIG: it is too long for a function, as are its loops; -ENOTSUP: its modes of floats are not
- * the usual ones; -ENOMEM. The program was lowered with ZS_EU_TIER_LOWER. */
+/* 0; -E2BIG: it is too long for a function, as are its loops; -ENOTSUP: it was not lowered with
+ * ZS_EU_TIER_LOWER; -ENOMEM. */
 int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier_options *options,
                     struct zs_eu_tier_module *ret);
 /* The version of the clang that made the rows: the first LLVM that reads what is written. */

@@ -12,6 +12,7 @@ enum zs_eu_tier_helper {
     ZS_EU_TIER_ONE,      /* one operation alone */
     ZS_EU_TIER_SEND,     /* a message to the lanes of a mask */
     ZS_EU_TIER_REACH,    /* hooks are told what a message reaches; 0: by ZS_EU_TIER_SEND */
+    ZS_EU_TIER_MODES,    /* the host's modes of floats become the thread's */
     ZS_EU_TIER_HELPERS
 };
 

@@ -13,10 +13,14 @@
 #include "ref.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { ROUNDS = 3, INSTS = 30 };
+enum {
+    RANDOM_MODES = 1 << 16
+}; /* beside those of ref.h: of floats, others every few instructions */
 
 static int no_sends(struct zs_eu_send *ret, struct zs_diag *diag)
 {
@@ -75,15 +79,35 @@ static void append(struct code *code, const char *text)
     zs_isa_code_free(bytes);
 }
 
+/* Denormals and rounding, from the start on or for a while. */
+static void append_modes(struct random *random, struct code *code, bool starts)
+{
+    static const unsigned first[] = {0x4c0, 0x400, 0x440, 0x480, 0x4f0},
+                          then[] = {0x30, 0x10, 0xc0, 0x30};
+    char text[96];
+
+    snprintf(text, sizeof(text), "(W) %s (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x%x:uw",
+             starts ? "or" : "xor",
+             starts ? first[random_below(random, 5)] : then[random_below(random, 4)]);
+    append(code, text);
+}
+
 static void random_code(struct random *random, enum zs_isa_platform platform, unsigned what,
                         struct code *ret)
 {
     struct zs_isa_inst inst;
+    bool modes = what & RANDOM_MODES;
 
     *ret = (struct code){.platform = platform};
-    append(ret, "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw");
-    for (unsigned i = 0; i < INSTS; i++) {
-        if (platform == ZS_ISA_GEN9) {
+    if (modes)
+        append_modes(random, ret, true);
+    else
+        append(ret, "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw");
+    what &= ~(unsigned)RANDOM_MODES;
+    while (ret->insts < INSTS) {
+        if (modes && random_below(random, 4) == 0) {
+            append_modes(random, ret, false);
+        } else if (platform == ZS_ISA_GEN9) {
             random_inst(random, what, &inst);
             encode(&inst, &ret->words[2 * ret->insts++]);
         } else {
@@ -113,7 +137,6 @@ static void random_thread(struct random *random, struct zs_eu_thread *t)
     for (unsigned i = 0; i < 2; i++)
         t->flag[i] = (uint32_t)random_next(random);
     t->ce = random_below(random, 2) ? UINT32_MAX : (uint32_t)random_next(random) | 1;
-    zs_eu_thread_set_control(t, 0x4c0);
 }
 
 /* Of several NaNs any may come out of an operation, as between builds of the interpreter: made
@@ -235,6 +258,14 @@ static void test_everything(void **state)
 {
     (void)state;
     random_rounds(ZS_ISA_GEN9, RANDOM_MASKS | RANDOM_WIDE | RANDOM_FLOAT | RANDOM_INDIRECT, 2000);
+}
+
+static void test_modes(void **state)
+{
+    (void)state;
+    random_rounds(ZS_ISA_GEN9, RANDOM_MODES | RANDOM_WIDE | RANDOM_FLOAT, 7000);
+    random_rounds(ZS_ISA_GEN9, RANDOM_MODES | RANDOM_MASKS | RANDOM_WIDE | RANDOM_FLOAT, 8000);
+    random_rounds(ZS_ISA_XE_HPC, RANDOM_MODES | RANDOM_WIDE | RANDOM_FLOAT, 9000);
 }
 
 static void test_later(void **state)
@@ -979,21 +1010,57 @@ static void test_alike_in_part(void **state)
     free(t);
 }
 
-/* From Xe2 on code asks for the modes that are compiled by a dword, with a bit of another meaning.
- */
-static void test_modes(void **state)
+/* A loop some of which rounds toward zero. It stays compiled, and what stands around it rounds to
+ * the nearest. From Xe2 on code asks for the modes by a dword, with a bit of another meaning. */
+static void test_rounding(void **state)
 {
+    enum { LANES = 16, TURNS = 9 };
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
     struct zs_eu_lower_params params = {
-        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 8 * 32};
+        .simd = LANES, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 8 * 32};
+    float x[LANES], y[LANES], got[LANES];
 
     (void)state;
+    assert_non_null(t);
     params.code = code_of("(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x400004c0:ud\n"
-                          "add (16|M0) r2.0<1>:f r2.0<8;8,1>:f r4.0<8;8,1>:f\n",
+                          "L1:\n"
+                          "(W) add (1|M0) r30.0<1>:d r30.0<0;1,0>:d 1:w\n"
+                          "mul (16|M0) r6.0<1>:f r2.0<8;8,1>:f r4.0<8;8,1>:f\n"
+                          "(W) xor (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x30:uw\n"
+                          "mul (16|M0) r8.0<1>:f r2.0<8;8,1>:f r4.0<8;8,1>:f\n"
+                          "add (16|M0) r8.0<1>:f r8.0<8;8,1>:f r6.0<8;8,1>:f\n"
+                          "(W) xor (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x30:uw\n"
+                          "add (16|M0) r12.0<1>:f r6.0<8;8,1>:f r8.0<8;8,1>:f\n"
+                          "mul (16|M0) r2.0<1>:f r12.0<8;8,1>:f r4.0<8;8,1>:f\n"
+                          "(W) cmp (1|M0) (lt)f0.0 null<1>:d r30.0<0;1,0>:d 9:w\n"
+                          "(W&f0.0) jmpi L1\n",
                           "");
     struct zs_eu_program *p = compiled(&params);
     assert_non_null(p);
+    memset(t, 0, sizeof(*t));
+    zs_eu_thread_init(t, p, UINT16_MAX);
+    for (unsigned i = 0; i < LANES; i++) {
+        x[i] = 1.0f + 1.0f / (3.0f + (float)i);
+        y[i] = 1.0f / (1.7f + 0.01f * (float)i);
+    }
+    memcpy(t->grf + 2 * 32, x, sizeof(x));
+    memcpy(t->grf + 4 * 32, y, sizeof(y));
+    assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
+    for (unsigned i = 0; i < LANES * TURNS; i++) {
+        volatile float nearest = x[i % LANES] * y[i % LANES], zero;
+        fesetround(FE_TOWARDZERO);
+        zero = x[i % LANES] * y[i % LANES];
+        zero = zero + nearest;
+        fesetround(FE_TONEAREST);
+        nearest = nearest + zero;
+        x[i % LANES] = nearest * y[i % LANES];
+    }
+    memcpy(got, t->grf + 2 * 32, sizeof(got));
+    assert_memory_equal(got, x, sizeof(x));
+    assert_true(zs_eu_thread_repeat(t, p, UINT16_MAX));
     zs_eu_program_destroy(p);
     zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(t);
 }
 
 /* Qwords of addresses, and a loop that loads a dword by each. */
@@ -1291,16 +1358,27 @@ static void test_show(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),      cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_everything),    cmocka_unit_test(test_later),
-        cmocka_unit_test(test_loop),          cmocka_unit_test(test_divergent_loop),
-        cmocka_unit_test(test_overlap),       cmocka_unit_test(test_fault),
-        cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_show),
-        cmocka_unit_test(test_repeated),      cmocka_unit_test(test_repeated_barrier),
-        cmocka_unit_test(test_series),        cmocka_unit_test(test_masked_neighbours),
-        cmocka_unit_test(test_alike_in_part), cmocka_unit_test(test_series_r0),
-        cmocka_unit_test(test_range_found),   cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_series_rising), cmocka_unit_test(test_parting),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_later),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_divergent_loop),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_hostile_blobs),
+        cmocka_unit_test(test_show),
+        cmocka_unit_test(test_repeated),
+        cmocka_unit_test(test_repeated_barrier),
+        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_masked_neighbours),
+        cmocka_unit_test(test_alike_in_part),
+        cmocka_unit_test(test_series_r0),
+        cmocka_unit_test(test_range_found),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_series_rising),
+        cmocka_unit_test(test_parting),
         cmocka_unit_test(test_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
