@@ -68,6 +68,11 @@ struct zs_eu_lowering {
     bool has_acc;             /* some instruction reads or writes an accumulator */
     uint32_t block_end;       /* the first instruction behind the current block */
     unsigned places_in_cache; /* that messages have been given */
+    struct {
+        uint32_t at_B; /* in the register file */
+        unsigned place;
+    } pointers[32]; /* that messages go by */
+    unsigned pointer_count;
     uint32_t jump_counter;    /* that a jump counts itself; 0: none */
 
     /* of the current instruction */

@@ -421,15 +421,55 @@ static void mark_payload(struct zs_eu_lowering *l, const struct zs_eu_send_desc 
         zs_eu_mark_read(l, d->src1_B, d->xlen * grf_B);
 }
 
-/* Messages by address remember what they hit last; those of a program have a place each, as long
- * as there are some. */
+static bool is_register(const struct zs_isa_operand *op)
+{
+    return op->kind == ZS_OPERAND_REG && op->file == ZS_FILE_GRF;
+}
+
+/* Addresses are sums of a pointer, which all lanes have alike, and offsets: where in the register
+ * file it stands, looked for in front of the message. UINT32_MAX: nobody knows. */
+static uint32_t pointer_of(const struct zs_eu_lowering *l)
+{
+    enum { FAR = 48 };
+    const struct zs_eu_program *p = l->program;
+    uint32_t block = p->insts[l->index].block, grf_B = p->regs.grf_B;
+    struct zs_isa_inst inst;
+
+    for (uint32_t i = l->index; i-- > 0 && p->insts[i].block == block && l->index - i < FAR;) {
+        if (!zs_eu_decode(l, p->insts[i].offset_B, &inst) || !(inst.flags & ZS_INST_HAS_DST) ||
+            !is_register(&inst.dst) || inst.dst.reg != l->inst->src[0].reg)
+            continue;
+        for (unsigned s = 0; s < inst.source_count; s++) {
+            const struct zs_isa_operand *from = &inst.src[s];
+            bool alike = from->vstride == 0 && from->hstride == 0;
+            if (is_register(from) && zs_eu_type_B(from->type) == 8 &&
+                (alike || inst.exec_size == 1))
+                return from->reg * grf_B + from->subreg_B;
+        }
+        break;
+    }
+    return UINT32_MAX;
+}
+
+/* Messages by address remember what they hit last: those of a pointer in a place, others of a
+ * program in one each, as long as there are some. */
 static void place_in_cache(struct zs_eu_lowering *l, struct zs_eu_send *send)
 {
     const struct zs_port_message_row *row = NULL;
     const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
+    unsigned i = 0;
 
-    if (m && m->space == ZS_PORT_SPACE_GLOBAL)
-        zs_eu_send_place_in_cache(send, l->places_in_cache++);
+    if (!m || m->space != ZS_PORT_SPACE_GLOBAL)
+        return;
+    uint32_t pointer = send->d.gathers ? UINT32_MAX : pointer_of(l);
+    while (i < l->pointer_count && l->pointers[i].at_B != pointer)
+        i++;
+    unsigned place = i < l->pointer_count ? l->pointers[i].place : l->places_in_cache++;
+    if (i == l->pointer_count && pointer != UINT32_MAX && i < ZS_ARRAY_LEN(l->pointers)) {
+        l->pointers[i].at_B = pointer;
+        l->pointers[l->pointer_count++].place = place;
+    }
+    zs_eu_send_place_in_cache(send, place);
 }
 
 /* A fence that any host is by itself. */
