@@ -146,8 +146,8 @@ static unsigned blend(struct zs_eu_emit *e, const char *real, unsigned size_B, u
                 : value;
 }
 
-/* Elements of an operation from the first-th channel on, those of lanes that are off as they were.
- */
+/* Elements of an operation from the first-th channel on; those of lanes that are off as they were,
+ * unless nobody reads them. */
 static void write_masked(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at,
                          unsigned size_B, unsigned lanes, unsigned value,
                          struct zs_eu_emit_mask mask, unsigned first)
@@ -159,13 +159,16 @@ static void write_masked(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
 
     if (mask.known && bits == 0)
         return;
+    bool some = predicated || (op->lanes >> first & all) != all;
     zs_eu_emit_lanes_at(e, op, at - first * size_B, size_B);
-    if (!mask.known || bits != all) {
+    if ((mask.known && bits != all) ||
+        (!mask.known && (some || op->enables != ZS_EU_OFFSET(ce) ||
+                         zs_eu_emit_others_read(e, at, lanes * size_B, false)))) {
         unsigned on = zs_eu_emit_lanes(e, mask, first, lanes);
         unsigned old = zs_eu_emit_read_old(e, at, size_B, lanes);
         value = blend(e, op->kind < ZS_EU_ROW_COUNT ? zs_eu_row_texts[op->kind].real : NULL, size_B,
                       lanes, on, value, old);
-        if (e->dry && (predicated || (op->lanes >> first & all) != all))
+        if (e->dry && some)
             zs_eu_emit_reads(e, at, lanes * size_B);
         else if (e->dry && op->enables == ZS_EU_OFFSET(ce))
             zs_eu_emit_writes_lanes(e, at, lanes * size_B);
@@ -523,20 +526,26 @@ static void scatter_parts(struct zs_eu_emit *e, const struct zs_eu_op *op, unsig
     zs_eu_emit_lanes_at(e, op, op->src[0], size_B);
     unsigned v = zs_eu_emit_read(e, op->src[0] + first * size_B, size_B, lanes);
     unsigned old = zs_eu_emit_read_old(e, at, wide_B, lanes);
-    unsigned mask = VALUE("add i%u 0, %lld", wide, (long long)kept);
     v = VALUE("zext <%u x i%u> %%v%u to <%u x i%u>", lanes, 8 * size_B, v, lanes, wide);
     if (shift)
         v = VALUE("shl <%u x i%u> %%v%u, %%v%u", lanes, wide, v, by_bits(e, shift, wide_B, lanes));
-    unsigned rest = VALUE("and <%u x i%u> %%v%u, %%v%u", lanes, wide, old,
-                          zs_eu_emit_splat(e, mask, wide_B, lanes));
-    v = VALUE("or <%u x i%u> %%v%u, %%v%u", lanes, wide, rest, v);
     parts_at(e, op, op->dst, size_B, wide_B);
-    if (!active.known || (active.bits >> first & all) != all) {
+    bool some = op->predicate != ZS_EU_OFFSET(all_ones) || (op->lanes >> first & all) != all;
+    bool by_lanes = !some && op->enables == ZS_EU_OFFSET(ce);
+    bool is_half = size_B == 4 && wide_B == 8;
+    if (!by_lanes || !is_half || zs_eu_emit_others_read(e, at, lanes * wide_B, true)) {
+        unsigned mask = VALUE("add i%u 0, %lld", wide, (long long)kept);
+        unsigned rest = VALUE("and <%u x i%u> %%v%u, %%v%u", lanes, wide, old,
+                              zs_eu_emit_splat(e, mask, wide_B, lanes));
+        v = VALUE("or <%u x i%u> %%v%u, %%v%u", lanes, wide, rest, v);
+    }
+    bool keeps = active.known ? (active.bits >> first & all) != all
+                              : !by_lanes || zs_eu_emit_others_read(e, at, lanes * wide_B, false);
+    if (keeps) {
         unsigned on = zs_eu_emit_lanes(e, active, first, lanes);
         v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", lanes, on, lanes,
                   wide, v, lanes, wide, old);
-        if (e->dry &&
-            (op->predicate != ZS_EU_OFFSET(all_ones) || (op->lanes >> first & all) != all))
+        if (e->dry && some)
             zs_eu_emit_reads(e, at, lanes * wide_B);
         else if (e->dry)
             zs_eu_emit_writes_lanes(e, at, lanes * wide_B);

@@ -27,6 +27,17 @@ struct zs_eu_emit_set {
     uint64_t bits[ZS_EU_EMIT_SET];
 };
 
+/* How an access reaches a unit: by lanes, each of which has an element of its own, of so many bytes
+ * and in one place of all accesses of that size, of eight bytes either half; or whole. */
+enum zs_eu_emit_how {
+    ZS_EU_EMIT_LANES_2,
+    ZS_EU_EMIT_LANES_4,
+    ZS_EU_EMIT_LANES_8,
+    ZS_EU_EMIT_LANES_8_HIGH,
+    ZS_EU_EMIT_WHOLE,
+    ZS_EU_EMIT_HOWS,
+};
+
 /* Channels that do something: known when the function is written, or a value. */
 struct zs_eu_emit_mask {
     bool known, inverted; /* the value is of channels that do nothing */
@@ -42,11 +53,12 @@ struct zs_eu_emit_segment {
     bool in;    /* the function has it */
     bool entry; /* threads come in at its start */
     bool loops; /* it is among a loop's: its own ways out are worth it */
-    /* read before anything else in it, and written: by lanes (0), whole (1) */
-    struct zs_eu_emit_set reads[2], writes[2];
-    struct zs_eu_emit_set alive[2]; /* at its start: for lanes that run, for all */
-    struct zs_eu_emit_set live;     /* either */
-    struct zs_eu_emit_set may;      /* some of it is written in it */
+    /* read before it is written, read at all, written, alive at its start: by enum zs_eu_emit_how
+     */
+    struct zs_eu_emit_set reads[ZS_EU_EMIT_HOWS], looks[ZS_EU_EMIT_HOWS];
+    struct zs_eu_emit_set writes[ZS_EU_EMIT_HOWS], alive[ZS_EU_EMIT_HOWS];
+    struct zs_eu_emit_set live; /* in any way */
+    struct zs_eu_emit_set may;  /* some of it is written in it */
 };
 
 /* A vector in registers that rises as another one, its root, does: by a factor, from its first lane
@@ -81,9 +93,10 @@ struct zs_eu_emit {
     uint8_t *joins;          /* by block: lanes may wait there */
     uint16_t *modes;         /* by segment of either version: what is known of cr0 at its start */
     bool changes_modes;      /* some operations run in others than it starts with */
-    struct zs_eu_emit_set join;         /* live where lanes may wait */
-    struct zs_eu_emit_set mixed;        /* lanes of accesses have elements at different places */
-    uint16_t lane_of[ZS_EU_EMIT_UNITS]; /* which elements they have: size and channel */
+    struct zs_eu_emit_set join; /* live where lanes may wait */
+    /* lanes of accesses have elements at different places; the first channel of one, + 1 */
+    struct zs_eu_emit_set mixed[ZS_EU_EMIT_WHOLE];
+    uint8_t lane_of[ZS_EU_EMIT_WHOLE][ZS_EU_EMIT_UNITS];
     /* of the function */
     unsigned number;
     uint32_t segment; /* that is written */
@@ -93,11 +106,11 @@ struct zs_eu_emit {
     bool dry;         /* nothing is written: what is touched is found out */
     unsigned quiet;   /* depth: what is touched has been told */
     uint32_t lane_at; /* vectors are elements of lanes from there on; UINT32_MAX: they are not */
-    unsigned lane_B, lane_channel; /* of one; of the first */
-    uint8_t dwords;                /* of each eight that an access touches */
-    uint8_t cover[2]
-                 [ZS_EU_EMIT_UNITS];  /* dwords that the segment has written, by lanes and whole */
-    struct zs_eu_emit_rise rises[96]; /* known in the segment, so far */
+    unsigned lane_B, lane_channel;                    /* of one; of the first */
+    uint8_t dwords;                                   /* of each eight that an access touches */
+    uint8_t cover[ZS_EU_EMIT_HOWS][ZS_EU_EMIT_UNITS]; /* dwords that the segment has written */
+    struct zs_eu_emit_set later[ZS_EU_EMIT_HOWS];     /* read in the segment, or alive behind it */
+    struct zs_eu_emit_rise rises[96];                 /* known in the segment, so far */
     unsigned rise_count;
     struct zs_buf body;
     unsigned next, label;
@@ -166,6 +179,9 @@ void zs_eu_emit_halves(struct zs_eu_emit *e, unsigned first);
 void zs_eu_emit_reads(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
 void zs_eu_emit_writes(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
 void zs_eu_emit_writes_lanes(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+/* Whether somebody may still read what lanes that are off have of it; of half of eight bytes, the
+ * rest of it, too. */
+bool zs_eu_emit_others_read(struct zs_eu_emit *e, uint32_t at, uint32_t size_B, bool rest);
 /* zs_eu_emit_read() of what is there already, to keep it where a lane is off. */
 unsigned zs_eu_emit_read_old(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes);
 /* Variables to memory, or from it, of a unit: what the function has of it. */
@@ -313,6 +329,8 @@ int zs_eu_emit_segments(struct zs_eu_emit *e);
 /* Whether it ends at a barrier; whether the function has one in it. */
 bool zs_eu_emit_waits(const struct zs_eu_emit *e, uint32_t segment);
 bool zs_eu_emit_can_wait(const struct zs_eu_emit *e);
+/* Of a segment that is to be written: e->later. */
+void zs_eu_emit_find_later(struct zs_eu_emit *e);
 /* What is live behind a segment, for lanes that run and for those that wait. */
 void zs_eu_emit_live_behind(const struct zs_eu_emit *e, uint32_t segment,
                             struct zs_eu_emit_set *ret);

@@ -217,7 +217,7 @@ static void visible(struct zs_eu_emit_set *set)
     }
 }
 
-/* What is live behind a segment, for lanes (0) or for all (1). */
+/* What is alive behind a segment, in one way. */
 static void flow_out(const struct zs_eu_emit *e, uint32_t segment, unsigned how,
                      struct zs_eu_emit_set *ret)
 {
@@ -248,19 +248,26 @@ void zs_eu_emit_live_behind(const struct zs_eu_emit *e, uint32_t segment,
     }
 }
 
+void zs_eu_emit_find_later(struct zs_eu_emit *e)
+{
+    const struct zs_eu_emit_segment *s = &e->segments[e->segment];
+
+    for (unsigned how = 0; how < ZS_EU_EMIT_HOWS; how++) {
+        flow_out(e, e->segment, how, &e->later[how]);
+        merge(&e->later[how], &s->looks[how]);
+    }
+}
+
 static bool flow(struct zs_eu_emit *e, uint32_t segment)
 {
     struct zs_eu_emit_segment *s = &e->segments[segment];
     struct zs_eu_emit_set out;
     bool changed = false;
 
-    for (unsigned how = 0; how < 2; how++) {
+    for (unsigned how = 0; how < ZS_EU_EMIT_HOWS; how++) {
         flow_out(e, segment, how, &out);
-        for (unsigned i = 0; i < ZS_EU_EMIT_SET && !e->options.keeps_state; i++) {
-            out.bits[i] &= ~s->writes[1].bits[i];
-            out.bits[i] &= how ? UINT64_MAX : ~s->writes[0].bits[i];
-            out.bits[i] |= s->reads[how].bits[i];
-        }
+        for (unsigned i = 0; i < ZS_EU_EMIT_SET && !e->options.keeps_state; i++)
+            out.bits[i] = (out.bits[i] & ~s->writes[how].bits[i]) | s->reads[how].bits[i];
         if (!s->full)
             merge(&out, &e->segments[segment + e->segment_count / 2].alive[how]);
         visible(&out);
@@ -298,6 +305,7 @@ static void find_touched(struct zs_eu_emit *e)
         struct zs_eu_emit_segment *s = &e->segments[i];
         bool goes_on = true;
         memset(s->reads, 0, sizeof(s->reads));
+        memset(s->looks, 0, sizeof(s->looks));
         memset(s->writes, 0, sizeof(s->writes));
         memset(e->cover, 0, sizeof(e->cover));
         memset(e->dirty, 0, sizeof(e->dirty));

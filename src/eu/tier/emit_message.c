@@ -328,13 +328,30 @@ static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
         load_lanes(e, m, group);
 }
 
-/* Lanes that are off keep what they have. */
+/* Somebody may read what lanes that are off have in so many elements from a place on, of which the
+ * first is channel `first`. */
+static bool keeps(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
+                  unsigned first)
+{
+    const struct zs_eu_op *op = m->op;
+    uint32_t all = (1u << m->n) - 1;
+
+    if (op->predicate != ZS_EU_OFFSET(all_ones) || op->enables != ZS_EU_OFFSET(ce) ||
+        (op->lanes >> first & all) != all || op->chan_offset % 8)
+        return true;
+    zs_eu_emit_lanes_at(e, op, at - first * m->slot_B, m->slot_B);
+    bool read = zs_eu_emit_others_read(e, at, m->n * m->slot_B, false);
+    zs_eu_emit_lanes_end(e);
+    return read;
+}
+
+/* Lanes that are off keep what they have, if it matters. */
 void zs_eu_emit_put_loaded(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
                            unsigned group, unsigned v)
 {
     unsigned bits = 8 * m->slot_B, n = m->n;
 
-    if (!all_on(m)) {
+    if (!all_on(m) && keeps(e, m, at, group * n)) {
         unsigned old = zs_eu_emit_read(e, at, m->slot_B, n);
         v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", n,
                   zs_eu_emit_lanes_on(e, m, group), n, bits, v, n, bits, old);

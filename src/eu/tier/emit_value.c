@@ -72,18 +72,27 @@ void zs_eu_emit_halves(struct zs_eu_emit *e, unsigned first)
     e->dwords = first ? 0xaa : 0x55;
 }
 
-/* Whether an access is by lanes, of which each has its own bytes, the same in all accesses. */
-static bool by_lanes(struct zs_eu_emit *e, uint32_t unit)
+/* The first of the ways, or the only one. */
+static enum zs_eu_emit_how how(struct zs_eu_emit *e, uint32_t unit)
 {
-    if (e->lane_at == UINT32_MAX)
-        return false;
+    if (e->lane_at == UINT32_MAX || e->lane_B < 2 || unit >= ZS_EU_EMIT_UNITS)
+        return ZS_EU_EMIT_WHOLE;
+    unsigned how = e->lane_B == 2   ? ZS_EU_EMIT_LANES_2
+                   : e->lane_B == 4 ? ZS_EU_EMIT_LANES_4
+                                    : ZS_EU_EMIT_LANES_8;
     int first = ((int)(unit * 32) - (int)e->lane_at) / (int)e->lane_B + (int)e->lane_channel;
-    uint16_t mine = (uint16_t)(e->lane_B << 8 | ((unsigned)first & 0xff));
-    if (!e->lane_of[unit])
-        e->lane_of[unit] = mine;
-    if (e->lane_of[unit] != mine || (int)(unit * 32 - e->lane_at) % (int)e->lane_B)
-        zs_eu_emit_add(&e->mixed, unit);
-    return !zs_eu_emit_has(&e->mixed, unit);
+    uint8_t mine = (uint8_t)(first + 1);
+    if (!e->lane_of[how][unit])
+        e->lane_of[how][unit] = mine;
+    if (e->lane_of[how][unit] != mine || (int)(unit * 32 - e->lane_at) % (int)e->lane_B)
+        zs_eu_emit_add(&e->mixed[how], unit);
+    return zs_eu_emit_has(&e->mixed[how], unit) ? ZS_EU_EMIT_WHOLE : (enum zs_eu_emit_how)how;
+}
+
+/* Dwords of a unit that there are in a way. */
+static unsigned dwords_in(unsigned how)
+{
+    return how == ZS_EU_EMIT_LANES_8 ? 0x55 : how == ZS_EU_EMIT_LANES_8_HIGH ? 0xaa : 0xff;
 }
 
 /* Dwords of a unit that bytes have something of, or all of. */
@@ -104,14 +113,16 @@ void zs_eu_emit_reads(struct zs_eu_emit *e, uint32_t at, uint32_t size_B)
     struct zs_eu_emit_segment *s = &e->segments[e->segment];
 
     for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++) {
-        bool lanes = by_lanes(e, unit);
+        unsigned by = how(e, unit), last = by == ZS_EU_EMIT_LANES_8 ? by + 1 : by;
         if (e->quiet || unit >= ZS_EU_EMIT_UNITS)
             continue;
-        unsigned left = dwords_of(e, unit, at, size_B, false) & ~(unsigned)e->cover[1][unit];
-        if (lanes)
-            left &= ~(unsigned)e->cover[0][unit];
-        if (left)
-            zs_eu_emit_add(&s->reads[!lanes], unit);
+        for (; by <= last; by++) {
+            unsigned dwords = dwords_of(e, unit, at, size_B, false) & dwords_in(by);
+            if (dwords)
+                zs_eu_emit_add(&s->looks[by], unit);
+            if (dwords & ~(unsigned)(e->cover[ZS_EU_EMIT_WHOLE][unit] | e->cover[by][unit]))
+                zs_eu_emit_add(&s->reads[by], unit);
+        }
     }
 }
 
@@ -120,14 +131,17 @@ static void written(struct zs_eu_emit *e, uint32_t at, uint32_t size_B, bool who
     struct zs_eu_emit_segment *s = &e->segments[e->segment];
 
     for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++) {
-        bool lanes = by_lanes(e, unit);
-        if (e->quiet || unit >= ZS_EU_EMIT_UNITS || (!whole && !lanes))
+        unsigned by = how(e, unit);
+        if (e->quiet || unit >= ZS_EU_EMIT_UNITS || (!whole && by == ZS_EU_EMIT_WHOLE))
             continue;
-        e->cover[whole][unit] |= (uint8_t)dwords_of(e, unit, at, size_B, true);
-        if (e->cover[1][unit] == 0xff)
-            zs_eu_emit_add(&s->writes[1], unit);
-        if ((e->cover[0][unit] | e->cover[1][unit]) == 0xff)
-            zs_eu_emit_add(&s->writes[0], unit);
+        uint8_t dwords = (uint8_t)dwords_of(e, unit, at, size_B, true);
+        e->cover[whole ? ZS_EU_EMIT_WHOLE : by][unit] |= dwords;
+        if (!whole && by == ZS_EU_EMIT_LANES_8)
+            e->cover[ZS_EU_EMIT_LANES_8_HIGH][unit] |= dwords;
+        for (unsigned i = 0; i < ZS_EU_EMIT_HOWS; i++) {
+            if (!(dwords_in(i) & ~(unsigned)(e->cover[i][unit] | e->cover[ZS_EU_EMIT_WHOLE][unit])))
+                zs_eu_emit_add(&s->writes[i], unit);
+        }
     }
 }
 
@@ -614,6 +628,21 @@ unsigned zs_eu_emit_read(struct zs_eu_emit *e, uint32_t at, unsigned size_B, uns
         count_vectors(e, at, lanes * size_B);
     }
     return read_some(e, at, size_B, lanes);
+}
+
+bool zs_eu_emit_others_read(struct zs_eu_emit *e, uint32_t at, uint32_t size_B, bool rest)
+{
+    bool read = e->dry, waits = !e->segments[e->segment].full;
+
+    for (uint32_t unit = at / 32; !read && unit <= (at + size_B - 1) / 32; unit++) {
+        unsigned by = how(e, unit), last = by == ZS_EU_EMIT_LANES_8 ? by + 1 : by;
+        if (rest) /* one of the halves is not written */
+            by = last = e->dwords == dwords_in(last) ? last : by;
+        read = by == ZS_EU_EMIT_WHOLE || (waits && zs_eu_emit_has(&e->join, unit));
+        for (unsigned i = 0; i < ZS_EU_EMIT_HOWS && !read; i++)
+            read = (i < by || i > last) && zs_eu_emit_has(&e->later[i], unit);
+    }
+    return read;
 }
 
 unsigned zs_eu_emit_read_old(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
