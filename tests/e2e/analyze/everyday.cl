@@ -109,7 +109,7 @@ __kernel void softmaxed(__global float *a, __global float *b, int rounds)
             sum += exp(from[k * 131072] - most); /* MARK softmaxed */
         float of = 1.0f / sum;
         for (int k = 0; k < 8; k++)
-            b[k * 131072 + ((i + r * 16384) & 131071)] = exp(from[k * 131072] - most) * of;
+            b[k * 131072 + ((i + r * 16384) & 131071)] = exp(from[k * 131072] - most) * of; /* MARK softmaxed memory-bound */
     }
 }
 
@@ -126,6 +126,29 @@ __kernel void softmaxed_mended(__global float *a, __global float *b, int rounds)
         float of = 1.0f / sum;
         for (int k = 0; k < 8; k++)
             b[k * 131072 + ((i + r * 16384) & 131071)] = native_exp(from[k * 131072] - most) * of;
+    }
+}
+
+/* ... of halves, each loaded once */
+__kernel void softmaxed_halves(__global float *a, __global float *b, int rounds)
+{
+    __global const half *from = (__global const half *)(a + 1048576);
+    int i = get_global_id(0);
+    for (int r = 0; r < rounds / 2; r++) {
+        int at = (i + r * 16384) & 131071;
+        float v[8], most = vload_half(at, from), sum = 0.0f;
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            v[k] = vload_half(k * 131072 + at, from);
+            most = fmax(most, v[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            sum += v[k] = exp(v[k] - most);
+        float of = 1.0f / sum;
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            vstore_half(v[k] * of, k * 131072 + at, (__global half *)b);
     }
 }
 
@@ -228,7 +251,27 @@ __kernel void sums_so_far(__global float *a, __global float *b, int rounds, __lo
     b[i] = x;
 }
 
-/* all of them do */
+/* sums to the left, all threads in step */
+__kernel void in_step(__global float *a, __global float *b, int rounds, __local float *sums)
+{
+    int i = get_global_id(0), l = get_local_id(0);
+    float x = a[1048576 + i];
+    for (int k = 0; k < rounds; k++) {
+        sums[l] = x;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int d = 1; d < 256; d *= 2) {
+            float y = l >= d ? sums[l - d] : 0.0f;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            sums[l] += y; /* MARK in_step */
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        x = sums[255 - l] * 0.5f;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    b[i] = x;
+}
+
+/* within sub-groups first, which takes two barriers */
 __kernel __attribute__((intel_reqd_sub_group_size(16))) void sums_so_far_mended(__global float *a, __global float *b, int rounds,
                                                                                 __local float *sums)
 {

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from kinds import Kinds
-from known import FEW, FEW_GROUPS, JUDGED, OFF, ROUNDS, SCALE, SUITES, tried
+from known import FEW, FEW_GROUPS, JUDGED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
 
 SOURCE, ZESCOPE, DRIVER, PROGRAM = map(os.path.abspath, sys.argv[1:5])
 DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kernels
@@ -23,11 +23,15 @@ COSTLESS = 5
 FILLS = 'filled'  # the kernel that runs first, in sources that have it
 
 
+def mended_of(name, rule):
+    return MENDED.get((name, rule), name + '_mended')
+
+
 def words_of(name, rule, kernel, kernels, kinds):
     """What does not hold of it: '' (first finding), 'line', 'gain'; and what was told."""
     findings = [f for f in kernel['findings'] if f['gain'] is None or f['gain'] >= 5]
     told = [(f['rule'], f['gain'] and round(f['gain_least']), f['gain'] and round(f['gain'])) for f in findings]
-    mended = kernels.get(name + '_mended')
+    mended = kernels.get(mended_of(name, rule))
     gained = 100 * (1 - mended['quantities']['time_mean'] / kernel['quantities']['time_mean']) if mended else None
     seen = f'{told[:4]}, measured {gained and round(gained)}, {kernel["limit_text"]}'
     first = findings[0] if findings else None
@@ -41,7 +45,8 @@ def words_of(name, rule, kernel, kernels, kinds):
         return ['first'], seen
     off = []
     with open(kinds.source) as f:
-        line = next((n for n, text in enumerate(f, 1) if f'MARK {name} ' in text), None)
+        lines = {mark: n for n, text in enumerate(f, 1) for mark in re.findall(r'MARK (.*?) \*/', text)}
+    line = lines.get(f'{name} {rule}', lines.get(name))
     lines = [p['line'] for p in first['places']]
     if line and (line not in lines or rule == 'integer-division' and line != lines[0]):
         off.append('line')
@@ -60,12 +65,13 @@ class Known(unittest.TestCase):
 
     def check(self, device, names):
         with tempfile.TemporaryDirectory() as folder:
-            kinds = Kinds(self.part(folder, names), ZESCOPE, DRIVER, PROGRAM, folder, device)
+            kinds = Kinds(self.part(folder, names, device), ZESCOPE, DRIVER, PROGRAM, folder, device)
             known = SUITES[os.path.basename(SOURCE)]
             shapes = {FILLS: (8, 256, 0, 1)} if self.has_filled() else {}
             for name in names:
                 shape, mended = (*known[name][1:], known[name][-1])[:2]
-                for kernel, (groups, size, local) in ((name, shape), (name + '_mended', mended)):
+                to = mended_of(name, JUDGED[device].get(name, known[name][0]))
+                for kernel, (groups, size, local) in ((name, shape), (to, mended)):
                     if known[name][0] not in (None, 'memory-bound') or kernel == name:
                         few = name in FEW_GROUPS and kernel == name
                         shapes[kernel] = (groups if few else groups * SCALE[device], size, local, 1)
@@ -91,11 +97,12 @@ class Known(unittest.TestCase):
             return f'void {FILLS}(' in f.read()
 
     @staticmethod
-    def part(folder, names):
+    def part(folder, names, device):
         """The source with these kernels alone, each on its line: others need not be compiled."""
         with open(SOURCE) as f:
             pieces = re.split('(?m)^(?=__kernel|struct)', f.read())
-        wanted = {FILLS, *names, *(n + '_mended' for n in names)}
+        known, judged = SUITES[os.path.basename(SOURCE)], JUDGED[device]
+        wanted = {FILLS, *names, *(mended_of(n, judged.get(n, known[n][0])) for n in names)}
         keep = [p if not p.startswith('__kernel') or re.match(r'__kernel.* (\w+)\(', p)[1] in wanted else '\n' * p.count('\n')
                 for p in pieces]
         os.mkdir(os.path.join(folder, 'source'))
