@@ -236,7 +236,8 @@ static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
            : has_type(inst, ZS_TYPE_DF) ? ZS_TIMING_KIND_DOUBLE
            : element_B(inst) > 4 || is_wide_multiply(inst) || is_part_of_wide(inst)
                ? ZS_TIMING_KIND_WIDE_INTEGER
-               : ZS_TIMING_KIND_PLAIN;
+           : inst->op == ZS_OP_ADD && is_float(inst) ? ZS_TIMING_KIND_SUM
+                                                     : ZS_TIMING_KIND_PLAIN;
 }
 
 /* A double from something else, or something else from one: without doubles it is not there. */
@@ -330,6 +331,24 @@ static void end_deps(struct slots *s)
         add_slot(s, ZS_TIMING_SLOT_NONE, 0);
 }
 
+/* Registers that a store reads: where it goes comes first. Too many: all may be data. */
+static void add_read(struct slots *s, const struct zs_isa_inst *inst,
+                     const struct zs_isa_message *m, const uint64_t grf[4], struct zs_timing_op *op)
+{
+    enum { ADDRESSES_MOST = 7 };
+    uint64_t data[4] = {0}, others[4];
+    bool split = m && m->kind == ZS_MSG_STORE && m->xlen != ZS_LENGTH_UNKNOWN;
+    for (uint32_t r = 0; split && r < m->xlen; r++)
+        data[((inst->src[1].reg + r) & 255) / 64] |= UINT64_C(1) << (inst->src[1].reg + r) % 64;
+    for (uint32_t i = 0; i < 4; i++) {
+        others[i] = grf[i] & ~data[i];
+        data[i] &= grf[i];
+    }
+    add_registers(s, others, 0);
+    op->addresses = split && m->xlen && s->count <= ADDRESSES_MOST ? s->count & ADDRESSES_MOST : 0;
+    add_registers(s, data, 0);
+}
+
 static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
                        const struct zs_timing_params *p, const struct cost *c,
                        struct zs_timing_op *op, struct slots *s)
@@ -337,7 +356,7 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
     struct zs_isa_effects e;
     zs_isa_inst_effects(isa, i, &e);
     s->count = 0;
-    add_registers(s, e.grf_read, 0);
+    add_read(s, zs_isa_inst(isa, i), zs_isa_inst_message(isa, i), e.grf_read, op);
     add_others(s, e.flags_read, e.acc_read, e.address_read, p, c);
     if (e.indirect_read)
         add_slot(s, ZS_TIMING_SLOT_LAST, 0);
@@ -376,10 +395,10 @@ static void find_histories(const struct zs_timing_code *code, uint64_t history[Z
     }
 }
 
-static uint32_t rename_deps(const struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
+static uint32_t rename_deps(struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
                             uint16_t *slots)
 {
-    uint32_t kept = 0;
+    uint32_t kept = 0, addresses = op->addresses;
     for (uint32_t i = 0; i < op->dep_count; i++) {
         uint16_t name = names[slots[i]];
         uint32_t at = 0;
@@ -387,6 +406,8 @@ static uint32_t rename_deps(const struct zs_timing_op *op, const uint16_t names[
             at++;
         if (at == kept && name != SLOT_NONE)
             slots[kept++] = name;
+        if (i + 1 == addresses)
+            op->addresses = kept & 7;
     }
     while (kept % ZS_TIMING_DEP_STEP)
         slots[kept++] = SLOT_NONE;
@@ -528,9 +549,9 @@ static bool keep_slots(struct zs_timing_code *code, size_t *capacity, size_t *co
     return true;
 }
 
-static void leave_out(struct zs_timing_op *op)
+static void leave_out(struct zs_timing_op *op, enum zs_timing_kind without)
 {
-    op->kind = ZS_TIMING_KIND_WIDE_INTEGER;
+    op->kind = (uint8_t)without;
     op->converts = true;
 }
 
@@ -551,7 +572,7 @@ static void find_high_halves(struct zs_timing_code *code, const struct zs_isa_ke
             low[inst->dst.reg & 255] = true;
         if (inst->op == ZS_OP_MOV && is_grf(&inst->dst) && is_grf(&inst->src[0]) &&
             low[inst->src[0].reg & 255])
-            leave_out(&code->ops[i]);
+            leave_out(&code->ops[i], ZS_TIMING_KIND_WIDE_INTEGER);
         bool combines = inst->op == ZS_OP_XOR || inst->op == ZS_OP_AND || inst->op == ZS_OP_OR ||
                         inst->op == ZS_OP_ADD;
         bool same = false, of_sum = false;
@@ -561,7 +582,7 @@ static void find_high_halves(struct zs_timing_code *code, const struct zs_isa_ke
             of_sum |= !own && is_grf(&inst->src[s]) && high[inst->src[s].reg & 255];
         }
         if (same && of_sum && is_dword(inst->dst.type))
-            leave_out(&code->ops[i]);
+            leave_out(&code->ops[i], ZS_TIMING_KIND_WIDE_INTEGER);
     }
 }
 
@@ -579,12 +600,30 @@ static void find_high_sums(struct zs_timing_code *code, const struct zs_isa_kern
             for (uint32_t s = 0; sums && s < inst->source_count; s++)
                 if (inst->src[s].kind == ZS_OPERAND_REG && inst->src[s].file == move->dst.file &&
                     inst->src[s].reg == move->dst.reg) {
-                    leave_out(&code->ops[n]);
+                    leave_out(&code->ops[n], ZS_TIMING_KIND_WIDE_INTEGER);
                     high[inst->dst.reg & 255] |= is_grf(&inst->dst);
                 }
         }
     }
     find_high_halves(code, isa, high);
+}
+
+/* Doubles take two registers' worth of lanes: what is converted is spread before, or comes together
+ * behind that. Without them it stays where it is. */
+static void find_double_copies(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
+{
+    enum { NEAR = 24 }; /* instructions: schedulers put others between */
+    for (uint32_t i = 0; i < code->op_count; i++) {
+        const struct zs_isa_inst *to = zs_isa_inst(isa, i);
+        for (uint32_t k = 1; converts_doubles(to) && k <= NEAR; k++) {
+            bool spreads = to->dst.type == ZS_TYPE_DF;
+            uint32_t at = spreads ? i - k : i + k; /* wraps below the first one */
+            const struct zs_isa_inst *inst = at < code->op_count ? zs_isa_inst(isa, at) : to;
+            if (moves_half(inst) &&
+                (spreads ? inst->dst.reg == to->src[0].reg : inst->src[0].reg == to->dst.reg))
+                leave_out(&code->ops[at], ZS_TIMING_KIND_DOUBLE);
+        }
+    }
 }
 
 static bool is_half_of(const struct zs_isa_inst *a, const struct zs_isa_inst *b)
@@ -642,6 +681,7 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
     if (!error) {
         find_events(code);
         find_high_sums(code, isa);
+        find_double_copies(code, isa);
         find_halves(code, isa);
     }
     return error;

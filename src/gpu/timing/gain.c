@@ -66,10 +66,18 @@ static size_t count_slots(const struct zs_timing_code *code)
     return slots;
 }
 
+static void take_part(struct zs_timing_op *op, uint32_t kept, uint32_t *small)
+{
+    if (op->full_cycles < kept && (*small)++ % kept)
+        op->unit = ZS_TIMING_UNIT_GONE;
+    op->full_cycles = (uint16_t)ZS_MAX(op->full_cycles / kept, 1u);
+    op->chunk_cycles = (uint8_t)ZS_MAX(op->chunk_cycles / kept, 1u);
+    op->least = (uint16_t)ZS_MAX(op->least / kept, 1u);
+}
+
 /* What is not sent takes what computes its address along: instructions whose results go nowhere
  * else. Backwards, twice: loops. */
-static bool save_addresses(enum zs_timing_gain gain, const struct zs_timing_code *code,
-                           struct zs_timing_op *ops)
+static bool save_addresses(enum zs_timing_gain gain, struct zs_timing_code *code)
 {
     enum { UNUSED, ADDRESS, OTHER };
     uint32_t kept = 4, small = 0; /* one in so many */
@@ -78,7 +86,7 @@ static bool save_addresses(enum zs_timing_gain gain, const struct zs_timing_code
     uint8_t *use = calloc(code->slot_count + 1u, 1);
     for (uint32_t i = 2 * code->op_count; use && i-- > 0;) {
         uint32_t inst = i % ZS_MAX(code->op_count, 1u);
-        const struct zs_timing_op *op = &code->ops[inst];
+        struct zs_timing_op *op = &code->ops[inst];
         const uint16_t *deps = code->slots + op->slots, *writes = deps + op->dep_count;
         bool found = false, other = op->unit > ZS_TIMING_UNIT_FPU1;
         for (uint32_t k = 0; k < op->write_count; k++) {
@@ -86,24 +94,53 @@ static bool save_addresses(enum zs_timing_gain gain, const struct zs_timing_code
             other |= use[writes[k]] == OTHER;
             use[writes[k]] = UNUSED;
         }
-        bool saved = op->is_load && zs_timing_parts_saved(gain, op) > 1;
-        uint8_t as = saved || (found && !other) ? ADDRESS : OTHER;
+        bool saved = zs_timing_parts_saved(gain, op) > 1;
+        uint32_t addresses = saved && !op->is_load ? op->addresses : 0;
+        uint8_t as = (saved && op->is_load) || (found && !other) ? ADDRESS : OTHER;
         for (uint32_t k = 0; k < op->dep_count; k++) {
             bool own = false;
             for (uint32_t w = 0; w < op->write_count && !own; w++)
                 own = writes[w] == deps[k];
-            use[deps[k]] = own ? use[deps[k]] : ZS_MAX(use[deps[k]], as);
+            uint8_t of = k < addresses ? (uint8_t)ADDRESS : as;
+            use[deps[k]] = own ? use[deps[k]] : ZS_MAX(use[deps[k]], of);
         }
-        if (i >= code->op_count || as != ADDRESS || op->unit > ZS_TIMING_UNIT_FPU1)
-            continue;
-        if (op->full_cycles < kept && small++ % kept)
-            ops[inst].unit = ZS_TIMING_UNIT_GONE;
-        ops[inst].full_cycles = (uint16_t)ZS_MAX(op->full_cycles / kept, 1u);
-        ops[inst].chunk_cycles = (uint8_t)ZS_MAX(op->chunk_cycles / kept, 1u);
-        ops[inst].least = (uint16_t)ZS_MAX(op->least / kept, 1u);
+        if (i < code->op_count && as == ADDRESS && op->unit <= ZS_TIMING_UNIT_FPU1)
+            take_part(op, kept, &small);
     }
     free(use);
     return use != NULL;
+}
+
+/* Who loads the same again only to sum it has the same sums again: of those as few are left. */
+static bool save_sums(struct zs_timing_code *code)
+{
+    enum { KEPT = 4 };
+    uint32_t small = 0;
+    uint8_t *loaded = calloc(code->slot_count + 1u, 1);
+    for (uint32_t i = 0; loaded && i < code->op_count; i++) {
+        struct zs_timing_op *op = &code->ops[i];
+        const uint16_t *deps = code->slots + op->slots, *writes = deps + op->dep_count;
+        bool of_load = false;
+        for (uint32_t k = 0; k < op->dep_count; k++)
+            of_load |= loaded[deps[k]];
+        for (uint32_t k = 0; k < op->write_count; k++)
+            loaded[writes[k]] = op->is_load;
+        if (op->kind == ZS_TIMING_KIND_SUM && of_load)
+            take_part(op, KEPT, &small);
+    }
+    free(loaded);
+    return loaded != NULL;
+}
+
+/* A work-item that has elements enough for four bytes of the smallest has as many of the others. */
+static void widen(struct zs_timing_op *ops, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most = ZS_MAX(most, (uint32_t)ops[i].narrow);
+    for (uint32_t i = 0; i < count; i++)
+        if (ops[i].narrow)
+            ops[i].narrow = most & 3u;
 }
 
 /* With tables of instructions and latencies of its own. */
@@ -124,9 +161,13 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
         return false;
     }
     memcpy(ret->ops, code->ops, ops_B);
+    if (gain == ZS_TIMING_GAIN_narrow)
+        widen(ret->ops, code->op_count);
     if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
         gain == ZS_TIMING_GAIN_narrow)
-        (void)save_addresses(gain, code, ret->ops); /* no memory: they take what they took */
+        (void)save_addresses(gain, ret); /* no memory: they take what they took */
+    if (gain == ZS_TIMING_GAIN_reuse_most)
+        (void)save_sums(ret);
     /* several results at a time do not wait for each other */
     bool at_once = gain == ZS_TIMING_GAIN_dependencies || gain == ZS_TIMING_GAIN_reuse_most;
     if (!at_once && slots)

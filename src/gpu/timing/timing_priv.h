@@ -34,9 +34,10 @@ enum {
 enum { ZS_TIMING_RESPONSES = 64 }; /* that are told apart */
 enum { ZS_TIMING_DEP_STEP = 4, ZS_TIMING_DEPS_NEAR = 8, ZS_TIMING_WRITES_NEAR = 2 };
 
-/* What makes an instruction of a pipe slower than others. */
+/* What makes an instruction of a pipe slower than others; a sum of floats is as quick. */
 enum zs_timing_kind {
     ZS_TIMING_KIND_PLAIN,
+    ZS_TIMING_KIND_SUM,
     ZS_TIMING_KIND_MATH,
     ZS_TIMING_KIND_DOUBLE,
     ZS_TIMING_KIND_WIDE_INTEGER
@@ -66,6 +67,7 @@ struct __attribute__((aligned(64))) zs_timing_op {
     bool second_half : 1;                   /* a message: another one has the lanes before */
     bool is_load : 1;                       /* a message */
     uint8_t narrow : 2;                     /* log2 of how many of its elements are four bytes */
+    uint8_t addresses : 3;                  /* of a store: so many deps, the first, are no data */
     uint8_t element_B;                      /* as the pipe handles it */
     uint8_t acc_writes;                     /* a bit each: of an accumulator */
 };
