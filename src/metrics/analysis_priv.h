@@ -19,13 +19,20 @@ struct rule_context {
 };
 
 /* What the line of an instruction is about, where compilers make much code of little source. */
-enum line_kind { LINE_PLAIN, LINE_INTEGER_DIVISION, LINE_SLOW_MATH, LINE_DIVISION };
+enum line_kind {
+    LINE_PLAIN,
+    LINE_INTEGER_DIVISION,
+    LINE_SLOW_MATH,
+    LINE_DIVISION,
+    LINE_ARRAY /* ... that is kept in registers, and indexed */
+};
 /* By instruction; freed by the caller, NULL without code or memory. */
 uint8_t *find_line_kinds(const struct zs_profiles *profiles, const struct zs_profile *profile);
 /* rules_gain.c */
 bool rule_is_extended_math(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_double(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_wide_integer(const struct zs_profile *profile, uint32_t inst);
+bool rule_is_any(const struct zs_profile *profile, uint32_t inst);
 bool rule_is_unoptimised(const struct rule_context *context);
 /* Of divisions of floats: those that are precise, with what these do besides extended math. */
 bool rule_precise_divisions(struct rule_context *context, struct zs_found *ret_finding);

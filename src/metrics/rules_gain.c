@@ -123,7 +123,7 @@ bool rule_is_wide_integer(const struct zs_profile *p, uint32_t i)
            (product && has_type(inst, ZS_TYPE_D, ZS_TYPE_UD));
 }
 
-static bool is_any(const struct zs_profile *p, uint32_t i)
+bool rule_is_any(const struct zs_profile *p, uint32_t i)
 {
     (void)p;
     (void)i;
@@ -263,7 +263,7 @@ bool rule_dependencies(struct rule_context *c, struct zs_found *f)
     rule_say(f, "instructions wait for results of those before them, and too few others run "
                 "meanwhile");
     if (!rule_lines_sampled(c, f, "DistStall"))
-        lines_of_kind(c, f, is_any, "DistStall");
+        lines_of_kind(c, f, rule_is_any, "DistStall");
     return true;
 }
 
@@ -275,7 +275,7 @@ bool rule_instruction_fetch(struct rule_context *c, struct zs_found *f)
              c->profile->values[ZS_Q_CODE] / 1024);
     rule_number(f, "code", c->profile->values[ZS_Q_CODE], "B");
     if (!rule_lines_sampled(c, f, "InstrFetchStall"))
-        lines_of_kind(c, f, is_any, "InstrFetchStall");
+        lines_of_kind(c, f, rule_is_any, "InstrFetchStall");
     return true;
 }
 

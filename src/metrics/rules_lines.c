@@ -73,13 +73,83 @@ static struct said read_line(struct zs_span text)
     return said;
 }
 
-/* ---- lines of a kernel -------------------------------------------------------------------------
+/* ---- arrays in registers -----------------------------------------------------------------------
  */
 
 struct of_line {
     uint64_t key; /* file and line */
     uint32_t inst;
 };
+
+/* By address: a register is written for one lane at a time. Reading takes one instruction. */
+static bool is_indexed(const struct zs_profile *p, uint32_t i)
+{
+    struct zs_isa_effects e;
+    zs_isa_inst_effects(p->code->isa, i, &e);
+    return e.indirect_written;
+}
+
+/* A register's lanes as they are; how far it is moved, 0: it is something else. */
+static int moved_by(const struct zs_profile *p, uint32_t i)
+{
+    const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+    const struct zs_isa_operand *to = &inst->dst, *from = &inst->src[0];
+    bool whole = inst->op == ZS_OP_MOV && inst->exec_size >= 8 && from->kind == ZS_OPERAND_REG &&
+                 to->kind == ZS_OPERAND_REG && from->file == ZS_FILE_GRF &&
+                 to->file == ZS_FILE_GRF && to->type == from->type && to->hstride == 1 &&
+                 from->vstride && !from->modifiers;
+    return whole ? (int)to->reg - (int)from->reg : 0;
+}
+
+/* Whether it is one of several that bring registers as far: compilers keep a copy of the whole
+ * array for each way that a branch takes. */
+static bool copies_array(const struct zs_profile *p, uint32_t i)
+{
+    enum { NEAR = 24, LEAST = 4 }; /* instructions */
+    int by = moved_by(p, i);
+    uint32_t as_far = 0, end = ZS_MIN(i + NEAR + 1, p->inst_count);
+    for (uint32_t k = i > NEAR ? i - NEAR : 0; by && k < end; k++)
+        as_far += moved_by(p, k) == by;
+    return as_far >= LEAST;
+}
+
+static bool has_flag(const struct zs_isa_operand *op)
+{
+    return op->kind == ZS_OPERAND_REG && op->file == ZS_FILE_F;
+}
+
+/* Flags choose the lane of each write. */
+static bool chooses_lane(const struct zs_profile *p, uint32_t i)
+{
+    enum { NEAR = 4 }; /* instructions */
+    const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
+    bool near = false, flag = has_flag(&inst->dst) || has_flag(&inst->src[0]);
+    if (inst->op != ZS_OP_MOV || inst->exec_size != 1 || !flag)
+        return false;
+    for (uint32_t k = i > NEAR ? i - NEAR : 0; k <= i + NEAR && k < p->inst_count; k++)
+        near = near || is_indexed(p, k);
+    return near;
+}
+
+/* What arrays in registers take on a line: without it there is nothing to branch for, either. */
+static void find_arrays(const struct zs_profile *p, const struct of_line *line, size_t count,
+                        uint8_t *kinds)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kinds[line[i].inst] == LINE_PLAIN &&
+            (is_indexed(p, line[i].inst) || chooses_lane(p, line[i].inst) ||
+             copies_array(p, line[i].inst))) {
+            kinds[line[i].inst] = LINE_ARRAY;
+            found++;
+        }
+    for (size_t i = 0; i < count && found; i++)
+        if (zs_isa_op_flags(zs_isa_inst(p->code->isa, line[i].inst)->op) & ZS_OPF_BRANCH)
+            kinds[line[i].inst] = LINE_ARRAY;
+}
+
+/* ---- lines of a kernel -------------------------------------------------------------------------
+ */
 
 static int by_line(const void *a, const void *b)
 {
@@ -198,6 +268,14 @@ uint8_t *find_line_kinds(const struct zs_profiles *t, const struct zs_profile *p
                 (kind != LINE_DIVISION || is_of_division(zs_isa_inst(p->code->isa, lines[i].inst))))
                 kinds[lines[i].inst] = (uint8_t)kind;
     }
+    bool indexed = false;
+    for (uint32_t i = 0; lines && i < p->inst_count && !indexed; i++)
+        indexed = p->insts[i].executions > 0 && is_indexed(p, i);
+    for (size_t first = 0, next; indexed && first < count; first = next) {
+        for (next = first; next < count && lines[next].key == lines[first].key;)
+            next++;
+        find_arrays(p, &lines[first], next - first, kinds);
+    }
     /* the unit's own division is no other thing wherever the scheduler has put it */
     for (uint32_t i = 0; lines && i < p->inst_count; i++)
         if (p->insts[i].is_math && is_integer(zs_isa_inst(p->code->isa, i)->dst.type))
@@ -274,7 +352,8 @@ bool rule_is_about_lines(const struct rule_context *c,
         if (!(n > 0) || !is(c->profile, i))
             continue;
         all += n;
-        bool plain = c->line_kinds[i] == LINE_PLAIN || c->line_kinds[i] == LINE_DIVISION;
+        bool plain = c->line_kinds[i] == LINE_PLAIN || c->line_kinds[i] == LINE_DIVISION ||
+                     c->line_kinds[i] == LINE_ARRAY;
         on_lines += plain ? 0 : n;
     }
     return on_lines > all / 2;
@@ -362,9 +441,26 @@ static bool finds(struct rule_context *c, struct zs_found *f, enum line_kind kin
     return true;
 }
 
+/* The unit's own function is in both; divisions are of the slow way alone. */
+static double kept_of_slow_math(const struct rule_context *c)
+{
+    static const double LEAST = 0.1; /* arguments are brought there, results scaled */
+    const struct zs_profile *p = c->profile;
+    double own = 0, all = 0;
+    for (uint32_t i = 0; c->line_kinds && i < p->inst_count; i++) {
+        const struct zs_inst_profile *n = &p->insts[i];
+        if (c->line_kinds[i] != LINE_SLOW_MATH || !(n->executions > 0))
+            continue;
+        double issued = n->executions * (double)n->issue_cycles;
+        all += issued;
+        own += n->is_math && !inverts(zs_isa_inst(p->code->isa, i)) ? issued : 0;
+    }
+    return all > 0 ? fmax(own / all, LEAST) : LEAST;
+}
+
 bool rule_slow_math(struct rule_context *c, struct zs_found *f)
 {
-    if (!finds(c, f, LINE_SLOW_MATH, NULL, 0.1))
+    if (!finds(c, f, LINE_SLOW_MATH, NULL, kept_of_slow_math(c)))
         return false;
     rule_say(f,
              "precise mathematical functions are long sequences of instructions: threads spend "
@@ -448,23 +544,18 @@ bool rule_conversions(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
-/* By address: a register is written for one lane at a time. Reading takes one instruction. */
-static bool is_indexed(const struct zs_profile *p, uint32_t i)
-{
-    struct zs_isa_effects e;
-    zs_isa_inst_effects(p->code->isa, i, &e);
-    return e.indirect_written;
-}
-
 bool rule_indexed_registers(struct rule_context *c, struct zs_found *f)
 {
-    if (!finds(c, f, LINE_PLAIN, is_indexed, 0))
+    struct of_lines writes = {c, cycles_of(c), LINE_ARRAY, is_indexed};
+    double part = c->line_kinds && c->profile->is_counted ? part_of(&writes) : 0;
+    if (!(part >= LINES_LEAST) || !finds(c, f, LINE_ARRAY, rule_is_any, 0))
         return false;
     c->missing = NULL;
-    rule_say(
-        f,
-        "private arrays that are indexed are kept in registers: threads spend %.0f %% of their "
-        "time on writing them by address",
-        100 * f->severity);
+    f->least = isnan(f->gain) ? f->gain : fmin(part, f->gain);
+    rule_say(f,
+             "private arrays that are indexed are kept in registers: threads spend %.0f %% of "
+             "their time on writing them by address, lane by lane, on copies of all of them, and "
+             "on branches between these; nothing of that is there where constants index them",
+             100 * f->severity);
     return true;
 }

@@ -268,8 +268,6 @@ OFF = {
         'summed': ['first'],  # it has few threads, too
         'written_out': ['first'],  # rounds of few groups are taken for more than they are
         'softplus': ['gain'],  # mended it has twice as many lanes
-        'softmaxed': ['gain'],  # mended, memory holds it up
-        'medians': ['first'],  # mended it has no branches, either
     },
     # branches and results hold threads up there
     'acm-g10': {
@@ -280,7 +278,6 @@ OFF = {
         'twenties': ['first'], 'summed': ['first'],  # they have few threads, too
         'ballots': ['gain'], 'fnv': ['gain'], 'bearings': ['gain'], 'levels': ['gain'],
         'written_out': ['first'],  # a round of few groups costs as much
-        'medians': ['gain'],
     },
     'pvc': {
         'bytewise': ['gain'],  # mended more of what it reads is not in L1 yet
@@ -294,6 +291,5 @@ OFF = {
         'softplus': ['gain'],
         'summed': ['first'], 'clean_adds': ['first'],  # it has few threads, too; latency
         'ballots': ['gain'], 'fnv': ['gain'], 'cables': ['gain'],
-        'softmaxed': ['gain'], 'medians': ['gain'],
     },
 }
