@@ -35,7 +35,8 @@ static const struct zs_option options[] = {
     {"intel", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, intel), NULL,
      "on Intel's own drivers, as zescope run --intel has them: OpenCL programs, too"},
     {"kernel", 'k', ZS_OPTION_LIST, offsetof(struct profile_options, kernels), "REGEX",
-     "only kernels whose name matches; may be given several times"},
+     "only kernels whose name matches, of C++ as it was written or as compilers have it; may be "
+     "given several times"},
     {"launch-count", 0, ZS_OPTION_U64, offsetof(struct profile_options, launch_count), "N",
      "measure at most N launches"},
     {"quick", 0, ZS_OPTION_FLAG, offsetof(struct profile_options, quick), NULL,

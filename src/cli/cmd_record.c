@@ -4,6 +4,7 @@
 #include "base/default_device.h"
 #include "base/duration.h"
 #include "cli/check_report.h"
+#include "cli/demangle.h"
 #include "cli/hottest.h"
 #include "cli/instrument.h"
 #include "cli/intel.h"
@@ -377,8 +378,9 @@ static void name_counts(const struct record_options *o, const struct zs_recordin
     struct zs_filter wanted = {0};
     struct zs_diag diag = {0};
     size_t others = 0;
-    if (zs_filter_compile(&wanted, o->kernels.items, o->kernels.count, &diag) ||
-        zs_walks_name(path, recording, &wanted, &others, &diag))
+    int error = zs_filter_compile(&wanted, o->kernels.items, o->kernels.count, &diag);
+    wanted.other_form = zs_cli_demangle;
+    if (error || zs_walks_name(path, recording, &wanted, &others, &diag))
         zs_cli_note(common, "counts: %s", diag.text);
     else if (others)
         zs_cli_note(common,
@@ -794,8 +796,9 @@ static const struct zs_option options_table[] = {
     {"exclude", 'e', ZS_OPTION_LIST, OPTION(exclude), "REGEX",
      "do not record calls whose name matches; may be given several times"},
     {"kernel", 'k', ZS_OPTION_LIST, OPTION(kernels), "REGEX",
-     "record the executions (and --counts) only of kernels whose name matches; calls, copies and "
-     "barriers are recorded all the same; may be given several times"},
+     "record the executions (and --counts) only of kernels whose name matches, of C++ as it was "
+     "written or as compilers have it; calls, copies and barriers are recorded all the same; may "
+     "be given several times"},
     {"launch-skip", 0, ZS_OPTION_U64, OPTION(launch_skip), "N",
      "... and not of the first N launches of these, in each process, in the order in which they "
      "are "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What commands that read traces say about what is missing. */
+#include "cli/demangle.h"
 #include "cli/options.h"
 
 #include "base/buf.h"
@@ -96,18 +97,17 @@ void zs_cli_note_kernels(const struct zs_common_options *common,
     struct zs_filter matching = {0};
     const struct zs_filter all = {0};
     struct zs_buf names = {0};
-    if (!zs_filter_compile(&matching, &pattern, 1, NULL))
+    int error = zs_filter_compile(&matching, &pattern, 1, NULL);
+    matching.other_form = zs_cli_demangle;
+    if (!error)
         list_kernels(recording, &matching, &names);
     bool matches = names.size_B;
     if (!matches)
         list_kernels(recording, &all, &names);
     const char *list = names.size_B ? zs_buf_cstr(&names) : "no kernels";
-    bool other_form = common->demangle && strstr(list, "_Z");
     if (!matches || always)
-        zs_cli_note(common, "%s: no kernel that matches %s '%s' was launched (%s: %s%s)", what,
-                    option, pattern, matches ? "modules have" : "none matches; modules have", list,
-                    other_form ? "; what matches is compilers' form, which --no-demangle shows"
-                               : "");
+        zs_cli_note(common, "%s: no kernel that matches %s '%s' was launched (%s: %s)", what,
+                    option, pattern, matches ? "modules have" : "none matches; modules have", list);
     zs_buf_fini(&names);
     zs_filter_fini(&matching);
 }

@@ -3,6 +3,7 @@
 
 #include "api_calls.h"
 #include "base/filter.h"
+#include "collect/launches.h"
 #include "collect/own_stack.h"
 #include "store/launch_file.h"
 
@@ -134,7 +135,7 @@ struct zs_kernels *zs_kernels_new(struct zs_collector *c)
 static bool is_wanted(const struct zs_kernels *k, const char *name, uint64_t number)
 {
     for (size_t i = 0; i < k->wanted_count; i++)
-        if (zs_filter_matches(&k->wanted[i].name, name) &&
+        if (zs_launches_name_matches(&k->wanted[i].name, name) &&
             (!number || k->wanted[i].number == number))
             return true;
     return false;

@@ -3,6 +3,7 @@
 
 #include "store/store.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,38 @@ void zs_launches_init(struct zs_launches *l)
     l->is_on = l->has_names || l->skip || l->count != UINT64_MAX;
 }
 
+/* As it was written; freed by the caller. The process has a demangler where it has anything of C++,
+ * such as the Level Zero loader. NULL: it has none, or it is no such name. */
+static char *written(const char *name)
+{
+    typedef char *demangle_fn(const char *name, char *buffer, size_t *size_B, int *status);
+    int status;
+    void *library =
+        strncmp(name, "_Z", 2) ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    demangle_fn *demangle =
+        library ? (demangle_fn *)(uintptr_t)dlsym(library, "__cxa_demangle") : NULL;
+    char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+    if (library)
+        dlclose(library);
+    return text;
+}
+
+bool zs_launches_name_matches(const struct zs_filter *names, const char *kernel)
+{
+    /* of a SYCL kernel it is that of a type */
+    static const char prefix[] = "typeinfo name for ";
+    if (zs_filter_matches(names, kernel))
+        return true;
+    char *text = written(kernel);
+    bool typed = text && !strncmp(text, prefix, sizeof(prefix) - 1);
+    bool found = text && zs_filter_matches(names, text + (typed ? sizeof(prefix) - 1 : 0));
+    free(text);
+    return found;
+}
+
 bool zs_launches_match(const struct zs_launches *l, const char *kernel)
 {
-    return !l->has_names || zs_filter_matches(&l->names, kernel);
+    return !l->has_names || zs_launches_name_matches(&l->names, kernel);
 }
 
 bool zs_launches_take(struct zs_launches *l, enum zs_launch_step step)

@@ -24,6 +24,8 @@ struct zs_launches {
 
 /* From the environment (store/store.h). */
 void zs_launches_init(struct zs_launches *launches);
+/* Whether any matches the kernel's name, as it is or as it was written (C++, SYCL). */
+bool zs_launches_name_matches(const struct zs_filter *names, const char *kernel);
 bool zs_launches_match(const struct zs_launches *launches, const char *kernel);
 /* A launch of a kernel that matches: whether it is recorded. */
 bool zs_launches_take(struct zs_launches *launches, enum zs_launch_step step);

@@ -5,6 +5,7 @@
 #include "base/filter.h"
 #include "base/id_map.h"
 #include "collect/collect.h"
+#include "collect/launches.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -73,9 +74,9 @@ static unsigned bits_of_all(enum thing thing, const void *const *handles, uint32
 static unsigned bits_of_name(const char *name)
 {
     unsigned bits = 0;
-    if (name && state.has_start && zs_filter_matches(&state.start, name))
+    if (name && state.has_start && zs_launches_name_matches(&state.start, name))
         bits |= ZS_PAUSE_KERNEL_START;
-    if (name && state.has_stop && zs_filter_matches(&state.stop, name))
+    if (name && state.has_stop && zs_launches_name_matches(&state.stop, name))
         bits |= ZS_PAUSE_KERNEL_STOP;
     return bits;
 }

@@ -127,6 +127,25 @@ class Analyze(unittest.TestCase):
         status, _, err = self.kinds.run('profile')
         self.assertEqual((status, 'no application' in err), (2, True))
 
+    def test_profile_of_names_as_they_were_written(self):
+        """Kernels of C++ are found by what is shown, and by what compilers have."""
+        square, sycl = '_Z6squareILi4EEvPi', '_ZTSZ4mainE6VecAdd'
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, 'names.cl')
+            with open(source, 'w') as f:
+                f.write(''.join(f'__kernel void {n}(__global float *a, __global float *b, int rounds) '
+                                '{ b[get_global_id(0)] += a[get_global_id(0)]; }\n' for n in (square, sycl)))
+            kinds = Kinds(source, *PATHS[1:], folder)
+            launch = [kinds.program, kinds.binary, '1', square + ':1:64:0:3', sycl + ':1:64:0:5']
+            for pattern, name, launches in (('square<4>', square, 3), ('6square', square, 3), ('^main::VecAdd$', sycl, 5)):
+                for words in (('record', '--counts'), ('profile', '--quick')):
+                    rec = os.path.join(folder, 'rec')
+                    shutil.rmtree(rec, ignore_errors=True)
+                    status, _, err = kinds.run(*words, '-k', pattern, '-o', rec, '--', *launch)
+                    self.assertEqual((status, 'no kernel that matches' in err), (0, False), err)
+                    ran = {k['name']: k['quantities']['launches'] for k in self.analyze(rec)['kernels']}
+                    self.assertEqual({n: c for n, c in ran.items() if c}, {name: launches}, (pattern, words))
+
     def test_profile_takes_the_gpu_that_is_there(self):
         app = ['--', self.kinds.program, self.kinds.binary, '1', 'clean:1:16:0:1']
         own = self.kinds.env
