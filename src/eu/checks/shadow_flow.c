@@ -253,9 +253,7 @@ static void summarise(struct flow *f, uint32_t block, bool all, const bool *know
     bool left = false;
 
     w->strays = false;
-    memset(w->owner, NOBODY, sizeof(w->owner));
-    memset(w->need, NOBODY, sizeof(w->need));
-    memset(w->define, NOBODY, sizeof(w->define));
+    zs_eu_shadow_forget(w);
     w->ce = all ? f->p->simd_mask : 0;
     for (uint32_t i = f->p->block_op[block]; i < end_of(f->p, block); i++) {
         const struct zs_eu_op *op = &f->p->ops[i];

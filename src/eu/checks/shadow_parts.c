@@ -97,8 +97,45 @@ static bool is_covered(const struct zs_eu_shadow_walk *w, uint32_t at, uint8_t l
     return w->owner[at] == EVERYBODY || (w->owner[at] == lane && lane != EVERYBODY);
 }
 
+/* Parts are short, and touch little of a thread: all else is not looked at. */
+static void touch(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B)
+{
+    uint32_t end_B = ZS_MIN(at_B + size_B, (uint32_t)ZS_EU_SHADOW_B), line;
+    for (; at_B < end_B; at_B = (line + 1) * ZS_EU_SHADOW_LINE_B) {
+        line = at_B / ZS_EU_SHADOW_LINE_B;
+        w->lines[line / 64] |= UINT64_C(1) << line % 64;
+    }
+}
+
+/* The byte itself, or the first of the next line that is somebody's. */
+static uint32_t next_touched(const struct zs_eu_shadow_walk *w, uint32_t at)
+{
+    uint32_t line = at / ZS_EU_SHADOW_LINE_B, word = line / 64;
+    if (word >= ZS_ARRAY_LEN(w->lines))
+        return ZS_EU_SHADOW_B;
+    uint64_t rest = w->lines[word] >> line % 64 << line % 64;
+    while (!rest && ++word < ZS_ARRAY_LEN(w->lines))
+        rest = w->lines[word];
+    if (!rest)
+        return ZS_EU_SHADOW_B;
+    return ZS_MAX(at, (word * 64 + (uint32_t)__builtin_ctzll(rest)) * ZS_EU_SHADOW_LINE_B);
+}
+
+void zs_eu_shadow_forget(struct zs_eu_shadow_walk *w)
+{
+    for (uint32_t at = next_touched(w, 0); at < ZS_EU_SHADOW_B;
+         at = next_touched(w, at + ZS_EU_SHADOW_LINE_B)) {
+        size_t size_B = ZS_MIN(ZS_EU_SHADOW_B - at, (uint32_t)ZS_EU_SHADOW_LINE_B);
+        memset(w->owner + at, NOBODY, size_B);
+        memset(w->need + at, NOBODY, size_B);
+        memset(w->define + at, NOBODY, size_B);
+    }
+    memset(w->lines, 0, sizeof(w->lines));
+}
+
 void zs_eu_shadow_reads(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
 {
+    touch(w, at_B, size_B);
     for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++) {
         if (is_covered(w, at, lane) ||
             at - ZS_EU_OFFSET(constant) < sizeof(((struct zs_eu_thread *)0)->constant))
@@ -110,6 +147,7 @@ void zs_eu_shadow_reads(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t siz
 
 void zs_eu_shadow_writes(struct zs_eu_shadow_walk *w, uint32_t at_B, uint32_t size_B, uint8_t lane)
 {
+    touch(w, at_B, size_B);
     for (uint32_t at = at_B; at < at_B + size_B && at < ZS_EU_SHADOW_B; at++) {
         if (lane == EVERYBODY || w->define[at] == EVERYBODY) {
             w->owner[at] = w->define[at] = EVERYBODY;
@@ -318,7 +356,8 @@ static struct zs_eu_shadow_range spans_of(struct zs_eu_shadow_walk *w, const uin
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     struct zs_eu_shadow_range range = {(uint32_t)plan->spans.count, 0};
-    for (uint32_t at = 0, end; at < ZS_EU_SHADOW_B; at = end + 1) {
+    for (uint32_t at = next_touched(w, 0), end; at < ZS_EU_SHADOW_B;
+         at = next_touched(w, end + 1)) {
         for (end = at; end < ZS_EU_SHADOW_B && bytes[end] != NOBODY &&
                        (bytes[end] == EVERYBODY ? everybody : lanes);)
             end++;
@@ -337,7 +376,7 @@ static struct zs_eu_shadow_range lanes_of(struct zs_eu_shadow_walk *w, const uin
 {
     struct zs_eu_shadow_plan *plan = w->p->shadows;
     struct zs_eu_shadow_range range = {(uint32_t)plan->lane_spans.count, 0};
-    for (uint32_t at = 0, end; at < ZS_EU_SHADOW_B; at = end) {
+    for (uint32_t at = next_touched(w, 0), end; at < ZS_EU_SHADOW_B; at = next_touched(w, end)) {
         for (end = at + 1; end < ZS_EU_SHADOW_B && bytes[end] == bytes[at];)
             end++;
         if (bytes[at] == NOBODY || (bytes[at] == EVERYBODY && !everybody))
@@ -360,9 +399,7 @@ static struct zs_eu_shadow_form make_form(struct zs_eu_shadow_walk *w)
         form.needs_by_lane = lanes_of(w, w->need, true);
         form.masked_by_lane = lanes_of(w, w->define, false);
     }
-    memset(w->owner, NOBODY, sizeof(w->owner));
-    memset(w->need, NOBODY, sizeof(w->need));
-    memset(w->define, NOBODY, sizeof(w->define));
+    zs_eu_shadow_forget(w);
     return form;
 }
 

@@ -54,6 +54,7 @@ struct zs_eu_shadow_part {
 
 /* What operations read and write, one after the other: whose each byte of the thread is. */
 enum { ZS_EU_SHADOW_NOBODY = 0, ZS_EU_SHADOW_EVERYBODY = UINT8_MAX }; /* else 1 + lane */
+enum { ZS_EU_SHADOW_LINE_B = 64 };
 struct zs_eu_shadow_walk {
     struct zs_eu_program *p;
     uint32_t ce;  /* lanes that are on; 0: any */
@@ -61,8 +62,11 @@ struct zs_eu_shadow_walk {
     uint8_t lane; /* ... and channels are lanes from 1 + it on, whatever the mask is; 0: no */
     bool strays;  /* ... what a lane wrote into accumulators another reads */
     uint8_t owner[ZS_EU_SHADOW_B], need[ZS_EU_SHADOW_B], define[ZS_EU_SHADOW_B];
+    uint64_t lines[ZS_EU_SHADOW_B / (64 * ZS_EU_SHADOW_LINE_B) + 1]; /* that are somebody's */
     bool no_memory;
 };
+/* Nothing was read or written. */
+void zs_eu_shadow_forget(struct zs_eu_shadow_walk *w);
 static inline bool zs_eu_shadow_is_acc(uint32_t at)
 {
     return at - ZS_EU_OFFSET(acc) < 2 * sizeof(((struct zs_eu_thread *)0)->acc);
