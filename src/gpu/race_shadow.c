@@ -119,7 +119,8 @@ void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page)
 
 bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va)
 {
-    bool is = gpu_va - c->own.start < c->own.end - c->own.start;
+    bool is =
+        gpu_va - c->own.start < c->own.end - c->own.start || gpu_va >> 48 == ZS_GPU_BOUNDS_TAG;
     for (uint32_t i = 0; i < c->run->range_count && !is; i++)
         is = gpu_va >= c->run->ranges[i].start && gpu_va < c->run->ranges[i].end;
     return is;

@@ -132,3 +132,12 @@ kernel void either(ARGS)
     p += in[i] & 1 ? i : i / 4;
     out[i] = (in[i] > 1000 ? in : p)[i] + *q; // either
 }
+
+kernel void alike(ARGS)
+{
+    int a[8]; // alike
+    int i = get_local_id(0);
+    for (int k = 0; k < 8; k++)
+        a[k] = in[k] + k;
+    out[i] = a[get_local_size(0) / 2 + (i >> 8)] + a[in[i] & 7]; // alike
+}
