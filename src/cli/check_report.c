@@ -388,38 +388,9 @@ static void put_json(struct zs_buf *out, const struct findings *all)
 static const struct rule {
     const char *id, *is, *means, *help;
 } rules[] = {
-    {"memory", "Access out of bounds or after a free",
-     "A kernel reaches outside of the memory or variable it was given, after that was freed, or "
-     "not aligned as its message needs.",
-     "Compare the index with the size of what the finding names. The calls that made and freed "
-     "that memory stand below it."},
-    {"init", "Read of memory that nobody wrote",
-     "A kernel reads device or local memory that neither the host, a copy nor a kernel wrote.",
-     "Write device memory before the launch, local memory before a barrier in front of the read."},
-    {"undefined", "Undefined value that decides something",
-     "A branch, an address, an atomic, a message or what memory holds at the end depends on a "
-     "value that was never set.",
-     "Set the variable on every way to its use."},
-    {"swsb", "Register used before it was written",
-     "Machine code uses a register that it did not wait for.",
-     "The instruction lacks a distance or token of the software scoreboard: a fault of the "
-     "compiler, or of who wrote or changed the code."},
-    {"race", "Accesses that nothing orders",
-     "Two work-items, launches or copies reach one byte, one of them writes, and nothing orders "
-     "them.",
-     "Put a barrier with a fence of that memory between work-items of a group, use atomics, or "
-     "make the second launch wait for an event of the first."},
-    {"sync", "Barrier or group's call that not all reach",
-     "Not all work-items of a group reach a barrier, an asynchronous copy, its wait, or a "
-     "function of groups or sub-groups, or not with the same arguments.",
-     "Move it out of the branch or loop that work-items leave at different times."},
-    {"leak", "Never given back",
-     "The program ends with an object or memory of the driver that it never destroyed or freed.",
-     "Destroy or free it; the calls that made it stand below the finding."},
-    {"api", "Forbidden call",
-     "The program calls what the specification forbids, such as the use of a destroyed object.",
-     "Change the call that the finding names; those that made and destroyed the object stand "
-     "below it."},
+#define ZS_CHECK_KIND(NAME, word, is, means, help) {word, is, means, help},
+#include "base/checks.def"
+#undef ZS_CHECK_KIND
 };
 
 static void put_words(struct zs_json *j, const char *key, const char *text)

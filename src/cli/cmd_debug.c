@@ -156,7 +156,7 @@ static int check_usage(const struct debug_options *o, int operand_count)
         return zs_cli_usage(&zs_command_debug, "either an application or --pid");
     if (has_pid && (!o->pid || o->pid > INT32_MAX))
         return zs_cli_usage(&zs_command_debug, "--pid: there is no process %" PRIu64, o->pid);
-    const unsigned stops = ZS_CHECK_BUILT & ~(unsigned)(ZS_CHECK_LEAK | ZS_CHECK_API);
+    const unsigned stops = ZS_CHECK_ALL & ~(unsigned)(ZS_CHECK_LEAK | ZS_CHECK_API);
     unsigned checks = 0;
     char why[128];
     if (o->check && !zs_checks_parse(o->check, &checks, why, sizeof(why)))
