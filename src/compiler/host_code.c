@@ -424,7 +424,7 @@ static int build_program(const struct zs_host_llvm *l, const struct zs_eu_progra
         error = -EBADMSG;
     }
     if (error == -ENOTSUP)
-        zs_buf_puts(ret_why, "it rounds otherwise than to nearest, or has no denormals\n");
+        zs_buf_puts(ret_why, "no version of it has all lanes on\n");
     if (error == -E2BIG) {
         zs_buf_puts(ret_why, "it is too long for one function, as are its loops\n");
         error = -ENOTSUP;

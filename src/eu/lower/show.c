@@ -243,7 +243,10 @@ static bool verify_row(const struct zs_eu_op *op, struct zs_diag *diag)
         if (row->src_B[i] && !fits(op->src[i], count * row->src_B[i], false))
             return wrong(diag, op, "a source outside of what can be read") == 0;
     }
-    if ((!compares || op->arg) && !fits(op->dst, many * dst_B, true))
+    /* of architecture registers a chunk may have neighbours, whose lanes are off */
+    bool few = !one && op->dst < ZS_EU_OFFSET(acc) && op->lanes < 0xff && op->lanes;
+    uint32_t written = few ? 32 - (uint32_t)__builtin_clz(op->lanes) : many;
+    if ((!compares || op->arg) && !fits(op->dst, written * dst_B, true))
         return wrong(diag, op, "a destination outside of what can be written") == 0;
     if (compares && !fits(op->flag, 4, true))
         return wrong(diag, op, "no flag") == 0;
