@@ -266,22 +266,51 @@ static uint32_t stretch_end(const struct zs_eu_emit *e, uint32_t first)
     return 0;
 }
 
-/* What is read there has been computed before. */
+static void compute_unit(struct zs_eu_emit *e, uint32_t unit)
+{
+    bool words = e->kind[unit] == ZS_EU_EMIT_WORDS;
+
+    for (uint32_t i = unit * 8; words && i < unit * 8 + 8; i++) {
+        if (e->word_used[i] && i * 4 >= ZS_EU_EMIT_HEAD_B)
+            LINE("call void asm sideeffect \"\", \"r\"(i32 %%v%u)", zs_eu_emit_word(e, i * 4));
+    }
+    if (!words && e->used[e->kind[unit] == ZS_EU_EMIT_HIGH ? unit - 1 : unit])
+        LINE("call void asm sideeffect \"\", \"x\"(<8 x i32> %%v%u)",
+             zs_eu_emit_read(e, unit * 32, 4, 8));
+}
+
+static void mark_units(uint32_t at, uint32_t size_B, struct zs_eu_emit_set *ret)
+{
+    for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++) {
+        if (unit < ZS_EU_EMIT_UNITS)
+            zs_eu_emit_add(ret, unit);
+    }
+}
+
+/* What is read or blended there has been computed before, or LLVM may do it there. */
 static void compute(struct zs_eu_emit *e, uint32_t first, uint32_t end)
 {
+    struct zs_eu_emit_set units = {{0}};
+
+    if (e->dry)
+        return;
     for (uint32_t i = first; i < end; i++) {
         const struct zs_eu_op *op = &e->p->ops[i];
-        for (unsigned s = 0; s < 3 && has_modes(op); s++) {
-            unsigned size_B = zs_eu_row_infos[op->kind].src_B[s];
-            bool one = op->cls == ZS_EU_CLASS_N1 || op->cls >> s & 1;
-            for (unsigned c = 0; size_B && c < (one ? 1 : op->chunks); c++) {
-                unsigned v =
-                    one ? zs_eu_emit_splat(e, zs_eu_emit_read_one(e, op->src[s], size_B), size_B, 8)
-                        : zs_eu_emit_read(e, op->src[s] + 8 * size_B * c, size_B, 8);
-                zs_eu_emit_modes_keep(e, op, v, size_B);
-            }
+        uint32_t src_B[3] = {0}, dst_B = 0, lanes = 8u * op->chunks;
+        if (op->kind < ZS_EU_ROW_COUNT) {
+            for (unsigned s = 0; s < 3; s++)
+                src_B[s] = zs_eu_row_infos[op->kind].src_B[s] * lanes;
+            dst_B = zs_eu_row_infos[op->kind].dst_B * lanes;
+        } else if (op->kind == ZS_EU_KIND_GATHER || op->kind == ZS_EU_KIND_SCATTER) {
+            src_B[0] = dst_B = op->src[1] * lanes;
         }
+        for (unsigned s = 0; s < 3; s++)
+            mark_units(op->src[s], src_B[s], &units);
+        mark_units(op->dst, dst_B, &units);
     }
+    e->quiet++;
+    zs_eu_emit_each_unit(e, &units, compute_unit);
+    e->quiet--;
 }
 
 static void set_host(struct zs_eu_emit *e, const char *base, uint64_t at)
@@ -306,6 +335,13 @@ void zs_eu_emit_modes_again(struct zs_eu_emit *e)
         set_host(e, "%t", ZS_EU_OFFSET(host_csr));
 }
 
+/* Comparisons do not depend on that: LLVM may move them where it likes. */
+static bool only_rounds(const struct zs_eu_emit *e, const uint32_t csr[2])
+{
+    return csr[0] == csr[1] && !((csr[0] ^ e->p->host_csr[0]) & CSR_FLUSH) &&
+           e->p->host_csr[0] == e->p->host_csr[1];
+}
+
 void zs_eu_emit_control(struct zs_eu_emit *e, uint32_t index)
 {
     unsigned go_on = zs_eu_emit_label(e), leave = zs_eu_emit_label(e), apart = zs_eu_emit_label(e);
@@ -327,9 +363,9 @@ void zs_eu_emit_control(struct zs_eu_emit *e, uint32_t index)
         set_host(e, "%program", offsetof(struct zs_eu_program, host_csr));
         e->rounds = false;
         branch_apart(e, csr[0], apart, leave);
-    } else if (before & USUAL && csr[0] == csr[1] && (end = stretch_end(e, index + 1)) > 0) {
-        e->rounds = true;
+    } else if (before & USUAL && only_rounds(e, csr) && (end = stretch_end(e, index + 1)) > 0) {
         compute(e, index + 1, end);
+        e->rounds = true;
         branch_apart(e, csr[0], apart, leave);
         set_host(e, "%t", ZS_EU_OFFSET(host_csr));
     }
