@@ -95,13 +95,29 @@ static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, doubl
  * Those that the part touches are kept, and what others do to them.
  */
 
-static struct zs_timing_shared *slot_of(const struct zs_timing_part *part, uint64_t line)
+/* Neighbours stand together. */
+static inline uint32_t place_of(uint64_t line)
 {
-    /* neighbours stand together */
-    uint32_t at = ((uint32_t)zs_hash_u64(0, line >> 3) << 3 | (line & 7)) & part->line_mask;
+    return (uint32_t)zs_hash_u64(0, line >> 3) << 3 | (line & 7);
+}
+
+static inline uint64_t *word_of_place(struct zs_timing_part *part, uint32_t place)
+{
+    return &part->touched[place / 64 % ZS_ARRAY_LEN(part->touched)];
+}
+
+static struct zs_timing_shared *slot_at(const struct zs_timing_part *part, uint64_t line,
+                                        uint32_t place)
+{
+    uint32_t at = place & part->line_mask;
     while (part->lines[at].line && part->lines[at].line != line)
         at = (at + 1) & part->line_mask;
     return &part->lines[at];
+}
+
+static struct zs_timing_shared *slot_of(const struct zs_timing_part *part, uint64_t line)
+{
+    return slot_at(part, line, place_of(line));
 }
 
 static bool grow(struct zs_timing_part *part)
@@ -120,11 +136,11 @@ static bool grow(struct zs_timing_part *part)
     return true;
 }
 
-/* About when, in the launch, a group is behind word `at`. */
-static uint32_t when_of(const struct zs_timing_part *part, uint64_t group, uint32_t at)
+/* About when, in the launch, a thread is behind word `at`, if it was at *when before. */
+static void advance(const struct zs_timing_part *part, uint64_t begin, uint32_t at, uint32_t *when)
 {
-    uint64_t step = (uint64_t)at * STEPS / (part->longest + 1u);
-    return (uint32_t)(group / part->wave * STEPS + step);
+    while ((uint64_t)at * STEPS >= (*when + 1 - begin) * (part->longest + 1u))
+        ++*when;
 }
 
 static void count_line(struct zs_timing_shared *to, uint32_t when, bool own)
@@ -144,19 +160,25 @@ static bool count_stream(struct zs_timing_part *part, const struct zs_timing_tra
 {
     const struct zs_timing_stream *s = &t->streams[thread];
     uint64_t group = thread / t->launch.threads_per_group;
+    uint32_t begin = (uint32_t)(group / part->wave * STEPS), when = begin;
     const struct zs_timing_thread th = {.stream = (struct zs_timing_stream *)(uintptr_t)s};
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
     for (uint32_t at = 0, words; at < s->count; at += words) {
         bool message = s->words[at] >> 30 == ZS_TIMING_WORD_MESSAGE;
         words = message ? zs_timing_message_words(s->words + at) : 2;
         uint32_t count = message ? zs_timing_read_lines(&th, 0, s->words + at, lines) : 0;
-        uint32_t when = count ? when_of(part, group, at + words) : 0;
+        advance(part, begin, at + words, &when);
         for (uint32_t i = 0; i < count; i++) {
             if (!zs_timing_is_shared(lines[i]))
                 continue;
-            struct zs_timing_shared *to = slot_of(part, lines[i]);
+            uint32_t place = place_of(lines[i]);
+            uint64_t *touched = word_of_place(part, place), bit = UINT64_C(1) << place % 64;
+            if (!own && !(*touched & bit)) /* mostly: then the table need not be looked at */
+                continue;
+            struct zs_timing_shared *to = slot_at(part, lines[i], place);
             if (!to->line && !own)
                 continue;
+            *touched |= bit;
             part->line_count += !to->line;
             to->line = lines[i];
             count_line(to, when, own);

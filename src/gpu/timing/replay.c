@@ -126,10 +126,13 @@ static inline void change_pace(const struct zs_timing_machine *m, struct zs_timi
     if (!was_slow && !eu->is_slow)
         return;
     uint64_t at = (uint64_t)(eu->last * FRACTION);
+    uint32_t uses = 0; /* of the thread before: mostly all use the same */
+    double slow = 1;
     for (uint32_t left = eu->running; left; left &= left - 1) {
         uint32_t place = (uint32_t)__builtin_ctz(left);
         struct zs_timing_thread *th = zs_timing_thread_at(m, eu->number, place);
-        double slow = eu->is_slow ? slow_of(eu, th->uses) : 1;
+        if (th->uses != uses && eu->is_slow)
+            slow = slow_of(eu, uses = th->uses);
         if (slow == th->slow)
             continue;
         uint64_t rest = eu->when[place] - ZS_MIN(at, eu->when[place]);

@@ -209,7 +209,8 @@ struct zs_timing_part {
     double reach;                       /* of caches that all share: so much is the part's */
     struct zs_timing_shared *lines;
     uint32_t line_mask, line_count;
-    uint32_t wave, longest; /* groups that the device holds; words of the longest stream */
+    uint32_t wave, longest;    /* groups that the device holds; words of the longest stream */
+    uint64_t touched[1 << 10]; /* a bit of the place of each line that it touches */
 };
 
 struct zs_timing_trace {

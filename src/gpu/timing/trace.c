@@ -286,8 +286,10 @@ static inline uint32_t event_word(const struct zs_port_message *m,
 /* Lines that are evenly far apart, or close to each other, take fewer words. How many. */
 static uint32_t join_lines(uint32_t *words, uint32_t lines)
 {
-    uint32_t step = lines > 1 ? words[3] - words[1] : 0;
-    bool near = lines > 1, even = near;
+    if (lines < 2)
+        return 2 * lines;
+    uint32_t step = words[3] - words[1];
+    bool near = true, even = true;
     for (uint32_t i = 1; i < lines; i++) {
         near = near && words[2 * i] == words[0];
         even = even && near && words[2 * i + 1] - words[2 * i - 1] == step;
