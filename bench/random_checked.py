@@ -59,15 +59,13 @@ class Checked:
         return re.findall(r'^%finding (\w+) error', text, re.M), text
 
     def run(self, p, text, seed, doubles, device):
-        """What is told, or None: it was not built."""
-        class Text:
-            maker = p.maker
-        spirv = rk.spirv_of(Text, text, self.folder, doubles)
+        """What is told, and the values; None: it was not built."""
+        spirv = rk.spirv_of(p, text, self.folder, doubles)
         data = struct.pack(f'{rk.INPUT}I', *rk.input_of(seed))
         got = self.devices.launch(device, spirv, '-cl-fp32-correctly-rounded-divide-sqrt -g', p.maker.group, data, rk.out_size(p),
                                   rk.values_of(seed, p.more))
         kinds, told = self.found()
-        return None if isinstance(got, str) and got.startswith('not built') else (kinds, told)
+        return None if isinstance(got, str) and got.startswith('not built') else (kinds, told, got)
 
 
 def child(names, seeds, report):
@@ -76,6 +74,7 @@ def child(names, seeds, report):
         for seed in seeds:
             make, doubles = rk.program, seed % 3 == 0
             p = make(seed, doubles)
+            expected = rk.by_gcc(p, p.text(), folder, seed)
             texts = [(None, p.text())] + [(d, planted(p, d)) for d in DEFECTS]
             for device in names:
                 if (doubles and device not in rk.DOUBLES) or rk.is_left_out(p, device, ''):
@@ -85,8 +84,11 @@ def child(names, seeds, report):
                         got = checked.run(p, text, seed, doubles, device) if text else None
                     except RuntimeError as error:
                         got, _ = None, print(json.dumps(['failed', seed, device, None, str(error)[:300]]), flush=True)
+                    if got and not defect and isinstance(got[2], bytes) and rk.difference(p, expected, got[2]):
+                        print(json.dumps(['wrong', seed, device, None, got[0]]), flush=True)
+                        break
                     if got:
-                        print(json.dumps(['ran', seed, device, defect and defect[:2], got]), flush=True)
+                        print(json.dumps(['ran', seed, device, defect and defect[:2], got[:2]]), flush=True)
 
 
 def main():
@@ -95,7 +97,7 @@ def main():
     found = dict(a[2:].split('=', 1) for a in sys.argv[2:])
     first, _, last = found.get('seeds', '1-10').partition('-')
     names = found.get('devices', 'skl,dg2,pvc').split(',')
-    rates, wrong, clean = {}, 0, 0
+    rates, wrong, clean, miscompiled = {}, 0, 0, 0
     for seed in range(int(first), int(last or first) + 1):
         with tempfile.NamedTemporaryFile(prefix='zescope-checked-') as report:
             env = dict(os.environ, ZE_ENABLE_ALT_DRIVERS=os.path.abspath(sys.argv[1]) + '/src/driver/libze_zescope.so.1',
@@ -105,6 +107,10 @@ def main():
                                  stdout=subprocess.PIPE, text=True, check=False)
         for line in job.stdout.splitlines():
             what, seed, device, defect, got = json.loads(line)
+            if what == 'wrong':
+                miscompiled += 1
+                print(f'compiled wrongly {seed} {device}: {got}', flush=True)
+                continue
             if what != 'ran':
                 print(f'failed {seed} {device}: {got}', flush=True)
                 continue
@@ -125,7 +131,7 @@ def main():
     for (kind, what), hits in sorted(rates.items()):
         print(f'{kind}, {what}: {sum(hits)} of {len(hits)}')
     hits = [h for row in rates.values() for h in row]
-    print(f'{sum(hits)} of {len(hits)} defects found; {wrong} false alarms, {clean} programs without a defect')
+    print(f'{sum(hits)} of {len(hits)} defects found; {wrong} false alarms, {clean} programs without a defect, {miscompiled} compiled wrongly')
     return 1 if wrong or 100 * sum(hits) < int(found.get('least', '0')) * len(hits) else 0
 
 
