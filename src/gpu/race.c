@@ -178,10 +178,28 @@ void zs_race_find_values(struct zs_race_access *a, const struct zs_eu_send *send
     }
 }
 
-static const uint8_t *value_of(const struct zs_race_access *a, uint32_t lane)
+static const uint8_t *value_of(const struct zs_race_access *a, uint32_t lane, uint32_t element)
 {
-    return a->values + (size_t)a->element * a->component_B +
+    return a->values + (size_t)element * a->component_B +
            (size_t)(a->only ? 0 : lane - a->chan_offset) * a->slot_B;
+}
+
+/* Which element a lane in front has stored there by this very message, not in another round of a
+ * loop; -1: none. */
+static int64_t element_of(const struct zs_race_access *a, uint32_t half)
+{
+    int64_t element = 0;
+    uint32_t lane = lane_of(half), element_B = ZS_MAX(a->m->element_B, 1u);
+    bool is_in_front = (half & RECORD_MASK) == a->number && lane < a->lane;
+    for (uint32_t i = 0; is_in_front && a->pieces && i < a->pieces->count; i++) {
+        const struct zs_port_access *p = &a->pieces->pieces[i];
+        if (p->lane == ZS_PORT_NO_LANE || p->lane + a->chan_offset != lane)
+            continue;
+        if (p->is_slm == a->is_slm && a->gpu_va - p->address < p->size_B)
+            return element + (int64_t)((a->gpu_va - p->address) / element_B);
+        element += ZS_MAX(p->size_B / element_B, 1u);
+    }
+    return -1;
 }
 
 /* What was written there before, by this message or another, is what this lane writes. */
@@ -192,10 +210,10 @@ static bool writes_the_same(const struct zs_race_access *a, uint32_t half)
         return false;
     if (a->knows_same)
         return a->same >> (a->lane - a->chan_offset) & 1;
-    const uint8_t *mine = value_of(a, a->lane);
-    if ((half & RECORD_MASK) == a->number && lane_of(half) >= a->chan_offset &&
-        lane_of(half) - a->chan_offset < a->m->lanes)
-        return !memcmp(mine, value_of(a, lane_of(half)), a->size_B);
+    const uint8_t *mine = value_of(a, a->lane, a->element);
+    int64_t theirs = element_of(a, half);
+    if (theirs >= 0)
+        return !memcmp(mine, value_of(a, lane_of(half), (uint32_t)theirs), a->size_B);
     if (a->is_slm)
         return !memcmp(mine, a->at->group->slm + a->gpu_va, a->size_B);
     struct zs_gpu_allocation there; /* none is refused once it is asked, and threads may go on */

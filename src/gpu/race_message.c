@@ -240,6 +240,7 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at, 
     ret->is_quick = ret->fails = ret->rises = false;
     ret->known[0].number = ret->known[1].number = 0;
     ret->values = NULL;
+    ret->pieces = NULL;
     ret->knows_same = false;
     ret->element = 0;
     return ret->record != NULL;
@@ -290,6 +291,7 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
         a.lane = a.chan_offset;
         zs_race_row(&a, row.address, row.is_one ? 1 : row.lanes, true);
     } else {
+        a.pieces = &pieces;
         touch_pieces(&a, &pieces);
     }
     end(&a);

@@ -101,6 +101,7 @@ struct zs_race_access {
     uint32_t same;
     /* of stores whose layout is known: values of lanes, else NULL */
     const uint8_t *values;
+    const struct zs_port_accesses *pieces; /* of this message; NULL: no two lanes at one place */
     uint32_t slot_B, component_B, chan_offset;
 };
 

@@ -42,12 +42,12 @@ class Undefined(unittest.TestCase):
         self.assertEqual((compiled.returncode, placed[len(found):]), (r.returncode, placed[:len(found)]), compiled.stderr)
         return r, found
 
-    def run_with(self, eu, binary, kernel, groups, items):
+    def run_with(self, eu, binary, kernel, groups, items, kinds='undefined'):
         kept = {k: v for k, v in os.environ.items() if not k.startswith('ZESCOPE') or k == 'ZESCOPE_DRIVER'}
         kept['ZESCOPE_EU'] = eu
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'found.json')
-            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=undefined', '--check-format', 'json', '--check-output', path, '--',
+            r = subprocess.run([ZESCOPE, 'run', '-d', DEVICE, '--check=' + kinds, '--check-format', 'json', '--check-output', path, '--',
                                 PROGRAM, binary, kernel, groups, items], env=kept, text=True, capture_output=True, timeout=240)
             with open(path) as f:
                 return r, json.load(f)['findings']
@@ -64,6 +64,12 @@ class Undefined(unittest.TestCase):
                     where = [int(s['source'].rsplit(':', 1)[1]) for s in found[0]['sites']]
                     self.assertEqual(where[0], LINES[kernel, 'first'])
                     self.assertEqual(where[1], LINES.get((kernel, 'second'), where[0]))
+
+    def test_in_turn(self):
+        """What a lane stored in another round of a loop is no longer in its register."""
+        for binary in BINARIES:
+            r, found = self.run_with('interpreter', binary, 'in_turn', '1', '8', kinds='race')
+            self.assertEqual((r.returncode, {f['level'] for f in found} - {'note'}), (0, set()), r.stderr)
 
     def test_silent(self):
         fine = [k for k in KERNELS if k.startswith('fine')]

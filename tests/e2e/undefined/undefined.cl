@@ -149,3 +149,14 @@ kernel void fine_few(ARGS)
             x += in[x & 255] + i;
     out[g] = sub_group_reduce_add(x) + sub_group_broadcast(x, 0);
 }
+
+/* One lane after the other stores what all do, and something else in the same register. */
+kernel void in_turn(ARGS)
+{
+    int g = get_global_id(0);
+    for (int k = 0; k < 4; k++)
+        if ((g + 1) % 4 == k) {
+            out[0] = (in[g] | 3) & 3;
+            out[g + 1] = in[g] * g + k;
+        }
+}
