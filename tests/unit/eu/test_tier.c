@@ -1010,6 +1010,76 @@ static void test_alike_in_part(void **state)
     free(t);
 }
 
+/* What lanes that are off have is still there where it is read: by them, behind; at once with that
+ * of the others; as elements of another size, or as the other half of eight bytes. */
+static void test_others_keep(void **state)
+{
+#define ON(body)                                                                                   \
+    "(W) or (1|M0) cr0.0<1>:ud cr0.0<0;1,0>:ud 0x4c0:uw\n"                                         \
+    "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"                                           \
+    "(f0.0) if (16|M0) L1 L1\n" body "L1:\n"                                                       \
+    "endif (16|M0) L2\n"                                                                           \
+    "L2:\n"
+#define STORE(mask, reg) mask "sends (16|M0) null:w r8 " reg " 0x8C 0x04025E00\n"
+    static const char *const texts[] = {
+        ON("add (16|M0) r1.0<1>:d r1.0<8;8,1>:d 100:w\n") STORE("(W) ", "r1"),
+        ON("add (16|M0) r1.0<1>:d r1.0<8;8,1>:d 100:w\n"
+           "(W) mov (16|M0) r12.0<1>:d r1.0<8;8,1>:d\n") STORE("(W) ", "r12"),
+        ON("add (16|M0) r1.0<1>:d r1.0<8;8,1>:d 100:w\n"
+           "mov (16|M0) r12.0<1>:d r1.0<16;16,1>:uw\n" STORE("", "r12")),
+        ON("mov (8|M0) r16.0<2>:d 100:w\n"
+           "mov (8|M8) r18.0<2>:d 100:w\n"
+           "mov (8|M0) r12.0<1>:d r16.1<8;4,2>:d\n"
+           "mov (8|M8) r13.0<1>:d r18.1<8;4,2>:d\n" STORE("", "r12")),
+    };
+    static const uint32_t on[] = {0xffff, 0x00ff, 0xff00, 0x0001, 0x8000, 0x7ffe, 0x5555};
+    static const struct zs_eu_tier_options plain = {0};
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_eu_lower_params params = {
+        .simd = 16, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 20 * 32};
+    struct zs_eu_program *programs[2] = {NULL};
+    struct edge edge;
+
+    (void)state;
+    assert_non_null(t);
+    open_edge(&edge);
+    for (unsigned i = 0; i < ZS_ARRAY_LEN(texts) * ZS_ARRAY_LEN(on) * 2; i++) {
+        uint32_t text = i / 2 / ZS_ARRAY_LEN(on), mask = on[i / 2 % ZS_ARRAY_LEN(on)];
+        if (i % (2 * ZS_ARRAY_LEN(on)) == 0)
+            make_both(texts[text], &params, &plain, programs);
+        place_buffer(&edge, ROW, false);
+        memset(t, 0, sizeof(*t));
+        zs_eu_thread_init(t, programs[i % 2], UINT16_MAX);
+        for (uint32_t lane = 0; lane < ROW; lane++) {
+            const uint32_t is_on = mask >> lane & 1, to = 4 * lane, pair[2] = {lane, 500 + lane};
+            memcpy(t->grf + 1 * 32 + lane * 4, &lane, 4);
+            memcpy(t->grf + 3 * 32 + lane * 4, &is_on, 4);
+            memcpy(t->grf + 8 * 32 + lane * 4, &to, 4);
+            memcpy(t->grf + 16 * 32 + lane * 8, pair, 8);
+        }
+        t->env = &edge.port;
+        assert_int_equal(zs_eu_run(t, programs[i % 2], 1000), ZS_EU_EOT);
+        for (uint32_t lane = 0; lane < ROW; lane++) {
+            uint32_t half = lane / 2, none = 1000 * lane, is_on = mask >> lane & 1;
+            uint32_t want[] = {lane + 100 * is_on, lane + 100 * is_on, none, none};
+            if (is_on) {
+                want[2] = lane % 2 ? 0 : half + 100 * (mask >> half & 1);
+                want[3] = 500 + lane;
+            }
+            assert_int_equal(edge.words[lane], want[text]);
+        }
+        if (i % (2 * ZS_ARRAY_LEN(on)) == 2 * ZS_ARRAY_LEN(on) - 1) {
+            zs_eu_program_destroy(programs[0]);
+            zs_eu_program_destroy(programs[1]);
+            zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+        }
+    }
+    close_edge(&edge);
+    free(t);
+#undef ON
+#undef STORE
+}
+
 /* A loop some of which rounds toward zero. It stays compiled, and what stands around it rounds to
  * the nearest. From Xe2 on code asks for the modes by a dword, with a bit of another meaning. */
 static void test_rounding(void **state)
@@ -1374,6 +1444,7 @@ int main(void)
         cmocka_unit_test(test_series),
         cmocka_unit_test(test_masked_neighbours),
         cmocka_unit_test(test_alike_in_part),
+        cmocka_unit_test(test_others_keep),
         cmocka_unit_test(test_series_r0),
         cmocka_unit_test(test_range_found),
         cmocka_unit_test(test_rounding),
