@@ -279,34 +279,60 @@ static void compute_unit(struct zs_eu_emit *e, uint32_t unit)
              zs_eu_emit_read(e, unit * 32, 4, 8));
 }
 
-static void mark_units(uint32_t at, uint32_t size_B, struct zs_eu_emit_set *ret)
+/* Units that bytes are in, or that they fill. */
+static void mark(struct zs_eu_emit_set *set, uint32_t at, uint32_t size_B, bool whole)
 {
     for (uint32_t unit = at / 32; size_B && unit <= (at + size_B - 1) / 32; unit++) {
-        if (unit < ZS_EU_EMIT_UNITS)
-            zs_eu_emit_add(ret, unit);
+        if (unit < ZS_EU_EMIT_UNITS &&
+            (!whole || (unit * 32 >= at && unit * 32 + 32 <= at + size_B)))
+            zs_eu_emit_add(set, unit);
     }
+}
+
+/* Whether a row's result goes where there was something that is still read. */
+static bool keeps_old(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned size_B)
+{
+    unsigned lanes = 8u * op->chunks;
+    uint32_t all = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
+
+    if (op->cls == ZS_EU_CLASS_N1 || op->predicate != ZS_EU_OFFSET(all_ones) ||
+        (op->lanes & all) != all)
+        return true;
+    if (op->enables != ZS_EU_OFFSET(ce) || e->segments[e->segment].full)
+        return false;
+    zs_eu_emit_lanes_at(e, op, op->dst, size_B);
+    bool read = zs_eu_emit_others_read(e, op->dst, lanes * size_B, false);
+    zs_eu_emit_lanes_end(e);
+    return read;
 }
 
 /* What is read or blended there has been computed before, or LLVM may do it there. */
 static void compute(struct zs_eu_emit *e, uint32_t first, uint32_t end)
 {
-    struct zs_eu_emit_set units = {{0}};
+    struct zs_eu_emit_set units = {{0}}, own = {{0}};
 
-    if (e->dry)
-        return;
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t i = first; i < end && !e->dry; i++) {
         const struct zs_eu_op *op = &e->p->ops[i];
-        uint32_t src_B[3] = {0}, dst_B = 0, lanes = 8u * op->chunks;
-        if (op->kind < ZS_EU_ROW_COUNT) {
-            for (unsigned s = 0; s < 3; s++)
-                src_B[s] = zs_eu_row_infos[op->kind].src_B[s] * lanes;
-            dst_B = zs_eu_row_infos[op->kind].dst_B * lanes;
-        } else if (op->kind == ZS_EU_KIND_GATHER || op->kind == ZS_EU_KIND_SCATTER) {
-            src_B[0] = dst_B = op->src[1] * lanes;
+        struct zs_eu_emit_set reads = {{0}};
+        bool is_row = op->kind < ZS_EU_ROW_COUNT;
+        bool moves = op->kind == ZS_EU_KIND_GATHER || op->kind == ZS_EU_KIND_SCATTER;
+        bool writes = is_row && (zs_eu_row_infos[op->kind].form != ZS_EU_FORM_CMP || op->arg);
+        uint32_t lanes = 8u * op->chunks, dst_B = writes ? zs_eu_row_infos[op->kind].dst_B : 0;
+        for (unsigned s = 0; s < 3; s++) {
+            uint32_t src_B = is_row ? zs_eu_row_infos[op->kind].src_B[s] : 0;
+            bool one = op->cls == ZS_EU_CLASS_N1 || op->cls >> s & 1;
+            mark(&reads, op->src[s], src_B * (one ? 1 : lanes), false);
         }
-        for (unsigned s = 0; s < 3; s++)
-            mark_units(op->src[s], src_B[s], &units);
-        mark_units(op->dst, dst_B, &units);
+        if (moves) {
+            mark(&reads, op->src[0], op->src[1] * lanes, false);
+            mark(&reads, op->dst, op->src[1] * lanes, false);
+        } else if (dst_B && keeps_old(e, op, dst_B)) {
+            mark(&reads, op->dst, dst_B * lanes, false);
+        }
+        for (unsigned k = 0; k < ZS_EU_EMIT_SET; k++)
+            units.bits[k] |= reads.bits[k] & ~own.bits[k];
+        if (op->cls != ZS_EU_CLASS_N1)
+            mark(&own, op->dst, dst_B * lanes, true);
     }
     e->quiet++;
     zs_eu_emit_each_unit(e, &units, compute_unit);
