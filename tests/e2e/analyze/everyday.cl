@@ -233,63 +233,6 @@ __kernel void elements_mended(__global float *a, __global float *b, int rounds)
     b[i] = sum;
 }
 
-/* sums to the left of each group: one work-item makes them */
-__kernel void sums_so_far(__global float *a, __global float *b, int rounds, __local float *sums)
-{
-    int i = get_global_id(0), l = get_local_id(0);
-    float x = a[1048576 + i];
-    for (int r = 0; r < rounds; r++) {
-        sums[l] = x;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (l == 0)
-            for (int k = 1; k < 256; k++)
-                sums[k] += sums[k - 1];
-        barrier(CLK_LOCAL_MEM_FENCE); /* MARK sums_so_far */
-        x = sums[255 - l] * 0.5f;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    b[i] = x;
-}
-
-/* sums to the left, all threads in step */
-__kernel void in_step(__global float *a, __global float *b, int rounds, __local float *sums)
-{
-    int i = get_global_id(0), l = get_local_id(0);
-    float x = a[1048576 + i];
-    for (int k = 0; k < rounds; k++) {
-        sums[l] = x;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int d = 1; d < 256; d *= 2) {
-            float y = l >= d ? sums[l - d] : 0.0f;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            sums[l] += y; /* MARK in_step */
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        x = sums[255 - l] * 0.5f;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    b[i] = x;
-}
-
-/* within sub-groups first, which takes two barriers */
-__kernel __attribute__((intel_reqd_sub_group_size(16))) void sums_so_far_mended(__global float *a, __global float *b, int rounds,
-                                                                                __local float *sums)
-{
-    int i = get_global_id(0), l = get_local_id(0), s = l / 16;
-    float x = a[1048576 + i];
-    for (int r = 0; r < rounds; r++) {
-        float own = sub_group_scan_inclusive_add(x);
-        if ((l & 15) == 15)
-            sums[256 + s] = own;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        float of = sub_group_scan_exclusive_add(sums[256 + (l & 15)]);
-        sums[l] = own + sub_group_broadcast(of, s);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        x = sums[255 - l] * 0.5f;
-    }
-    b[i] = x;
-}
-
 /* rays, some of which go far */
 __kernel void marched(__global float *a, __global float *b, int rounds)
 {
