@@ -560,7 +560,8 @@ static uint32_t room_in(const struct zs_timing_machine *m, const struct zs_timin
     return full ? 0 : p->free;
 }
 
-static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t member,
+/* Whether it has to be dispatched: without divergence others have its lanes. */
+static bool start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t member,
                          uint64_t cycle)
 {
     struct zs_timing_group *g = &m->groups[group];
@@ -584,7 +585,8 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
                                     .eu = number,
                                     .place = place};
     bool runs = zs_timing_find_block(m, th);
-    *dispatch = ZS_MAX(*dispatch, cycle) + (is_without(m, th) ? 0 : m->dispatch_cost);
+    bool is_there = !is_without(m, th);
+    *dispatch = ZS_MAX(*dispatch, cycle) + (is_there ? m->dispatch_cost : 0);
     th->since = th->begun = *dispatch;
     if (!eu->live)
         eu->loaded_since = *dispatch;
@@ -595,6 +597,7 @@ static void start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
         charge(m, th->inst, ZS_TIMING_OTHER, m->params->start_latency);
     set_step(eu, th, ZS_TIMING_STEP_GO, *dispatch + m->params->start_latency);
     wake(m, number, *dispatch + m->params->start_latency);
+    return is_there;
 }
 
 /* Groups that there is room for, in their order. */
@@ -619,9 +622,11 @@ static void dispatch(struct zs_timing_machine *m, uint64_t cycle)
         g->threads = m->members + (size_t)m->next_group * m->threads_per_group;
         m->places[best].slm_B += m->slm_B;
         m->places[best].barriers++;
+        uint32_t there = 0;
         for (uint32_t i = 0; i < m->threads_per_group; i++)
-            start_thread(m, (uint32_t)m->next_group, i, cycle);
-        m->dispatch_free[best % m->dispatcher_count] += m->dispatch_others;
+            there += start_thread(m, (uint32_t)m->next_group, i, cycle);
+        m->dispatch_free[best % m->dispatcher_count] +=
+            (uint64_t)m->dispatch_others * there / m->threads_per_group;
         m->next_group++;
     }
 }

@@ -218,13 +218,14 @@ EVERYDAY = {
 MENDED = {('sums_so_far', 'barrier-imbalance'): 'in_step_mended', ('softmaxed', 'memory-bound'): 'softmaxed_halves'}
 
 
-SCALE = {'skl': 1, 'acm-g10': 8, 'pvc': 12}
+SCALE = {'skl': 1, 'tgllp': 4, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
-ROUNDS = {'skl': 4, 'acm-g10': 8, 'pvc': 16}
+ROUNDS = {'skl': 4, 'tgllp': 4, 'acm-g10': 8, 'pvc': 16}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats, but for what converts them.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
 JUDGED = {'skl': {'unrolled': None, 'grey': None},
+          'tgllp': {},
           'acm-g10': {'blended': None, 'softmaxed': 'memory-bound', 'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
           'pvc': {'sparse_rows': None, 'packed_points': None, 'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'bytes_each': None}}
 
@@ -232,7 +233,7 @@ JUDGED = {'skl': {'unrolled': None, 'grey': None},
 FEW_EVERYDAY = {'skl': ('particles',), 'acm-g10': ('layer_norm', 'marched')}
 FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'acm-g10': ('gelu', 'probed')}
 FEW_KNOWN = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
-               'precise_sines', 'gathered', 'few_groups')}
+               'precise_sines', 'gathered', 'few_groups'), 'tgllp': ('odd_groups',)}
 FEW = {'mended.cl': FEW_KNOWN, 'unseen.cl': FEW_UNSEEN, 'everyday.cl': FEW_EVERYDAY}
 
 # Left out. acm-g10 has no doubles: one does not build there, of constants the compiler makes floats; replays of spilling
@@ -252,6 +253,7 @@ def tried(source, device):
 
 # What does not hold, by device: 'first' (finding), 'line', 'gain'. A test fails when it does.
 OFF = {
+    'tgllp': {},
     'skl': {
         'halving': ['gain'],  # mended it takes as long: barriers come first
         'one_chain': ['gain'],  # mended it gains nothing: the loop itself waits
