@@ -218,6 +218,9 @@ EVERYDAY = {
 MENDED = {('sums_so_far', 'barrier-imbalance'): 'in_step_mended', ('softmaxed', 'memory-bound'): 'softmaxed_halves'}
 
 
+# What limits a kernel.
+LIMITED = {('pvc', 'written_out'): 'instruction fetch'}
+
 SCALE = {'skl': 1, 'tgllp': 4, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
 ROUNDS = {'skl': 4, 'tgllp': 4, 'acm-g10': 8, 'pvc': 16}

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from kinds import Kinds
-from known import FEW, FEW_GROUPS, JUDGED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
+from known import FEW, FEW_GROUPS, JUDGED, LIMITED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
 
 SOURCE, ZESCOPE, DRIVER, PROGRAM = map(os.path.abspath, sys.argv[1:5])
 DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kernels
@@ -89,6 +89,7 @@ class Known(unittest.TestCase):
                 if os.environ.get('VERBOSE'):
                     print(device, name, 'OK' if not off else off, rule, seen)
                 with self.subTest(name):
+                    self.assertIn(LIMITED.get((device, name), ''), kernels[name]['limited_by'] or '')
                     self.assertEqual(off, OFF[device].get(name, []), seen)
 
     @staticmethod
