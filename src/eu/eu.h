@@ -141,6 +141,7 @@ struct zs_eu_send_desc {
     uint32_t desc_high, sampler_state;
     bool has_dst;                   /* false: dst is null, the response is dropped */
     bool checks_local;              /* ZS_EU_LOWER_LOCAL */
+    bool is_ahead;                  /* a load of what is stored next, at which nobody looks */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
     const struct zs_isa_generation *generation;
 };

@@ -262,8 +262,9 @@ static void on_message(struct zs_eu_thread *t, const struct zs_eu_send *send, ui
     } else if (m->bytes_written == 1 && m->space == ZS_PORT_SPACE_GLOBAL &&
                zs_check_is_mark(at, t, send, m, lane_mask)) {
         return;
-    } else if (c->races && (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
-                            m->space == ZS_PORT_SPACE_TYPED)) {
+    } else if (c->races && !send->d.is_ahead &&
+               (m->space == ZS_PORT_SPACE_GLOBAL || m->space == ZS_PORT_SPACE_SLM ||
+                m->space == ZS_PORT_SPACE_TYPED)) {
         zs_check_access(at, t, send, m, row->is_atomic, lane_mask);
     }
 }

@@ -483,6 +483,25 @@ static bool does_nothing(const struct zs_eu_lowering *l, const struct zs_eu_prog
            !(l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES);
 }
 
+/* What IGC 2 writes for pvc in front of each store that is not optimised: a load from the same
+ * addresses, and a move of what it brings to null. It is no read of the program's. */
+static bool is_ahead(const struct zs_eu_lowering *l, const struct zs_eu_send *send)
+{
+    const struct zs_isa_inst *load = l->inst;
+    const struct zs_port_message_row *row = NULL;
+    const struct zs_port_message *m = send->exec ? zs_eu_send_message(send, &row) : NULL;
+    struct zs_isa_inst move, store;
+    uint32_t at_B = l->program->insts[l->index].offset_B + load->size_B;
+
+    return m && send->d.has_dst && m->rlen && !row->is_atomic && zs_eu_decode(l, at_B, &move) &&
+           move.op == ZS_OP_MOV && !move.cond && move.dst.file == ZS_FILE_NULL &&
+           is_register(&move.src[0]) && move.src[0].reg == load->dst.reg &&
+           zs_eu_decode(l, at_B + move.size_B, &store) && store.op == load->op &&
+           store.sfid == load->sfid && store.dst.file == ZS_FILE_NULL &&
+           is_register(&store.src[0]) && store.src[0].reg == load->src[0].reg &&
+           store.exec_size == load->exec_size && store.channel_offset == load->channel_offset;
+}
+
 /* Who wants to look at it: ZS_EU_HOOKED_* */
 static uint8_t hooked_by(const struct zs_eu_lowering *l, const struct zs_eu_program_send *send)
 {
@@ -494,7 +513,8 @@ static uint8_t hooked_by(const struct zs_eu_lowering *l, const struct zs_eu_prog
         const struct zs_port_message *m =
             send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
         bool is_barrier = m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
-        by_any = by_any && (flags & ZS_EU_LOWER_HOOK_MESSAGES || is_barrier);
+        bool is_any = flags & ZS_EU_LOWER_HOOK_MESSAGES && !send->send.d.is_ahead;
+        by_any = by_any && (is_barrier || is_any);
         by_defined = by_defined && m && m->space != ZS_PORT_SPACE_GATEWAY && !row->is_fence;
     }
     return (uint8_t)((by_any ? ZS_EU_HOOKED : 0) | (by_defined ? ZS_EU_HOOKED_DEFINED : 0));
@@ -526,6 +546,7 @@ static void lower_send(struct zs_eu_lowering *l)
     else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
         if (lower_known_send(l, &send))
             place_in_cache(l, &send.send);
+        send.send.d.is_ahead = is_ahead(l, &send.send);
         mark_payload(l, &send.send.d);
     } else {
         if (!send.desc_is_reg) /* how much it moves is known: whose it is alone comes from a0 */

@@ -4,7 +4,7 @@
 
 #include "assembled.h"
 #include "encode.h"
-#include "eu/eu.h"
+#include "eu/eu_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -297,6 +297,42 @@ static void test_send_from_register(void **state)
     zs_eu_program_destroy(program);
 }
 
+/* What IGC 2 loads in front of a store, and nobody looks at, is no read. */
+static void test_loads_ahead(void **state)
+{
+#define LOAD "send.ugm (16|M0) r2 r18 null:0 0x0 0x04100580\n"
+#define MOVE "(W) mov (1|M0) null<1>:ud r2.0<0;1,0>:ud\n"
+    static const struct {
+        const char *text;
+        unsigned hooked;
+    } rows[] = {
+        {LOAD MOVE "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584", 1},
+        {LOAD MOVE "send.ugm (16|M0) null r22 r20:1 0x0 0x04000584", 2},
+        {LOAD "(W) mov (1|M0) r4.0<1>:ud r2.0<0;1,0>:ud\n"
+              "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584",
+         2},
+        {LOAD "(W) mov (1|M0) null<1>:ud r3.0<0;1,0>:ud\n"
+              "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584",
+         2},
+        {LOAD MOVE LOAD MOVE "send.ugm (8|M0) null r18 r20:1 0x0 0x04000584", 3},
+    };
+#undef LOAD
+#undef MOVE
+    (void)state;
+    for (size_t i = 0; i < ZS_ARRAY_LEN(rows); i++) {
+        struct zs_eu_program *p =
+            assembled(ZS_ISA_XE_HPC, rows[i].text,
+                      (struct zs_eu_lower_params){.flags = ZS_EU_LOWER_HOOK_MESSAGES,
+                                                  .send_lower = zs_eu_send_lower});
+        unsigned hooked = 0;
+        for (size_t k = 0; k < p->op_count; k++)
+            hooked +=
+                p->ops[k].kind == ZS_EU_KIND_SEND && p->ops[k].cls & ZS_EU_HOOKED && !p->ops[k].arg;
+        assert_int_equal(hooked, rows[i].hooked);
+        zs_eu_program_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_restart_of_accumulators),
         cmocka_unit_test(test_send_from_register),
+        cmocka_unit_test(test_loads_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
