@@ -73,7 +73,7 @@ struct zs_eu_lowering {
         unsigned place;
     } pointers[32]; /* that messages go by */
     unsigned pointer_count;
-    uint32_t jump_counter;    /* that a jump counts itself; 0: none */
+    uint32_t jump_counter; /* that a jump counts itself; 0: none */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */
