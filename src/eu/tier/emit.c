@@ -153,22 +153,16 @@ static void write_masked(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
                          struct zs_eu_emit_mask mask, unsigned first)
 {
     uint32_t all = (1u << lanes) - 1, bits = mask.bits >> first & all;
-    bool predicated = op->predicate != ZS_EU_OFFSET(all_ones) && op->kind != ZS_EU_ROW_SEL_8 &&
-                      op->kind != ZS_EU_ROW_SEL_16 && op->kind != ZS_EU_ROW_SEL_32 &&
-                      op->kind != ZS_EU_ROW_SEL_64;
 
     if (mask.known && bits == 0)
         return;
-    bool some = predicated || (op->lanes >> first & all) != all;
     zs_eu_emit_lanes_at(e, op, at - first * size_B, size_B);
-    if ((mask.known && bits != all) ||
-        (!mask.known && (some || op->enables != ZS_EU_OFFSET(ce) ||
-                         zs_eu_emit_others_read(e, at, lanes * size_B, false)))) {
+    if (mask.known ? bits != all : zs_eu_emit_keeps(e, op, at, lanes * size_B, first, lanes)) {
         unsigned on = zs_eu_emit_lanes(e, mask, first, lanes);
         unsigned old = zs_eu_emit_read_old(e, at, size_B, lanes);
         value = blend(e, op->kind < ZS_EU_ROW_COUNT ? zs_eu_row_texts[op->kind].real : NULL, size_B,
                       lanes, on, value, old);
-        if (e->dry && some)
+        if (e->dry && zs_eu_emit_partly(op, first, lanes))
             zs_eu_emit_reads(e, at, lanes * size_B);
         else if (e->dry && op->enables == ZS_EU_OFFSET(ce))
             zs_eu_emit_writes_lanes(e, at, lanes * size_B);
@@ -530,7 +524,7 @@ static void scatter_parts(struct zs_eu_emit *e, const struct zs_eu_op *op, unsig
     if (shift)
         v = VALUE("shl <%u x i%u> %%v%u, %%v%u", lanes, wide, v, by_bits(e, shift, wide_B, lanes));
     parts_at(e, op, op->dst, size_B, wide_B);
-    bool some = op->predicate != ZS_EU_OFFSET(all_ones) || (op->lanes >> first & all) != all;
+    bool some = zs_eu_emit_partly(op, first, lanes);
     bool by_lanes = !some && op->enables == ZS_EU_OFFSET(ce);
     bool is_half = size_B == 4 && wide_B == 8;
     if (!by_lanes || !is_half || zs_eu_emit_others_read(e, at, lanes * wide_B, true)) {
@@ -540,7 +534,7 @@ static void scatter_parts(struct zs_eu_emit *e, const struct zs_eu_op *op, unsig
         v = VALUE("or <%u x i%u> %%v%u, %%v%u", lanes, wide, rest, v);
     }
     bool keeps = active.known ? (active.bits >> first & all) != all
-                              : !by_lanes || zs_eu_emit_others_read(e, at, lanes * wide_B, false);
+                              : zs_eu_emit_keeps(e, op, at, lanes * wide_B, first, lanes);
     if (keeps) {
         unsigned on = zs_eu_emit_lanes(e, active, first, lanes);
         v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", lanes, on, lanes,

@@ -179,6 +179,11 @@ void zs_eu_emit_halves(struct zs_eu_emit *e, unsigned first);
 void zs_eu_emit_reads(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
 void zs_eu_emit_writes(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
 void zs_eu_emit_writes_lanes(struct zs_eu_emit *e, uint32_t at, uint32_t size_B);
+/* Of channels from the first-th on not all do something, whichever lanes are on. */
+bool zs_eu_emit_partly(const struct zs_eu_op *op, unsigned first, unsigned lanes);
+/* Where lanes may be off: whether those have to keep what they have of such channels' elements. */
+bool zs_eu_emit_keeps(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at, uint32_t size_B,
+                      unsigned first, unsigned lanes);
 /* Whether somebody may still read what lanes that are off have of it; of half of eight bytes, the
  * rest of it, too. */
 bool zs_eu_emit_others_read(struct zs_eu_emit *e, uint32_t at, uint32_t size_B, bool rest);

@@ -748,7 +748,8 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
     e->full = s->full;
     e->rise_count = 0;
     e->mode = zs_eu_emit_modes_at(e, number);
-    zs_eu_emit_find_later(e);
+    if (!e->dry)
+        zs_eu_emit_find_later(e);
     if (!e->dry)
         zs_buf_printf(&e->body, "s%u:\n", number);
     if (zs_eu_emit_only_starts(e, number))

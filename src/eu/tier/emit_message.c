@@ -333,16 +333,11 @@ static void move_group(struct zs_eu_emit *e, struct zs_eu_emit_message *m, unsig
 static bool keeps(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, uint32_t at,
                   unsigned first)
 {
-    const struct zs_eu_op *op = m->op;
-    uint32_t all = (1u << m->n) - 1;
-
-    if (op->predicate != ZS_EU_OFFSET(all_ones) || op->enables != ZS_EU_OFFSET(ce) ||
-        (op->lanes >> first & all) != all || op->chan_offset % 8)
-        return true;
-    zs_eu_emit_lanes_at(e, op, at - first * m->slot_B, m->slot_B);
-    bool read = zs_eu_emit_others_read(e, at, m->n * m->slot_B, false);
+    zs_eu_emit_lanes_at(e, m->op, at - first * m->slot_B, m->slot_B);
+    bool keeps =
+        m->op->chan_offset % 8 || zs_eu_emit_keeps(e, m->op, at, m->n * m->slot_B, first, m->n);
     zs_eu_emit_lanes_end(e);
-    return read;
+    return keeps;
 }
 
 /* Lanes that are off keep what they have, if it matters. */
@@ -814,8 +809,7 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
             zs_eu_emit_writes(e, m.data_at, m.port->block_B);
         return true;
     }
-    bool predicated = op->predicate != ZS_EU_OFFSET(all_ones) || op->chan_offset % 8;
-    uint32_t all = m.lanes == 32 ? UINT32_MAX : (1u << m.lanes) - 1;
+    bool some = op->chan_offset % 8 || zs_eu_emit_partly(op, 0, m.lanes);
     zs_eu_emit_reads(e, grf + op->send->send.d.src0_B, m.port->header_grf * 32u);
     note_rows(e, &m, m.address_at, m.wide ? 8 : 4, zs_eu_emit_reads);
     for (unsigned i = 0; i < m.operands; i++)
@@ -825,7 +819,7 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
     bool only_reads = m.writes && !m.is_atomic;
     for (unsigned i = 0; i < (m.is_atomic ? m.port->returns : m.elements); i++) {
         uint32_t at = m.data_at + i * m.element_B;
-        if (only_reads || predicated || (op->lanes & all) != all)
+        if (only_reads || some)
             note_rows(e, &m, at, m.slot_B, zs_eu_emit_reads);
         else
             note_rows(e, &m, at, m.slot_B,

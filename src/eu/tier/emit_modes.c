@@ -293,17 +293,15 @@ static void mark(struct zs_eu_emit_set *set, uint32_t at, uint32_t size_B, bool 
 static bool keeps_old(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned size_B)
 {
     unsigned lanes = 8u * op->chunks;
-    uint32_t all = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
 
-    if (op->cls == ZS_EU_CLASS_N1 || op->predicate != ZS_EU_OFFSET(all_ones) ||
-        (op->lanes & all) != all)
+    if (op->cls == ZS_EU_CLASS_N1)
         return true;
     if (op->enables != ZS_EU_OFFSET(ce) || e->segments[e->segment].full)
-        return false;
+        return zs_eu_emit_partly(op, 0, lanes);
     zs_eu_emit_lanes_at(e, op, op->dst, size_B);
-    bool read = zs_eu_emit_others_read(e, op->dst, lanes * size_B, false);
+    bool keeps = zs_eu_emit_keeps(e, op, op->dst, lanes * size_B, 0, lanes);
     zs_eu_emit_lanes_end(e);
-    return read;
+    return keeps;
 }
 
 /* What is read or blended there has been computed before, or LLVM may do it there. */

@@ -645,6 +645,22 @@ bool zs_eu_emit_others_read(struct zs_eu_emit *e, uint32_t at, uint32_t size_B, 
     return read;
 }
 
+bool zs_eu_emit_partly(const struct zs_eu_op *op, unsigned first, unsigned lanes)
+{
+    bool selects = op->kind < ZS_EU_ROW_COUNT && zs_eu_row_infos[op->kind].form == ZS_EU_FORM_SEL;
+    uint32_t all = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
+
+    return (op->predicate != ZS_EU_OFFSET(all_ones) && !selects) ||
+           (op->lanes >> first & all) != all;
+}
+
+bool zs_eu_emit_keeps(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t at, uint32_t size_B,
+                      unsigned first, unsigned lanes)
+{
+    return zs_eu_emit_partly(op, first, lanes) || op->enables != ZS_EU_OFFSET(ce) ||
+           zs_eu_emit_others_read(e, at, size_B, false);
+}
+
 unsigned zs_eu_emit_read_old(struct zs_eu_emit *e, uint32_t at, unsigned size_B, unsigned lanes)
 {
     if (e->dry)
