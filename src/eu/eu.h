@@ -139,9 +139,9 @@ struct zs_eu_send_desc {
     bool is_e64, has_base;
     uint8_t base_s0;
     uint32_t desc_high, sampler_state;
-    bool has_dst;                   /* false: dst is null, the response is dropped */
-    bool checks_local;              /* ZS_EU_LOWER_LOCAL */
-    bool is_ahead;                  /* a load of what is stored next, at which nobody looks */
+    bool has_dst;      /* false: dst is null, the response is dropped */
+    bool checks_local; /* ZS_EU_LOWER_LOCAL */
+    bool is_ahead;     /* hooked: a load of what is stored next, no read of the program's */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
     const struct zs_isa_generation *generation;
 };

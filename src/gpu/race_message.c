@@ -414,7 +414,7 @@ static bool reach(struct zs_check_where *at, uint32_t passed, const struct zs_eu
     bool is_noted = at->c->reads && (row->is_atomic || !m->bytes_written);
     uint32_t lane_mask = r->lanes, first = r->first;
     struct zs_race_access a;
-    if (!lane_mask || !at->c->races)
+    if (!lane_mask || !at->c->races || r->send->d.is_ahead)
         return true;
     if (is_slm)
         go_direct(at);

@@ -513,8 +513,7 @@ static uint8_t hooked_by(const struct zs_eu_lowering *l, const struct zs_eu_prog
         const struct zs_port_message *m =
             send->send.exec ? zs_eu_send_message(&send->send, &row) : NULL;
         bool is_barrier = m && (m->space == ZS_PORT_SPACE_GATEWAY || m->bytes_written == 1);
-        bool is_any = flags & ZS_EU_LOWER_HOOK_MESSAGES && !send->send.d.is_ahead;
-        by_any = by_any && (is_barrier || is_any);
+        by_any = by_any && (flags & ZS_EU_LOWER_HOOK_MESSAGES || is_barrier);
         by_defined = by_defined && m && m->space != ZS_PORT_SPACE_GATEWAY && !row->is_fence;
     }
     return (uint8_t)((by_any ? ZS_EU_HOOKED : 0) | (by_defined ? ZS_EU_HOOKED_DEFINED : 0));
@@ -546,7 +545,8 @@ static void lower_send(struct zs_eu_lowering *l)
     else if (!send.desc_is_reg && !send.ex_desc_is_reg) {
         if (lower_known_send(l, &send))
             place_in_cache(l, &send.send);
-        send.send.d.is_ahead = is_ahead(l, &send.send);
+        send.send.d.is_ahead =
+            l->params->flags & ZS_EU_LOWER_HOOK_MESSAGES && is_ahead(l, &send.send);
         mark_payload(l, &send.send.d);
     } else {
         if (!send.desc_is_reg) /* how much it moves is known: whose it is alone comes from a0 */

@@ -304,17 +304,17 @@ static void test_loads_ahead(void **state)
 #define MOVE "(W) mov (1|M0) null<1>:ud r2.0<0;1,0>:ud\n"
     static const struct {
         const char *text;
-        unsigned hooked;
+        unsigned looked_at, hooked;
     } rows[] = {
-        {LOAD MOVE "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584", 1},
-        {LOAD MOVE "send.ugm (16|M0) null r22 r20:1 0x0 0x04000584", 2},
+        {LOAD MOVE "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584", 1, 2},
+        {LOAD MOVE "send.ugm (16|M0) null r22 r20:1 0x0 0x04000584", 2, 2},
         {LOAD "(W) mov (1|M0) r4.0<1>:ud r2.0<0;1,0>:ud\n"
               "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584",
-         2},
+         2, 2},
         {LOAD "(W) mov (1|M0) null<1>:ud r3.0<0;1,0>:ud\n"
               "send.ugm (16|M0) null r18 r20:1 0x0 0x04000584",
-         2},
-        {LOAD MOVE LOAD MOVE "send.ugm (8|M0) null r18 r20:1 0x0 0x04000584", 3},
+         2, 2},
+        {LOAD MOVE LOAD MOVE "send.ugm (8|M0) null r18 r20:1 0x0 0x04000584", 3, 3},
     };
 #undef LOAD
 #undef MOVE
@@ -324,10 +324,14 @@ static void test_loads_ahead(void **state)
             assembled(ZS_ISA_XE_HPC, rows[i].text,
                       (struct zs_eu_lower_params){.flags = ZS_EU_LOWER_HOOK_MESSAGES,
                                                   .send_lower = zs_eu_send_lower});
-        unsigned hooked = 0;
-        for (size_t k = 0; k < p->op_count; k++)
-            hooked +=
-                p->ops[k].kind == ZS_EU_KIND_SEND && p->ops[k].cls & ZS_EU_HOOKED && !p->ops[k].arg;
+        unsigned looked_at = 0, hooked = 0; /* the model of time wants them all */
+        for (size_t k = 0; k < p->op_count; k++) {
+            const struct zs_eu_op *op = &p->ops[k];
+            bool is = op->kind == ZS_EU_KIND_SEND && op->cls & ZS_EU_HOOKED && !op->arg;
+            hooked += is;
+            looked_at += is && !op->send->send.d.is_ahead;
+        }
+        assert_int_equal(looked_at, rows[i].looked_at);
         assert_int_equal(hooked, rows[i].hooked);
         zs_eu_program_destroy(p);
     }
