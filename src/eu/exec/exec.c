@@ -143,9 +143,10 @@
         unsigned left = op->chunks;                                                                \
         bool whole = active == op->full;                                                           \
         do {                                                                                       \
-            T##x8 v;                                                                               \
-            for (int i = 0; i < 8; i++)                                                            \
-                memcpy((uint8_t *)&v + i * (int)sizeof(T), from + i * (int)stride, sizeof(T));     \
+            T part[8];                                                                             \
+            LANES_UNROLL for (unsigned i = 0; i < 8; i++)                                          \
+                memcpy(&part[i], from + i * stride, sizeof(T));                                    \
+            T##x8 v = {part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7]};    \
             if (ZS_LIKELY(whole))                                                                  \
                 memcpy(to, &v, sizeof(v));                                                         \
             else                                                                                   \
@@ -161,24 +162,39 @@ GATHER_FN(u16, 16)
 GATHER_FN(u32, 32)
 GATHER_FN(u64, 64)
 
-/* src[0]: packed, src[1]: stride of dst in bytes. */
-#define SCATTER_FN(T, bits)                                                                        \
+/* src[0]: packed, src[1]: stride of dst in bytes. Halves of elements twice as wide are blended into
+ * these: a host that reads those whole waits long for stores of parts. */
+#define SCATTER_FN(T, W, bits)                                                                     \
     HANDLER(scatter_##bits)                                                                        \
     {                                                                                              \
         uint32_t active = zs_eu_active(t, op);                                                     \
         uint32_t stride = op->src[1];                                                              \
         const uint8_t *from = ZS_EU_AT(t, op->src[0]);                                             \
         uint8_t *to = ZS_EU_AT(t, op->dst);                                                        \
+        if (stride == sizeof(W) && active == op->full && op->dst % sizeof(T) == 0) {               \
+            const unsigned shift = bits * (unsigned)(op->dst % sizeof(W) / sizeof(T));             \
+            const W##x8 kept = ~LANES_SPLAT_BITS(W, (W)((W)(T) ~(T)0 << shift));                   \
+            to -= shift / 8;                                                                       \
+            for (unsigned left = op->chunks; left--; to += sizeof(W##x8), from += sizeof(T##x8)) { \
+                T##x8 part;                                                                        \
+                W##x8 old;                                                                         \
+                memcpy(&part, from, sizeof(part));                                                 \
+                memcpy(&old, to, sizeof(old));                                                     \
+                old = (old & kept) | __builtin_convertvector(part, W##x8) << (W)shift;             \
+                memcpy(to, &old, sizeof(old));                                                     \
+            }                                                                                      \
+            active = 0;                                                                            \
+        }                                                                                          \
         for (; active; active &= active - 1) {                                                     \
             unsigned i = (unsigned)__builtin_ctz(active);                                          \
             memcpy(to + i * stride, from + i * sizeof(T), sizeof(T));                              \
         }                                                                                          \
         ZS_EU_NEXT(t, op);                                                                         \
     }
-SCATTER_FN(u8, 8)
-SCATTER_FN(u16, 16)
-SCATTER_FN(u32, 32)
-SCATTER_FN(u64, 64)
+SCATTER_FN(u8, u16, 8)
+SCATTER_FN(u16, u32, 16)
+SCATTER_FN(u32, u64, 32)
+SCATTER_FN(u64, u64, 64)
 
 /* ---- the table ---- */
 
