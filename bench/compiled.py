@@ -1,6 +1,6 @@
 """Kernels interpreted and compiled on the software GPU (docs/eu-compiled.md).
 
-usage: bench/compiled.py BUILD_FOLDER [KERNEL...]
+usage: bench/compiled.py BUILD_FOLDER [divergent | KERNEL...]
 
 PoCL's CPU device runs the same kernels from their source. Process CPU time of a launch, the least of interleaved runs (gpu.py says how); outputs are compared
 with plain C first. Behind it are instructions of the kernel, and CPU time of compiling it for the host.
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from gpu import KERNELS, Runner, least_launch, ms
+from gpu import DIVERGENT, KERNELS, Runner, least_launch, ms
 
 DEVICES = ['skl', 'acm-g10', 'pvc']
 
@@ -24,7 +24,10 @@ def runner(device, eu, build, work):
 
 def main():
     build, kernels = os.path.abspath(sys.argv[1]), sys.argv[2:] or KERNELS
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gpu', 'kernels.cl')
+    if kernels == ['divergent']:
+        kernels = DIVERGENT
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gpu',
+                          'divergent.cl' if kernels[0] in DIVERGENT else 'kernels.cl')
     print('CPU milliseconds of one launch, interpreted and compiled\n')
     print('| device | kernel | interpreter | compiled | ratio | PoCL | instructions | to compile, all lanes | any | all, neighbours |\n|---|---|---|---|---|---|---|---|---|---|')
     with tempfile.TemporaryDirectory() as work:

@@ -24,6 +24,7 @@ WANTED_S = 0.12  # of one measured run
 LAUNCHES_MAX = 20000
 KERNELS = ['gemm_naive', 'gemm_tiled', 'nbody', 'stencil', 'reduction', 'histogram', 'mandelbrot',
            'saxpy', 'black_scholes', 'integer_mix', 'transpose']
+DIVERGENT = ['spmv', 'bfs', 'queens', 'quicksort', 'search', 'collatz', 'chase', 'gcd']  # of divergent.cl
 
 
 class Runner:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Data and plain C versions of the kernels in kernels.cl. */
-#include "work.h"
+#include "work_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,13 +26,13 @@ enum {
     TRANSPOSE_N = 512,
 };
 
-static uint32_t next_random(uint32_t *state)
+uint32_t next_random(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 8;
 }
 
-static void set_buffer(struct arg *arg, size_t size_B, bool is_output)
+void set_buffer(struct arg *arg, size_t size_B, bool is_output)
 {
     *arg = (struct arg){
         .kind = ARG_BUFFER, .size_B = size_B, .host = calloc(1, size_B), .is_output = is_output};
@@ -50,7 +50,7 @@ static float *input_floats(struct arg *arg, size_t count, float low, float high)
     return values;
 }
 
-static void input_words(struct arg *arg, size_t count)
+void input_words(struct arg *arg, size_t count)
 {
     uint32_t state = 99u;
     set_buffer(arg, count * sizeof(uint32_t), false);
@@ -66,7 +66,7 @@ static void set_value(struct arg *arg, const void *value)
     memcpy(arg->host, value, 4);
 }
 
-static void set_int(struct arg *arg, int32_t value)
+void set_int(struct arg *arg, int32_t value)
 {
     set_value(arg, &value);
 }
@@ -366,6 +366,10 @@ const struct work *work_find(const char *name)
     for (size_t i = 0; work_at(i); i++) {
         if (strcmp(works[i].name, name) == 0)
             return &works[i];
+    }
+    for (const struct work *work = divergent_works; work->name; work++) {
+        if (strcmp(work->name, name) == 0)
+            return work;
     }
     return NULL;
 }

@@ -822,13 +822,18 @@ static bool claim_group(struct zs_gpu_run *run, struct zs_gpu_claim *claim, uint
     return true;
 }
 
-/* The launching thread asks for help once the launch has lasted long enough. */
+/* The launching thread asks for help once the launch has lasted long enough, and will last as long
+ * again: to wake another one takes some 10 us of both. */
 static void maybe_ask_for_help(struct zs_gpu_run *run, const struct zs_gpu_worker *w)
 {
     if (run->helped || w->index != 0 || run->workers_max == 1)
         return;
-    if (atomic_load_explicit(&run->next_group, memory_order_relaxed) >= run->group_total ||
-        zs_gpu_now_ns() - run->start_ns < HELP_AFTER_NS)
+    uint64_t claimed = atomic_load_explicit(&run->next_group, memory_order_relaxed);
+    if (claimed >= run->group_total)
+        return;
+    uint64_t lasted_ns = zs_gpu_now_ns() - run->start_ns;
+    if (lasted_ns < HELP_AFTER_NS ||
+        lasted_ns / ZS_MAX(claimed, 1u) < HELP_AFTER_NS / (run->group_total - claimed))
         return;
     run->helped = true;
     zs_gpu_job_offer(run->device, &run->job);
