@@ -49,9 +49,11 @@ static bool place_in_area(struct zs_port *port, const struct zs_port_message *m,
     uint64_t inside_B = offset < area.size_B ? area.size_B - offset : 0;
     ret->inside_B = (uint32_t)ZS_MIN(inside_B, m->block_B);
     ret->at = ret->inside_B ? area.base + offset : area.base;
-    /* dwords of a surface that stand in one cache line are read at once, wanted or not */
-    bool widened =
-        inside_B && !is_write && m->block_B <= zs_align_up(area.size_B, ZS_PORT_LINE_B) - offset;
+    /* the compiler reads dwords of a surface that stand in one cache line at once, wanted or not,
+     * and makes blocks of the next power of two */
+    bool widened = !is_write &&
+                   (inside_B > m->block_B / 2 ||
+                    (inside_B && m->block_B <= zs_align_up(area.size_B, ZS_PORT_LINE_B) - offset));
     bool surface = m->bti <= BTI_LAST || m->bti == BTI_SCRATCH;
     if (ZS_UNLIKELY(ret->inside_B < m->block_B && !area.drops && !(widened && surface)))
         return zs_port_fail(port, m, area.fault, lane_of(m), offset + area.bias, m->block_B,

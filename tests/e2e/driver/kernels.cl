@@ -179,6 +179,15 @@ kernel void dwords_61(global const uint *p, global uint *out)
     out[get_global_id(0)] = sum;
 }
 
+kernel void dwords_25_constant(constant uint *p, global uint *out)
+{
+    uint sum = 0;
+#pragma unroll
+    for (int i = 0; i < 25; i++)
+        sum = sum * 3 + p[i];
+    out[get_global_id(0)] = sum;
+}
+
 kernel void byte_at(global const uchar *p, global uint *out, uint at)
 {
     out[0] = p[at];

@@ -492,19 +492,25 @@ static void widened_reads(struct e2e *e, ze_module_handle_t module)
         OK(zeKernelDestroy(kernel));
     }
     OK(zeMemFree(e->context, p));
-    /* dwords, of which the compiler reads four at once */
-    uint32_t dwords[61], sum = 0;
-    for (uint32_t i = 0; i < COUNT(dwords); i++)
-        sum = sum * 3 + (dwords[i] = i * 77777);
-    p = odd_buffer(e, dwords, sizeof(dwords));
-    ze_kernel_handle_t kernel = kernel_of(module, "dwords_61");
-    set(kernel, 0, sizeof(p), &p);
-    set(kernel, 1, sizeof(out), &out);
-    OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
-    OK(launch(e, kernel, 1));
-    assert_int_equal(out[0], sum);
-    OK(zeKernelDestroy(kernel));
-    OK(zeMemFree(e->context, p));
+    /* dwords, of which the compiler reads four at once, or a power of two of OWords */
+    static const struct {
+        const char *kernel;
+        uint32_t count;
+    } of_dwords[] = {{"dwords_61", 61}, {"dwords_25_constant", 25}};
+    for (size_t row = 0; row < COUNT(of_dwords); row++) {
+        uint32_t dwords[61], sum = 0, count = of_dwords[row].count;
+        for (uint32_t i = 0; i < count; i++)
+            sum = sum * 3 + (dwords[i] = i * 77777);
+        p = odd_buffer(e, dwords, count * sizeof(*dwords));
+        ze_kernel_handle_t kernel = kernel_of(module, of_dwords[row].kernel);
+        set(kernel, 0, sizeof(p), &p);
+        set(kernel, 1, sizeof(out), &out);
+        OK(zeKernelSetGroupSize(kernel, 1, 1, 1));
+        OK(launch(e, kernel, 1));
+        assert_int_equal(out[0], sum);
+        OK(zeKernelDestroy(kernel));
+        OK(zeMemFree(e->context, p));
+    }
     OK(zeMemFree(e->context, out));
     OK(zeMemFree(e->context, found));
 }
