@@ -193,6 +193,44 @@ merge(struct zs_eu_thread *t, uint32_t block)
     return block_start(t, block);
 }
 
+uint32_t zs_eu_lanes_absorb(struct zs_eu_thread *t, uint32_t *ret_lanes, const uint32_t *blocks,
+                            uint32_t count, uint64_t *ret_open)
+{
+    uint32_t same, number;
+
+    t->merge_block = NO_BLOCK;
+    for (uint32_t left = t->waiting; left; left &= ~same) {
+        uint32_t key = t->key[__builtin_ctz(left)], block = key & BLOCK_MASK;
+        same = lanes_with(t, left, key);
+        if ((key & ~BLOCK_MASK) != t->depth_key)
+            continue;
+        for (number = 0; number < count && blocks[number] < block;)
+            number++;
+        if (number < count && blocks[number] == block) {
+            ret_lanes[number] = same;
+            ret_open[number / 32] |= UINT64_C(2) << 2 * (number % 32);
+            t->waiting &= ~same;
+            continue;
+        }
+        t->merge_block = ZS_MIN(t->merge_block, block);
+        if (number < count)
+            ret_open[number / 32] |= UINT64_C(1) << 2 * (number % 32);
+    }
+    return 0;
+}
+
+uint32_t zs_eu_lanes_settle(struct zs_eu_thread *t, const uint32_t *lanes, const uint32_t *blocks,
+                            uint32_t count, const uint64_t *open)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(open[i / 32] >> (2 * (i % 32) + 1) & 1))
+            continue;
+        place(t, lanes[i], t->depth_key | blocks[i]);
+        t->merge_block = ZS_MIN(t->merge_block, blocks[i]);
+    }
+    return 0;
+}
+
 /* ---- block starts ---- */
 
 /* Stop when the budget is used up; the block is then executed by the next run. aux: the number of

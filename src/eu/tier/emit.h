@@ -91,6 +91,7 @@ struct zs_eu_emit {
     uint32_t segment_count;  /* of both versions */
     uint32_t *block_segment; /* the first of each block; all lanes on: half of segment_count on */
     uint8_t *joins;          /* by block: lanes may wait there */
+    uint16_t *places;        /* by block, in the function: its number from 1 on; 0: it has none */
     uint16_t *modes;         /* by segment of either version: what is known of cr0 at its start */
     bool changes_modes;      /* some operations run in others than it starts with */
     struct zs_eu_emit_set join; /* live where lanes may wait */
@@ -99,12 +100,13 @@ struct zs_eu_emit {
     uint8_t lane_of[ZS_EU_EMIT_WHOLE][ZS_EU_EMIT_UNITS];
     /* of the function */
     unsigned number;
-    uint32_t segment; /* that is written */
-    uint16_t mode;    /* what is known of cr0 there */
-    bool rounds;      /* the host's modes are other ones there, too */
-    bool full;        /* it is one of all lanes on */
-    bool dry;         /* nothing is written: what is touched is found out */
-    unsigned quiet;   /* depth: what is touched has been told */
+    uint32_t place_count, open_bits; /* where lanes may wait; of a variable for as many bits */
+    uint32_t segment;                /* that is written */
+    uint16_t mode;                   /* what is known of cr0 there */
+    bool rounds;                     /* the host's modes are other ones there, too */
+    bool full;                       /* it is one of all lanes on */
+    bool dry;                        /* nothing is written: what is touched is found out */
+    unsigned quiet;                  /* depth: what is touched has been told */
     uint32_t lane_at; /* vectors are elements of lanes from there on; UINT32_MAX: they are not */
     unsigned lane_B, lane_channel;                    /* of one; of the first */
     uint8_t dwords;                                   /* of each eight that an access touches */
@@ -275,7 +277,8 @@ void zs_eu_emit_set_field(struct zs_eu_emit *e, uint32_t at, unsigned value);
 void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index);
 
 /* ---- emit_flow.c ---- */
-/* Go there; `likely` says which way is usual: 0 neither, 1 yes, 2 no. */
+/* Go there; `likely` says which way is usual. */
+enum { ZS_EU_EMIT_LIKELY_NOT_KNOWN, ZS_EU_EMIT_LIKELY, ZS_EU_EMIT_UNLIKELY };
 void zs_eu_emit_branch(struct zs_eu_emit *e, unsigned condition, unsigned yes, unsigned no,
                        unsigned likely);
 void zs_eu_emit_store_status(struct zs_eu_emit *e, enum zs_eu_status status, uint32_t resume);
@@ -319,14 +322,27 @@ void zs_eu_emit_next(struct zs_eu_emit *e);
 void zs_eu_emit_overwrites(struct zs_eu_emit *e, uint32_t unit);
 
 /* ---- emit_part.c ---- */
-/* Of the running lanes some run on, others wait at a block behind. */
+/* Blocks of the function's branches, and what is known of them as a constant of the module. */
+void zs_eu_emit_find_places(struct zs_eu_emit *e);
+void zs_eu_emit_put_places(const struct zs_eu_emit *e, struct zs_buf *out);
+bool zs_eu_emit_is_place(const struct zs_eu_emit *e, uint32_t block);
+void zs_eu_emit_place_variables(struct zs_eu_emit *e);
+/* What lanes wait, when a thread comes in and where it leaves. */
+void zs_eu_emit_absorb(struct zs_eu_emit *e);
+void zs_eu_emit_settle(struct zs_eu_emit *e);
+void zs_eu_emit_none_waits(struct zs_eu_emit *e);
+unsigned zs_eu_emit_some_wait(struct zs_eu_emit *e); /* i1 */
+/* i1: lanes wait at a block, in front of one; the bit of the first place where some do, of others
+ * (even ones) or of the function's. */
+unsigned zs_eu_emit_waits_at(struct zs_eu_emit *e, uint32_t block);
+unsigned zs_eu_emit_waits_before(struct zs_eu_emit *e, uint32_t block);
+unsigned zs_eu_emit_first_bit(struct zs_eu_emit *e);
+/* Of the running lanes some run on, others wait at a place behind. */
 void zs_eu_emit_part(struct zs_eu_emit *e, unsigned stays, unsigned leaves, uint32_t block);
-/* Those that wait at a block join the running lanes; all of these: i32. */
+/* Those that wait at a place join the running lanes; all of these: i32. */
 unsigned zs_eu_emit_meet(struct zs_eu_emit *e, uint32_t block);
-/* All running lanes go to a block; in front of it, where %merge says, others wait, who run now. */
-void zs_eu_emit_give_way(struct zs_eu_emit *e, uint32_t block);
-/* Of functions that do this, those that others call. */
-void zs_eu_emit_part_functions(struct zs_eu_emit *e, const char *functions, struct zs_buf *out);
+/* All running lanes go to a place; those in front of it, at the first bit's, run now. */
+void zs_eu_emit_give_way(struct zs_eu_emit *e, unsigned bit, uint32_t block);
 
 /* ---- emit_live.c ---- */
 /* Segments of the program, and what is live at their starts. 0, -ENOMEM. */

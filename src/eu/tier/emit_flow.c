@@ -19,7 +19,11 @@
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
-enum { LIKELY_NOT_KNOWN, LIKELY, UNLIKELY };
+enum {
+    LIKELY_NOT_KNOWN = ZS_EU_EMIT_LIKELY_NOT_KNOWN,
+    LIKELY = ZS_EU_EMIT_LIKELY,
+    UNLIKELY = ZS_EU_EMIT_UNLIKELY
+};
 enum { EXIT_GOES_ON = 1, EXIT_BUDGET = 2, EXIT_LEAVES = 4, EXIT_AGAIN = 8, EXIT_ENDS = 16 };
 
 static uint32_t half(const struct zs_eu_emit *e)
@@ -93,12 +97,10 @@ static bool has_own_exits(const struct zs_eu_emit *e)
 
 static void leave_from(struct zs_eu_emit *e, uint32_t op)
 {
-    unsigned at = op_at(e, op);
-    if (zs_eu_emit_segment_at(e, op) != UINT32_MAX) /* its handler may be this function */
-        at = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%v%u) #3", at);
-    else
-        zs_eu_emit_modes_leave(e);
-    LINE("ret i8* %%v%u", at);
+    bool is_start = zs_eu_emit_segment_at(e, op) != UINT32_MAX; /* its handler may be this one */
+
+    LINE("store i8* %%v%u, i8** %%next", op_at(e, op));
+    LINE("br label %%%s", is_start ? "handler" : "return");
 }
 
 static const char *exit_name(unsigned how)
@@ -200,19 +202,21 @@ static void add_popcount(struct zs_eu_emit *e, uint32_t counter, unsigned mask)
 static void load_lanes(struct zs_eu_emit *e)
 {
     LINE("store i32 %%v%u, i32* %%ce", zs_eu_emit_field(e, ZS_EU_OFFSET(ce)));
-    LINE("store i32 %%v%u, i32* %%merge", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)));
 }
 
 /* Lanes that wait here join; with them all may be on. */
 static void emit_join(struct zs_eu_emit *e, uint32_t block)
 {
     unsigned join = zs_eu_emit_label(e), alone = zs_eu_emit_label(e);
-    unsigned merge = VALUE("load i32, i32* %%merge");
     uint32_t full = segment_of(e, block, true);
 
-    zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", merge, block), join, alone,
-                      LIKELY_NOT_KNOWN);
+    zs_eu_emit_branch(e, zs_eu_emit_waits_at(e, block), join, alone, LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, join);
+    if (!zs_eu_emit_is_place(e, block)) {
+        zs_eu_emit_leave(e, e->segments[e->segment].first);
+        zs_eu_emit_put_label(e, alone);
+        return;
+    }
     unsigned all = zs_eu_emit_meet(e, block), more = zs_eu_emit_label(e);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, %u", all, e->p->full_ce), more, alone,
                       LIKELY_NOT_KNOWN);
@@ -298,36 +302,56 @@ static unsigned op_of_block(struct zs_eu_emit *e, unsigned block)
     return VALUE("getelementptr i8, i8* %%ops, i64 %%v%u", at);
 }
 
+/* The interpreter has the branch, and counts a jump that is taken once more. */
+static void leave_branch(struct zs_eu_emit *e, uint32_t index)
+{
+    const struct zs_eu_op *op = &e->p->ops[index];
+
+    if (op->kind == ZS_EU_KIND_JUMP_UNIFORM && op->aux && e->counts)
+        add_to_counter(e, op->aux, VALUE("add i64 0, -1"));
+    zs_eu_emit_leave(e, index);
+}
+
 /* Lanes wait between here and the block: those run first. */
-static void pass(struct zs_eu_emit *e, uint32_t block)
+static void pass(struct zs_eu_emit *e, uint32_t block, uint32_t index)
 {
     enum { FEW = 12 };
-    unsigned first = VALUE("load i32, i32* %%merge"), none = zs_eu_emit_label(e), count = 0;
+    unsigned none = zs_eu_emit_label(e), mine = zs_eu_emit_label(e), other = zs_eu_emit_label(e);
     uint32_t to[FEW];
+    unsigned count = 0;
 
-    zs_eu_emit_give_way(e, block);
+    if (!zs_eu_emit_is_place(e, block)) {
+        leave_branch(e, index);
+        return;
+    }
+    unsigned bit = zs_eu_emit_first_bit(e);
+    zs_eu_emit_branch(e, VALUE("trunc i32 %%v%u to i1", bit), mine, other, LIKELY);
+    zs_eu_emit_put_label(e, other);
+    leave_branch(e, index);
+    zs_eu_emit_put_label(e, mine);
+    zs_eu_emit_give_way(e, bit, block);
     for (uint32_t b = e->segments[e->segment].block + 1; b < block && count < FEW; b++) {
-        if (e->segments[segment_of(e, b, false)].in && e->joins[b])
+        if (e->segments[segment_of(e, b, false)].in && zs_eu_emit_is_place(e, b))
             to[count++] = b;
     }
-    LINE("switch i32 %%v%u, label %%l%u [", first, none);
+    LINE("switch i32 %%v%u, label %%l%u [", bit, none);
     for (unsigned i = 0; i < count; i++)
-        LINE("  i32 %u, label %%s%u", to[i], segment_of(e, to[i], false));
+        LINE("  i32 %u, label %%s%u", 2u * e->places[to[i]] - 1, segment_of(e, to[i], false));
     LINE("]");
     zs_eu_emit_put_label(e, none);
-    LINE("store i8* %%v%u, i8** %%next", op_of_block(e, first));
+    unsigned first = VALUE("lshr i32 %%v%u, 1", bit);
+    first = VALUE("getelementptr i32, i32* %%places, i32 %%v%u", first);
+    LINE("store i8* %%v%u, i8** %%next", op_of_block(e, VALUE("load i32, i32* %%v%u", first)));
     go_out(e, EXIT_ENDS);
 }
 
-static void go_unless_passed(struct zs_eu_emit *e, uint32_t block)
+static void go_unless_passed(struct zs_eu_emit *e, uint32_t block, uint32_t index)
 {
     if (!e->full) {
         unsigned go = zs_eu_emit_label(e), passed = zs_eu_emit_label(e);
-        unsigned merge = VALUE("load i32, i32* %%merge");
-        zs_eu_emit_branch(e, VALUE("icmp uge i32 %%v%u, %u", merge, block), go, passed,
-                          LIKELY_NOT_KNOWN);
+        zs_eu_emit_branch(e, zs_eu_emit_waits_before(e, block), passed, go, LIKELY_NOT_KNOWN);
         zs_eu_emit_put_label(e, passed);
-        pass(e, block);
+        pass(e, block, index);
         zs_eu_emit_put_label(e, go);
     }
     go_to_block(e, block);
@@ -359,14 +383,13 @@ static void emit_split(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
     bool behind = op->next_block == e->segments[e->segment].block + 1;
     unsigned rest = VALUE("xor i32 %%v%u, %%v%u", all, taken);
 
-    if (first == last) {
+    if (first == last || !zs_eu_emit_is_place(e, last)) {
         zs_eu_emit_leave(e, index);
         return;
     }
     if (!e->full && !behind) {
-        unsigned merge = VALUE("load i32, i32* %%merge");
         unsigned part = zs_eu_emit_label(e), other = zs_eu_emit_label(e);
-        zs_eu_emit_branch(e, VALUE("icmp uge i32 %%v%u, %u", merge, first), part, other, LIKELY);
+        zs_eu_emit_branch(e, zs_eu_emit_waits_before(e, first), other, part, UNLIKELY);
         zs_eu_emit_put_label(e, other);
         zs_eu_emit_leave(e, index);
         zs_eu_emit_put_label(e, part);
@@ -389,13 +412,13 @@ static void emit_parting(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
     zs_eu_emit_put_label(e, split);
     emit_split(e, op, index, taken, all);
     zs_eu_emit_put_label(e, yes);
-    go_unless_passed(e, op->block);
+    go_unless_passed(e, op->block, index);
     zs_eu_emit_put_label(e, no);
     if (op->kind == ZS_EU_KIND_GOTO)
-        go_unless_passed(e, op->next_block);
+        go_unless_passed(e, op->next_block, index);
 }
 
-static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op)
+static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     struct zs_eu_emit_mask taken =
         zs_eu_emit_mask_and(e, zs_eu_emit_active(e, op), zs_eu_emit_constant_mask(1));
@@ -406,7 +429,7 @@ static void emit_jump(struct zs_eu_emit *e, const struct zs_eu_op *op)
         add_to_counter(e, op->aux, VALUE("zext i32 %%v%u to i64", bit));
     zs_eu_emit_branch(e, VALUE("icmp ne i32 %%v%u, 0", bit), yes, no, LIKELY_NOT_KNOWN);
     zs_eu_emit_put_label(e, yes);
-    go_unless_passed(e, op->block);
+    go_unless_passed(e, op->block, index);
     zs_eu_emit_put_label(e, no);
 }
 
@@ -436,6 +459,8 @@ static void emit_call(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
     need(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), other);
     unsigned depth = zs_eu_emit_field(e, ZS_EU_OFFSET(depth_key));
     need(e, VALUE("icmp ne i32 %%v%u, 0", depth), other);
+    if (!e->full)
+        zs_eu_emit_settle(e);
     depth = VALUE("sub i32 %%v%u, %u", depth, 1u << ZS_EU_BLOCK_BITS);
     zs_eu_emit_set_field(e, ZS_EU_OFFSET(depth_key), depth);
     unsigned at = VALUE("lshr i32 %%v%u, %d", depth, ZS_EU_BLOCK_BITS - 2);
@@ -449,9 +474,8 @@ static void emit_call(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_write_one(e, op->aux + 4, 4, all);
     }
     if (!e->full) {
-        unsigned none = VALUE("add i32 0, -1");
-        zs_eu_emit_set_field(e, ZS_EU_OFFSET(merge_block), none);
-        LINE("store i32 %%v%u, i32* %%merge", none);
+        zs_eu_emit_set_field(e, ZS_EU_OFFSET(merge_block), VALUE("add i32 0, -1"));
+        zs_eu_emit_none_waits(e);
     }
     go_to_block(e, op->block);
     zs_eu_emit_put_label(e, other);
@@ -467,7 +491,7 @@ static void emit_ret(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t i
 
     need(e, VALUE("icmp eq i32 %%v%u, %%v%u", taken, all), other);
     if (!e->full)
-        need(e, VALUE("icmp eq i32 %%v%u, 0", zs_eu_emit_field(e, ZS_EU_OFFSET(waiting))), other);
+        need(e, VALUE("xor i1 %%v%u, true", zs_eu_emit_some_wait(e)), other);
     unsigned depth = zs_eu_emit_field(e, ZS_EU_OFFSET(depth_key));
     need(e, VALUE("icmp ne i32 %%v%u, %u", depth, outermost), other);
     depth = VALUE("add i32 %%v%u, %u", depth, 1u << ZS_EU_BLOCK_BITS);
@@ -521,8 +545,7 @@ static void emit_wait(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t 
         zs_eu_emit_store_status(e, ZS_EU_BARRIER, index);
         if (!e->full)
             emit_strayed(e);
-        zs_eu_emit_modes_leave(e);
-        LINE("ret i8* null");
+        LINE("br label %%paused");
         zs_eu_emit_put_label(e, passes);
     }
     leave_from(e, index);
@@ -696,7 +719,7 @@ bool zs_eu_emit_op(struct zs_eu_emit *e, uint32_t index)
         emit_parting(e, op, index);
         return op->kind == ZS_EU_KIND_BRANCH;
     case ZS_EU_KIND_JUMP_UNIFORM:
-        emit_jump(e, op);
+        emit_jump(e, op, index);
         return true;
     case ZS_EU_KIND_CALL:
         emit_call(e, op, index);
@@ -786,16 +809,14 @@ static void emit_exits(struct zs_eu_emit *e)
         if (e->exits[i] & EXIT_GOES_ON) {
             zs_buf_printf(&e->body, "x%u:\n", i);
             give_up(e, &s->live);
-            unsigned at = op_at(e, s->first);
-            zs_eu_emit_modes_leave(e);
-            LINE("ret i8* %%v%u", at);
+            LINE("store i8* %%v%u, i8** %%next", op_at(e, s->first));
+            LINE("br label %%return");
         }
         if (e->exits[i] & EXIT_BUDGET) {
             zs_buf_printf(&e->body, "z%u:\n", i);
             zs_eu_emit_store_status(e, ZS_EU_BUDGET, s->first);
             give_up(e, &s->live);
-            zs_eu_emit_modes_leave(e);
-            LINE("ret i8* null");
+            LINE("br label %%paused");
         }
         emit_out(e, i, EXIT_LEAVES);
         emit_out(e, i, EXIT_AGAIN);
@@ -816,12 +837,15 @@ static void emit_exits(struct zs_eu_emit *e)
         LINE("%s", shared[i][1]);
     }
     zs_buf_puts(&e->body, "paused:\n");
+    zs_eu_emit_settle(e);
     zs_eu_emit_modes_leave(e);
     LINE("ret i8* null");
     zs_buf_puts(&e->body, "return:\n");
+    zs_eu_emit_settle(e);
     zs_eu_emit_modes_leave(e);
     LINE("ret i8* %%v%u", VALUE("load i8*, i8** %%next"));
     zs_buf_puts(&e->body, "handler:\n");
+    zs_eu_emit_settle(e);
     unsigned op = VALUE("load i8*, i8** %%next");
     op = VALUE("call coldcc i8* @zs_original(i8* %%t, i8* %%v%u) #3", op);
     LINE("ret i8* %%v%u", op);
@@ -892,7 +916,7 @@ static void emit_head(struct zs_eu_emit *e)
     LINE("%%budget = alloca i64");
     LINE("%%next = alloca i8*");
     LINE("%%ce = alloca i32");
-    LINE("%%merge = alloca i32");
+    zs_eu_emit_place_variables(e);
     zs_eu_emit_variables(e);
     emit_places(e);
     emit_results(e);
@@ -915,6 +939,7 @@ static void emit_head(struct zs_eu_emit *e)
     zs_eu_emit_series(e);
     LINE("br i1 %%v%u, label %%start, label %%bail", ok);
     zs_buf_puts(&e->body, "start:\n");
+    zs_eu_emit_absorb(e);
     if (e->in_memory)
         emit_strayed(e);
     zs_eu_emit_areas(e);
@@ -936,6 +961,7 @@ bool zs_eu_emit_has_indirect(const struct zs_eu_emit *e)
 void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
 {
     memset(e->exits, 0, e->segment_count);
+    zs_eu_emit_find_places(e);
     e->in_memory =
         e->is_long || zs_eu_emit_has_indirect(e) || (e->waits_often && zs_eu_emit_can_wait(e));
     e->follows = !e->in_memory && zs_eu_emit_can_follow(e);
@@ -950,6 +976,7 @@ void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
     for (unsigned i = 0; i < 8; i++)
         e->r0_changes |= (uint8_t)(e->word_dirty[ZS_EU_OFFSET(grf) / 4 + i] << i);
     zs_eu_emit_own(e, zs_eu_emit_mark_dirty);
+    zs_eu_emit_put_places(e, out);
     emit_head(e);
     zs_buf_append(out, e->body.data, e->body.size_B);
     emit_body(e);

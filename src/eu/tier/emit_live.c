@@ -333,7 +333,8 @@ int zs_eu_emit_segments(struct zs_eu_emit *e)
     e->block_segment = calloc(e->p->block_count, sizeof(*e->block_segment));
     e->exits = calloc(e->segment_count, 1);
     e->joins = calloc(e->p->block_count, 1);
-    if (!e->segments || !e->block_segment || !e->exits || !e->joins)
+    e->places = calloc(e->p->block_count, sizeof(*e->places));
+    if (!e->segments || !e->block_segment || !e->exits || !e->joins || !e->places)
         return -ENOMEM;
     cut(e);
     find_joins(e);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes that part and meet: what split(), merge() and run_lanes() of control.c do, as functions of
- * the module. They take few registers, and those of whoever calls them stay. The thread has
- * everything at all times; what is compared with at each block is in variables, too.
+ * Lanes that part and meet: what split(), merge() and run_lanes() of control.c do.
+ *
+ * Blocks that lanes come to by branches of the function are places, with numbers that rise as they
+ * do. Those that wait at one are in %wait, by its number; %open has a bit for each where some do,
+ * the odd ones. Lanes that wait at other blocks, where no branch of the function goes, stay at
+ * their keys; the bit in front of the next place behind the first of them is set. Where threads
+ * leave, lanes get keys again.
  */
 #include "eu/tier/emit.h"
 
@@ -11,95 +15,144 @@
 #define VALUE(...) zs_eu_emit_value(e, __VA_ARGS__)
 #define LINE(...)  zs_eu_emit_line(e, __VA_ARGS__)
 
-/* Lanes of a thread, in groups of n. */
-static unsigned group_lanes(const struct zs_eu_emit *e)
+/* ---- numbers of blocks ---- */
+
+static void number(struct zs_eu_emit *e, uint32_t block)
 {
-    return e->p->full_ce > 0xff ? 16 : 8;
+    if (block < e->p->block_count)
+        e->places[block] = 1;
 }
 
-static unsigned group_count(const struct zs_eu_emit *e)
+void zs_eu_emit_find_places(struct zs_eu_emit *e)
 {
-    return e->p->full_ce > 0xffff ? 2 : 1;
-}
-
-static unsigned keys_at(struct zs_eu_emit *e, unsigned group)
-{
-    return zs_eu_emit_address(e, "%t", ZS_EU_OFFSET(key) + group * UINT64_C(64),
-                              group_lanes(e) == 16 ? "<16 x i32>" : "<8 x i32>");
-}
-
-static unsigned load_keys(struct zs_eu_emit *e, unsigned group)
-{
-    unsigned n = group_lanes(e);
-
-    return VALUE("load <%u x i32>, <%u x i32>* %%v%u, align 32", n, n, keys_at(e, group));
-}
-
-static unsigned lanes_of(struct zs_eu_emit *e, unsigned bits, unsigned group)
-{
-    unsigned n = group_lanes(e);
-
-    return zs_eu_emit_lanes(e, (struct zs_eu_emit_mask){.value = bits}, group * n, n);
-}
-
-static unsigned choose(struct zs_eu_emit *e, unsigned lanes, unsigned yes, unsigned no)
-{
-    unsigned n = group_lanes(e);
-
-    return VALUE("select <%u x i1> %%v%u, <%u x i32> %%v%u, <%u x i32> %%v%u", n, lanes, n, yes, n,
-                 no);
-}
-
-/* The place of a block (i32), at the depth of those that run. */
-static unsigned key_of(struct zs_eu_emit *e, unsigned block)
-{
-    return VALUE("or i32 %%v%u, %%v%u", zs_eu_emit_field(e, ZS_EU_OFFSET(depth_key)), block);
-}
-
-static void place(struct zs_eu_emit *e, unsigned lanes, unsigned block)
-{
-    unsigned n = group_lanes(e), key = zs_eu_emit_splat(e, key_of(e, block), 4, n);
-
-    for (unsigned g = 0; g < group_count(e); g++) {
-        unsigned new = choose(e, lanes_of(e, lanes, g), key, load_keys(e, g));
-        LINE("store <%u x i32> %%v%u, <%u x i32>* %%v%u, align 32", n, new, n, keys_at(e, g));
-    }
-}
-
-/* Those of some lanes that are at a place. */
-static unsigned lanes_with(struct zs_eu_emit *e, unsigned lanes, unsigned key)
-{
-    unsigned n = group_lanes(e), all = UINT32_MAX;
-
-    key = zs_eu_emit_splat(e, key, 4, n);
-    for (unsigned g = 0; g < group_count(e); g++) {
-        unsigned is = VALUE("icmp eq <%u x i32> %%v%u, %%v%u", n, load_keys(e, g), key);
-        is = VALUE("zext i%u %%v%u to i32", n, VALUE("bitcast <%u x i1> %%v%u to i%u", n, is, n));
-        all = g ? VALUE("or i32 %%v%u, %%v%u", all, VALUE("shl i32 %%v%u, %u", is, g * n)) : is;
-    }
-    return VALUE("and i32 %%v%u, %%v%u", all, lanes);
-}
-
-/* Where the first of some lanes wait that is at this depth; -1: there is none. */
-static unsigned first_of(struct zs_eu_emit *e, unsigned lanes)
-{
-    unsigned n = group_lanes(e), all = UINT32_MAX;
-    unsigned none = zs_eu_emit_splat(e, VALUE("add i32 0, -1"), 4, n);
-
-    for (unsigned g = 0; g < group_count(e); g++) {
-        unsigned keys = choose(e, lanes_of(e, lanes, g), load_keys(e, g), none);
-        if (g) {
-            unsigned less = VALUE("icmp ult <%u x i32> %%v%u, %%v%u", n, keys, all);
-            keys = choose(e, less, keys, all);
+    memset(e->places, 0, e->p->block_count * sizeof(*e->places));
+    e->place_count = 0;
+    for (uint32_t i = 0; i < e->segment_count; i++) {
+        const struct zs_eu_emit_segment *s = &e->segments[i];
+        for (uint32_t index = s->first; s->in && index < s->end; index++) {
+            const struct zs_eu_op *op = &e->p->ops[index];
+            bool parts = op->kind == ZS_EU_KIND_BRANCH || op->kind == ZS_EU_KIND_GOTO;
+            if (parts || op->kind == ZS_EU_KIND_JUMP_UNIFORM)
+                number(e, op->block);
+            if (parts)
+                number(e, op->next_block);
         }
-        all = keys;
     }
-    unsigned least = VALUE("call i32 @llvm.vector.reduce.umin.v%ui32(<%u x i32> %%v%u)", n, n, all);
-    unsigned depth = zs_eu_emit_field(e, ZS_EU_OFFSET(depth_key));
-    unsigned block = VALUE("xor i32 %%v%u, %%v%u", least, depth);
-    unsigned here = VALUE("icmp ult i32 %%v%u, %u", block, ZS_EU_BLOCK_MASK);
-    return VALUE("select i1 %%v%u, i32 %%v%u, i32 -1", here, block);
+    for (uint32_t block = 0; block < e->p->block_count; block++) {
+        if (e->places[block] && e->place_count < ZS_EU_TIER_PLACES)
+            e->places[block] = (uint16_t)++e->place_count;
+        else
+            e->places[block] = 0;
+    }
+    e->open_bits = e->place_count <= 32 ? 64 : e->place_count <= 64 ? 128 : 2 * ZS_EU_TIER_PLACES;
 }
+
+bool zs_eu_emit_is_place(const struct zs_eu_emit *e, uint32_t block)
+{
+    return block < e->p->block_count && e->places[block] != 0;
+}
+
+void zs_eu_emit_put_places(const struct zs_eu_emit *e, struct zs_buf *out)
+{
+    uint32_t count = 0;
+
+    if (!e->place_count)
+        return;
+    zs_buf_printf(out, "@places%u = internal constant [%u x i32] [", e->number, e->place_count);
+    for (uint32_t block = 0; block < e->p->block_count; block++) {
+        if (e->places[block])
+            zs_buf_printf(out, "%si32 %u", count++ ? ", " : "", block);
+    }
+    zs_buf_puts(out, "]\n");
+}
+
+/* ---- variables ---- */
+
+void zs_eu_emit_place_variables(struct zs_eu_emit *e)
+{
+    if (!e->place_count)
+        return;
+    LINE("%%open = alloca i%u", e->open_bits);
+    LINE("%%wait = alloca [%u x i32], align 64", (e->place_count + 15) / 16 * 16);
+    LINE("%%wait0 = bitcast [%u x i32]* %%wait to i32*", (e->place_count + 15) / 16 * 16);
+    LINE("%%opens = alloca i%u", e->open_bits);
+    LINE("%%opens0 = bitcast i%u* %%opens to i64*", e->open_bits);
+    LINE("%%places = bitcast [%u x i32]* @places%u to i32*", e->place_count, e->number);
+}
+
+static unsigned load_open(struct zs_eu_emit *e, const char *from)
+{
+    return VALUE("load i%u, i%u* %%%s", e->open_bits, e->open_bits, from);
+}
+
+static void store_open(struct zs_eu_emit *e, unsigned open)
+{
+    LINE("store i%u %%v%u, i%u* %%open", e->open_bits, open, e->open_bits);
+}
+
+void zs_eu_emit_none_waits(struct zs_eu_emit *e)
+{
+    if (!e->place_count)
+        return;
+    LINE("store i%u 0, i%u* %%open", e->open_bits, e->open_bits);
+    for (uint32_t i = 0; i < e->place_count; i += 16) {
+        unsigned at = VALUE("getelementptr i32, i32* %%wait0, i64 %u", i);
+        LINE("store <16 x i32> zeroinitializer, <16 x i32>* %%v%u, align 64",
+             VALUE("bitcast i32* %%v%u to <16 x i32>*", at));
+    }
+}
+
+static unsigned is_open(struct zs_eu_emit *e)
+{
+    return VALUE("icmp ne i%u %%v%u, 0", e->open_bits, load_open(e, "open"));
+}
+
+unsigned zs_eu_emit_some_wait(struct zs_eu_emit *e)
+{
+    unsigned waiting = zs_eu_emit_field(e, ZS_EU_OFFSET(waiting));
+    unsigned some = VALUE("icmp ne i32 %%v%u, 0", waiting);
+
+    return e->place_count ? VALUE("or i1 %%v%u, %%v%u", some, is_open(e)) : some;
+}
+
+/* A thread comes in, with lanes that may wait. */
+void zs_eu_emit_absorb(struct zs_eu_emit *e)
+{
+    if (!e->place_count)
+        return;
+    unsigned some = zs_eu_emit_label(e), go_on = zs_eu_emit_label(e);
+    unsigned waiting = zs_eu_emit_field(e, ZS_EU_OFFSET(waiting));
+
+    zs_eu_emit_none_waits(e);
+    zs_eu_emit_branch(e, VALUE("icmp ne i32 %%v%u, 0", waiting), some, go_on, ZS_EU_EMIT_UNLIKELY);
+    zs_eu_emit_put_label(e, some);
+    LINE("store i%u 0, i%u* %%opens", e->open_bits, e->open_bits);
+    (void)VALUE("call coldcc i32 @zs_absorb(i8* %%t, i32* %%wait0, i32* %%places, i32 %u, i64* "
+                "%%opens0) #3",
+                e->place_count);
+    store_open(e, load_open(e, "opens"));
+    LINE("br label %%l%u", go_on);
+    zs_eu_emit_put_label(e, go_on);
+}
+
+/* ... and leaves. */
+void zs_eu_emit_settle(struct zs_eu_emit *e)
+{
+    if (!e->place_count)
+        return;
+    unsigned some = zs_eu_emit_label(e), go_on = zs_eu_emit_label(e);
+
+    zs_eu_emit_branch(e, is_open(e), some, go_on, ZS_EU_EMIT_UNLIKELY);
+    zs_eu_emit_put_label(e, some);
+    LINE("store i%u %%v%u, i%u* %%opens", e->open_bits, load_open(e, "open"), e->open_bits);
+    (void)VALUE("call coldcc i32 @zs_settle(i8* %%t, i32* %%wait0, i32* %%places, i32 %u, i64* "
+                "%%opens0) #3",
+                e->place_count);
+    LINE("br label %%l%u", go_on);
+    zs_eu_emit_put_label(e, go_on);
+}
+
+/* ---- lanes ---- */
 
 /* What block starts count while lanes run. */
 static void count(struct zs_eu_emit *e, unsigned ce)
@@ -110,7 +163,7 @@ static void count(struct zs_eu_emit *e, unsigned ce)
     } parts[2][2] = {{{0xff, ZS_EU_PACKED_LOW}, {0xff00, ZS_EU_PACKED_HIGH}},
                      {{0xff0000, 0}, {0xff000000, 32}}};
 
-    for (unsigned i = 0; i < group_count(e); i++) {
+    for (unsigned i = 0; i < (e->p->full_ce > 0xffff ? 2 : 1); i++) {
         unsigned sum = VALUE("add i64 0, %u", !i);
         for (unsigned k = 0; k < 2; k++) {
             unsigned some = VALUE("and i32 %%v%u, %u", ce, parts[i][k].bits);
@@ -124,105 +177,100 @@ static void count(struct zs_eu_emit *e, unsigned ce)
     }
 }
 
-static void run(struct zs_eu_emit *e, unsigned ce, unsigned waiting, unsigned merge)
+static void run(struct zs_eu_emit *e, unsigned ce)
 {
-    zs_eu_emit_set_field(e, ZS_EU_OFFSET(ce), ce);
-    zs_eu_emit_set_field(e, ZS_EU_OFFSET(waiting), waiting);
-    zs_eu_emit_set_field(e, ZS_EU_OFFSET(merge_block), merge);
-    count(e, ce);
-    LINE("ret i32 %%v%u", ce);
-}
-
-/* ---- functions: %v0 to %v2 are what they are given ---- */
-
-enum { GIVEN = 3 };
-
-static void part(struct zs_eu_emit *e)
-{
-    const unsigned block = 0, stays = 1, leaves = 2;
-    unsigned old = zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block));
-    unsigned waiting = zs_eu_emit_field(e, ZS_EU_OFFSET(waiting));
-
-    place(e, leaves, block);
-    unsigned less = VALUE("icmp ult i32 %%v%u, %%v%u", old, block);
-    unsigned merge = VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", less, old, block);
-    run(e, stays, VALUE("or i32 %%v%u, %%v%u", waiting, leaves), merge);
-}
-
-static void meet(struct zs_eu_emit *e)
-{
-    const unsigned block = 0;
-    unsigned old = zs_eu_emit_field(e, ZS_EU_OFFSET(waiting));
-    unsigned more = lanes_with(e, old, key_of(e, block));
-    unsigned ce = VALUE("or i32 %%v%u, %%v%u", zs_eu_emit_field(e, ZS_EU_OFFSET(ce)), more);
-    unsigned waiting = VALUE("xor i32 %%v%u, %%v%u", old, more);
-
-    run(e, ce, waiting, first_of(e, waiting));
-}
-
-static void give_way(struct zs_eu_emit *e)
-{
-    const unsigned block = 0;
-    unsigned old = zs_eu_emit_field(e, ZS_EU_OFFSET(waiting));
-    unsigned ce = zs_eu_emit_field(e, ZS_EU_OFFSET(ce));
-    unsigned key = key_of(e, zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)));
-    unsigned mine = lanes_with(e, old, key), all = VALUE("or i32 %%v%u, %%v%u", old, ce);
-
-    place(e, ce, block);
-    unsigned waiting = VALUE("xor i32 %%v%u, %%v%u", all, mine);
-    run(e, mine, waiting, first_of(e, waiting));
-}
-
-void zs_eu_emit_part_functions(struct zs_eu_emit *e, const char *functions, struct zs_buf *out)
-{
-    static const struct {
-        const char *name;
-        void (*write)(struct zs_eu_emit *);
-    } all[] = {{"zs_part", part}, {"zs_meet", meet}, {"zs_give_way", give_way}};
-
-    for (size_t i = 0; i < ZS_ARRAY_LEN(all); i++) {
-        if (!strstr(functions, all[i].name))
-            continue;
-        e->body.size_B = 0;
-        e->next = GIVEN;
-        zs_buf_printf(
-            &e->body,
-            "define internal coldcc i32 @%s(i8* %%t, i32 %%v0, i32 %%v1, i32 %%v2) #1 {\n",
-            all[i].name);
-        all[i].write(e);
-        zs_buf_append(out, e->body.data, e->body.size_B);
-        zs_buf_puts(out, "}\n");
-    }
-}
-
-/* ---- calls ---- */
-
-static unsigned call(struct zs_eu_emit *e, const char *name, uint32_t block, unsigned stays,
-                     unsigned leaves)
-{
-    unsigned ce = VALUE("call coldcc i32 @%s(i8* %%t, i32 %u, i32 %%v%u, i32 %%v%u)", name, block,
-                        stays, leaves);
-
     LINE("store i32 %%v%u, i32* %%ce", ce);
-    LINE("store i32 %%v%u, i32* %%merge", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)));
-    return ce;
+    zs_eu_emit_set_field(e, ZS_EU_OFFSET(ce), ce);
+    count(e, ce);
+}
+
+static unsigned wait_of(struct zs_eu_emit *e, uint32_t block)
+{
+    return VALUE("getelementptr i32, i32* %%wait0, i64 %u", e->places[block] - 1u);
+}
+
+static unsigned bit_of(struct zs_eu_emit *e, uint32_t block)
+{
+    return VALUE("shl i%u 1, %u", e->open_bits, 2 * e->places[block] - 1u);
+}
+
+static void wait_at(struct zs_eu_emit *e, unsigned lanes, uint32_t block)
+{
+    unsigned at = wait_of(e, block), bit = bit_of(e, block);
+    unsigned old = VALUE("load i32, i32* %%v%u", at);
+
+    LINE("store i32 %%v%u, i32* %%v%u", VALUE("or i32 %%v%u, %%v%u", old, lanes), at);
+    store_open(e, VALUE("or i%u %%v%u, %%v%u", e->open_bits, load_open(e, "open"), bit));
+}
+
+/* Those that wait there do no more. */
+static unsigned take(struct zs_eu_emit *e, unsigned at, unsigned open)
+{
+    unsigned lanes = VALUE("load i32, i32* %%v%u", at);
+
+    LINE("store i32 0, i32* %%v%u", at);
+    store_open(e, open);
+    return lanes;
+}
+
+unsigned zs_eu_emit_waits_at(struct zs_eu_emit *e, uint32_t block)
+{
+    unsigned bits = e->open_bits;
+
+    if (!zs_eu_emit_is_place(e, block))
+        return VALUE("icmp eq i32 %%v%u, %u", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)),
+                     block);
+    unsigned bit = VALUE("and i%u %%v%u, %%v%u", bits, load_open(e, "open"), bit_of(e, block));
+    return VALUE("icmp ne i%u %%v%u, 0", bits, bit);
+}
+
+unsigned zs_eu_emit_waits_before(struct zs_eu_emit *e, uint32_t block)
+{
+    unsigned bits = e->open_bits;
+
+    if (!e->place_count)
+        return VALUE("icmp ult i32 %%v%u, %u", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)),
+                     block);
+    /* bits of one that is no place: all are told */
+    uint32_t count = zs_eu_emit_is_place(e, block) ? 2 * e->places[block] - 1u : bits;
+    unsigned those = VALUE("lshr i%u -1, %u", bits, count < bits ? bits - count : 0);
+    those = VALUE("and i%u %%v%u, %%v%u", bits, load_open(e, "open"), those);
+    return VALUE("icmp ne i%u %%v%u, 0", bits, those);
 }
 
 void zs_eu_emit_part(struct zs_eu_emit *e, unsigned stays, unsigned leaves, uint32_t block)
 {
-    call(e, "zs_part", block, stays, leaves);
+    wait_at(e, leaves, block);
+    run(e, stays);
 }
 
 unsigned zs_eu_emit_meet(struct zs_eu_emit *e, uint32_t block)
 {
-    unsigned none = VALUE("add i32 0, 0");
+    unsigned bits = e->open_bits, bit = VALUE("xor i%u %%v%u, -1", bits, bit_of(e, block));
+    unsigned open = VALUE("and i%u %%v%u, %%v%u", bits, load_open(e, "open"), bit);
+    unsigned more = take(e, wait_of(e, block), open);
+    unsigned ce = VALUE("or i32 %%v%u, %%v%u", VALUE("load i32, i32* %%ce"), more);
 
-    return call(e, "zs_meet", block, none, none);
+    run(e, ce);
+    return ce;
 }
 
-void zs_eu_emit_give_way(struct zs_eu_emit *e, uint32_t block)
+unsigned zs_eu_emit_first_bit(struct zs_eu_emit *e)
 {
-    unsigned none = VALUE("add i32 0, 0");
+    unsigned bits = e->open_bits;
+    unsigned at = VALUE("call i%u @llvm.cttz.i%u(i%u %%v%u, i1 true)", bits, bits, bits,
+                        load_open(e, "open"));
 
-    call(e, "zs_give_way", block, none, none);
+    return VALUE("trunc i%u %%v%u to i32", bits, at);
+}
+
+void zs_eu_emit_give_way(struct zs_eu_emit *e, unsigned bit, uint32_t block)
+{
+    unsigned bits = e->open_bits, number = VALUE("lshr i32 %%v%u, 1", bit);
+    unsigned at = VALUE("getelementptr i32, i32* %%wait0, i32 %%v%u", number);
+    unsigned open = load_open(e, "open"), less = VALUE("add i%u %%v%u, -1", bits, open);
+    unsigned mine = take(e, at, VALUE("and i%u %%v%u, %%v%u", bits, open, less));
+
+    wait_at(e, VALUE("load i32, i32* %%ce"), block);
+    run(e, mine);
 }

@@ -376,7 +376,7 @@ void zs_eu_emit_next(struct zs_eu_emit *e)
     store_u64(e, ZS_EU_OFFSET(budget_start), VALUE("load i64, i64* %%budget"));
     store_u64(e, ZS_EU_OFFSET(executed), VALUE("add i64 0, 0"));
     LINE("store i32 %u, i32* %%ce", e->p->full_ce);
-    LINE("store i32 -1, i32* %%merge");
+    zs_eu_emit_none_waits(e);
     LINE("%%nrow = load i8*, i8** %%row");
     LINE("%%nown = load i8*, i8** %%own");
     unsigned rising = zs_eu_emit_load(e, "%nrow", offsetof(struct zs_eu_series_row, rising), "i32");

@@ -267,6 +267,10 @@ static void put_helpers(const char *functions, struct zs_buf *out)
         [ZS_EU_TIER_REACH] = {"zs_reach", "i32", "i8*, i32, i32, i32, i64, i32",
                               "i8* %t, i32 %a, i32 %b, i32 %c, i64 %d, i32 %f"},
         [ZS_EU_TIER_MODES] = {"zs_modes", "i32", "i8*", "i8* %t"},
+        [ZS_EU_TIER_ABSORB] = {"zs_absorb", "i32", "i8*, i32*, i32*, i32, i64*",
+                               "i8* %t, i32* %a, i32* %b, i32 %c, i64* %d"},
+        [ZS_EU_TIER_SETTLE] = {"zs_settle", "i32", "i8*, i32*, i32*, i32, i64*",
+                               "i8* %t, i32* %a, i32* %b, i32 %c, i64* %d"},
     };
 
     for (unsigned i = 0; i < ZS_EU_TIER_HELPERS; i++) {
@@ -307,7 +311,8 @@ static void put_module(struct plan *plan)
     if (strstr(zs_buf_cstr(&plan->functions), "@llvm.x86.sse.ldmxcsr("))
         zs_buf_puts(out, "declare void @llvm.x86.sse.ldmxcsr(i8*)\n\n");
     put_helpers(zs_buf_cstr(&plan->functions), out);
-    zs_eu_emit_part_functions(plan->e, zs_buf_cstr(&plan->functions), out);
+    for (unsigned bits = 64; bits <= 2 * ZS_EU_TIER_PLACES; bits *= 2)
+        zs_buf_printf(out, "declare i%u @llvm.cttz.i%u(i%u, i1 immarg)\n", bits, bits, bits);
     zs_buf_append(out, plan->functions.data, plan->functions.size_B);
     zs_buf_puts(out, "attributes #0 = { nounwind alwaysinline }\n"
                      "attributes #1 = { nounwind noinline }\n"
@@ -430,6 +435,7 @@ int zs_eu_tier_emit(const struct zs_eu_program *program, const struct zs_eu_tier
     free(e->block_segment);
     free(e->exits);
     free(e->joins);
+    free(e->places);
     free(e->modes);
     free(e);
     free(bytes);

@@ -379,6 +379,10 @@ int zs_eu_tier_install(struct zs_eu_program *p, struct zs_span bytes, struct zs_
     *(uint32_t(**)(struct zs_eu_thread *, uint32_t, uint32_t, enum zs_eu_reach, uint64_t,
                    uint32_t))(void *)&tier->helpers[ZS_EU_TIER_REACH] = reach;
     *(uint32_t(**)(const struct zs_eu_thread *))(void *)&tier->helpers[ZS_EU_TIER_MODES] = modes;
+    *(uint32_t(**)(struct zs_eu_thread *, uint32_t *, const uint32_t *, uint32_t, uint64_t *))(
+         void *)&tier->helpers[ZS_EU_TIER_ABSORB] = zs_eu_lanes_absorb;
+    *(uint32_t(**)(struct zs_eu_thread *, const uint32_t *, const uint32_t *, uint32_t,
+                   const uint64_t *))(void *)&tier->helpers[ZS_EU_TIER_SETTLE] = zs_eu_lanes_settle;
     tier->seen = blob.seen.size_B ? malloc(blob.seen.size_B) : NULL;
     if (tier->seen)
         memcpy(tier->seen, blob.seen.data, blob.seen.size_B);

@@ -13,8 +13,13 @@ enum zs_eu_tier_helper {
     ZS_EU_TIER_SEND,     /* a message to the lanes of a mask */
     ZS_EU_TIER_REACH,    /* hooks are told what a message reaches; 0: by ZS_EU_TIER_SEND */
     ZS_EU_TIER_MODES,    /* the host's modes of floats become the thread's */
+    ZS_EU_TIER_ABSORB,   /* zs_eu_lanes_absorb() */
+    ZS_EU_TIER_SETTLE,   /* zs_eu_lanes_settle() */
     ZS_EU_TIER_HELPERS
 };
+
+/* The most places where lanes of a function wait: what is beyond is the interpreter's. */
+enum { ZS_EU_TIER_PLACES = 128 };
 
 /* A bit of follows: since the thread began, somebody else than compiled code in one go had it. */
 enum { ZS_EU_STRAYED = INT32_MIN };
