@@ -226,16 +226,19 @@ unsigned zs_eu_emit_waits_at(struct zs_eu_emit *e, uint32_t block)
 
 unsigned zs_eu_emit_waits_before(struct zs_eu_emit *e, uint32_t block)
 {
-    unsigned bits = e->open_bits;
+    bool is_place = zs_eu_emit_is_place(e, block);
+    unsigned bits = e->open_bits, others = UINT32_MAX;
 
+    if (!is_place)
+        others =
+            VALUE("icmp ult i32 %%v%u, %u", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)), block);
     if (!e->place_count)
-        return VALUE("icmp ult i32 %%v%u, %u", zs_eu_emit_field(e, ZS_EU_OFFSET(merge_block)),
-                     block);
-    /* bits of one that is no place: all are told */
-    uint32_t count = zs_eu_emit_is_place(e, block) ? 2 * e->places[block] - 1u : bits;
-    unsigned those = VALUE("lshr i%u -1, %u", bits, count < bits ? bits - count : 0);
+        return others;
+    /* of one that is no place all are told */
+    unsigned those = VALUE("lshr i%u -1, %u", bits, is_place ? bits + 1 - 2 * e->places[block] : 0);
     those = VALUE("and i%u %%v%u, %%v%u", bits, load_open(e, "open"), those);
-    return VALUE("icmp ne i%u %%v%u, 0", bits, those);
+    those = VALUE("icmp ne i%u %%v%u, 0", bits, those);
+    return is_place ? those : VALUE("or i1 %%v%u, %%v%u", those, others);
 }
 
 void zs_eu_emit_part(struct zs_eu_emit *e, unsigned stays, unsigned leaves, uint32_t block)
