@@ -307,7 +307,7 @@ static void in_slices_of(const char *text, uint32_t simd, uint64_t slice, enum z
 {
     struct zs_eu_thread *a = aligned_alloc(64, sizeof(*a)), *b = aligned_alloc(64, sizeof(*b));
     struct zs_isa_asm_error where = {.size_B = sizeof(where)};
-    char whole[4096];
+    char whole[1 << 16];
     uint8_t *code = NULL;
     struct zs_eu_lower_params params = {.simd = simd,
                                         .flags = ZS_EU_TIER_LOWER | ZS_EU_LOWER_COUNTS,
@@ -454,6 +454,40 @@ static void test_parting(void **state)
         in_slices(PARTING("16"), 16, slices[i], ZS_EU_EOT);
         in_slices(PARTING("32"), 32, slices[i], ZS_EU_EOT);
     }
+}
+
+/* Lanes wait behind more places than a function has, where others come from a loop and go on behind
+ * them. */
+static void test_many_places(void **state)
+{
+    struct zs_buf to = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 70; i++)
+        zs_buf_printf(&to,
+                      "and (16|M0) (ne)f1.0 null<1>:d r12.0<8;8,1>:d %u:w\n"
+                      "(f1.0) if (16|M0) L%uA L%uB\n"
+                      "add (16|M0) r20.0<1>:d r20.0<8;8,1>:d r12.0<8;8,1>:d\n"
+                      "else (16|M0) L%uB L%uB\n"
+                      "L%uA:\n"
+                      "xor (16|M0) r20.0<1>:d r20.0<8;8,1>:d %u:w\n"
+                      "L%uB:\n"
+                      "endif (16|M0) L%uC\n"
+                      "L%uC:\n",
+                      1u << i % 12, i, i, i, i, i, 3 * i + 1, i, i, i);
+    zs_buf_puts(&to, "and (16|M0) (ne)f1.0 null<1>:d r12.0<8;8,1>:d 1:w\n"
+                     "(f1.0) if (16|M0) LA LB\n" COUNT_DOWN "(W&f0.0) jmpi L1\n"
+                     "else (16|M0) LB LB\n"
+                     "LA:\n"
+                     "add (16|M0) r24.0<1>:d r20.0<8;8,1>:d 7:w\n"
+                     "LB:\n"
+                     "endif (16|M0) LC\n"
+                     "LC:\n"
+                     "add (16|M0) r26.0<1>:d r20.0<8;8,1>:d r24.0<8;8,1>:d\n");
+    in_slices_of(zs_buf_cstr(&to), 16, 7, ZS_EU_EOT, 0);
+    in_slices_of(zs_buf_cstr(&to), 16, 100000, ZS_EU_EOT, 0);
+    in_slices_of(zs_buf_cstr(&to), 16, 100000, ZS_EU_EOT, 5);
+    zs_buf_fini(&to);
 }
 
 /* One element that is written over by the result of the first lanes. */
@@ -1450,6 +1484,7 @@ int main(void)
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_series_rising),
         cmocka_unit_test(test_parting),
+        cmocka_unit_test(test_many_places),
         cmocka_unit_test(test_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
