@@ -336,7 +336,7 @@ unsigned zs_eu_emit_some_wait(struct zs_eu_emit *e); /* i1 */
  * (even ones) or of the function's. */
 unsigned zs_eu_emit_waits_at(struct zs_eu_emit *e, uint32_t block);
 unsigned zs_eu_emit_waits_before(struct zs_eu_emit *e, uint32_t block);
-unsigned zs_eu_emit_first_bit(struct zs_eu_emit *e);
+unsigned zs_eu_emit_first_bit(struct zs_eu_emit *e, uint32_t from, uint32_t block);
 /* Of the running lanes some run on, others wait at a place behind. */
 void zs_eu_emit_part(struct zs_eu_emit *e, unsigned stays, unsigned leaves, uint32_t block);
 /* Those that wait at a place join the running lanes; all of these: i32. */

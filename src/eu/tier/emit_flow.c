@@ -324,7 +324,7 @@ static void pass(struct zs_eu_emit *e, uint32_t block, uint32_t index)
         leave_branch(e, index);
         return;
     }
-    unsigned bit = zs_eu_emit_first_bit(e);
+    unsigned bit = zs_eu_emit_first_bit(e, e->segments[e->segment].block, block);
     zs_eu_emit_branch(e, VALUE("trunc i32 %%v%u to i1", bit), mine, other, LIKELY);
     zs_eu_emit_put_label(e, other);
     leave_branch(e, index);
@@ -347,7 +347,7 @@ static void pass(struct zs_eu_emit *e, uint32_t block, uint32_t index)
 
 static void go_unless_passed(struct zs_eu_emit *e, uint32_t block, uint32_t index)
 {
-    if (!e->full) {
+    if (!e->full && block > e->segments[e->segment].block + 1) { /* nobody waits behind */
         unsigned go = zs_eu_emit_label(e), passed = zs_eu_emit_label(e);
         zs_eu_emit_branch(e, zs_eu_emit_waits_before(e, block), passed, go, LIKELY_NOT_KNOWN);
         zs_eu_emit_put_label(e, passed);
@@ -380,14 +380,13 @@ static void emit_split(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
                        unsigned taken, unsigned all)
 {
     uint32_t first = ZS_MIN(op->block, op->next_block), last = ZS_MAX(op->block, op->next_block);
-    bool behind = op->next_block == e->segments[e->segment].block + 1;
     unsigned rest = VALUE("xor i32 %%v%u, %%v%u", all, taken);
 
     if (first == last || !zs_eu_emit_is_place(e, last)) {
         zs_eu_emit_leave(e, index);
         return;
     }
-    if (!e->full && !behind) {
+    if (!e->full && first > e->segments[e->segment].block + 1) {
         unsigned part = zs_eu_emit_label(e), other = zs_eu_emit_label(e);
         zs_eu_emit_branch(e, zs_eu_emit_waits_before(e, first), other, part, UNLIKELY);
         zs_eu_emit_put_label(e, other);

@@ -44,7 +44,8 @@ void zs_eu_emit_find_places(struct zs_eu_emit *e)
         else
             e->places[block] = 0;
     }
-    e->open_bits = e->place_count <= 32 ? 64 : e->place_count <= 64 ? 128 : 2 * ZS_EU_TIER_PLACES;
+    for (e->open_bits = 64; e->open_bits < 2 * e->place_count;)
+        e->open_bits *= 2;
 }
 
 bool zs_eu_emit_is_place(const struct zs_eu_emit *e, uint32_t block)
@@ -258,13 +259,23 @@ unsigned zs_eu_emit_meet(struct zs_eu_emit *e, uint32_t block)
     return ce;
 }
 
-unsigned zs_eu_emit_first_bit(struct zs_eu_emit *e)
+/* Only bits of blocks in between may be set: mostly one word has all of them. */
+unsigned zs_eu_emit_first_bit(struct zs_eu_emit *e, uint32_t from, uint32_t block)
 {
-    unsigned bits = e->open_bits;
-    unsigned at = VALUE("call i%u @llvm.cttz.i%u(i%u %%v%u, i1 true)", bits, bits, bits,
-                        load_open(e, "open"));
+    uint32_t first = 2 * (e->places[block] - 1u), bits = e->open_bits;
 
-    return VALUE("trunc i%u %%v%u to i32", bits, at);
+    for (uint32_t b = from + 1; b < block; b++) {
+        if (zs_eu_emit_is_place(e, b))
+            first = ZS_MIN(first, 2 * (e->places[b] - 1u));
+    }
+    unsigned open = VALUE("lshr i%u %%v%u, %u", bits, load_open(e, "open"), first);
+    if (bits > 64 && 2 * e->places[block] - 1u - first <= 64) {
+        open = VALUE("trunc i%u %%v%u to i64", bits, open);
+        bits = 64;
+    }
+    unsigned at = VALUE("call i%u @llvm.cttz.i%u(i%u %%v%u, i1 true)", bits, bits, bits, open);
+    at = VALUE("trunc i%u %%v%u to i32", bits, at);
+    return VALUE("add i32 %%v%u, %u", at, first);
 }
 
 void zs_eu_emit_give_way(struct zs_eu_emit *e, unsigned bit, uint32_t block)

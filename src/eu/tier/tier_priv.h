@@ -19,7 +19,7 @@ enum zs_eu_tier_helper {
 };
 
 /* The most places where lanes of a function wait: what is beyond is the interpreter's. */
-enum { ZS_EU_TIER_PLACES = 128 };
+enum { ZS_EU_TIER_PLACES = 256 };
 
 /* A bit of follows: since the thread began, somebody else than compiled code in one go had it. */
 enum { ZS_EU_STRAYED = INT32_MIN };

@@ -463,7 +463,7 @@ static void test_many_places(void **state)
     struct zs_buf to = {0};
 
     (void)state;
-    for (unsigned i = 0; i < 70; i++)
+    for (unsigned i = 0; i < 120; i++)
         zs_buf_printf(&to,
                       "and (16|M0) (ne)f1.0 null<1>:d r12.0<8;8,1>:d %u:w\n"
                       "(f1.0) if (16|M0) L%uA L%uB\n"
