@@ -14,6 +14,7 @@
 #include "dwarf/place.h"
 #include "gpu/report.h"
 #include "gpu/walk.h"
+#include "module/module.h"
 
 #include <zescope/driver_ext.h>
 
@@ -110,27 +111,12 @@ static bool place_of(const struct zs_drm_checked *c, int64_t offset_B, char text
     return true;
 }
 
-/* Bytes of implicit arguments that Intel's driver lays in front of what all threads get, as it
- * tells unoptimised kernels by a relocation. */
-static uint32_t implicit_B(const struct zs_drm_checked *c, struct zs_span code)
-{
-    const struct zs_kernel *k = c->kernel;
-    for (uint32_t i = 0; i < k->relocation_count; i++) {
-        const struct zs_relocation *r = &k->relocations[i];
-        uint64_t at_B = r->at.offset_B - c->skip_B;
-        if (r->kind == ZS_RELOCATION_ADDRESS_32 && r->at.offset_B >= c->skip_B &&
-            at_B + 4 <= code.size_B &&
-            !strcmp(r->symbol, "__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0"))
-            return zs_load_u32(code.data + at_B);
-    }
-    return 0;
-}
-
 /* The value that threads get at an offset of what all of them get. */
 static uint64_t payload_at(const struct zs_drm_checked *c, const struct zs_payload *field)
 {
     const struct zs_gpu_walk_code *code = zs_gpu_walk_kernel_code(c->walk->kernel);
-    uint64_t begin_B = (uint64_t)field->offset_B + implicit_B(c, code->code), end_B;
+    uint64_t begin_B = (uint64_t)field->offset_B, end_B;
+    begin_B += zs_kernel_implicit_B(c->kernel, code->code, c->skip_B);
     uint64_t have_B = (uint64_t)code->inline_B + code->cross_B;
     if (!zs_add_u64(begin_B, field->size_B, &end_B) || end_B > have_B)
         return 0;

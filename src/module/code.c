@@ -2,6 +2,8 @@
 /* Whose code it is that a device runs. */
 #include "module/module.h"
 
+#include "base/reader.h"
+
 /* Threads may begin behind what loads their payload: at most so far, in steps of a cache line. */
 enum { SKIP_MOST_B = 1024, SKIP_STEP_B = 64 };
 
@@ -42,4 +44,17 @@ const struct zs_kernel *zs_module_find_code(const struct zs_module *module, stru
         }
     }
     return NULL;
+}
+
+uint32_t zs_kernel_implicit_B(const struct zs_kernel *kernel, struct zs_span code, uint64_t skip_B)
+{
+    for (uint32_t i = 0; i < kernel->relocation_count; i++) {
+        const struct zs_relocation *r = &kernel->relocations[i];
+        uint64_t at_B = r->at.offset_B - skip_B;
+        if (r->kind == ZS_RELOCATION_ADDRESS_32 && r->at.offset_B >= skip_B &&
+            at_B + 4 <= code.size_B &&
+            !strcmp(r->symbol, "__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0"))
+            return zs_load_u32(code.data + at_B);
+    }
+    return 0;
 }

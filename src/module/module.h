@@ -21,5 +21,8 @@
  * from *ret_skip_B on; NULL: none. */
 const struct zs_kernel *zs_module_find_code(const struct zs_module *module, struct zs_span code,
                                             const struct zs_kernel *after, uint64_t *ret_skip_B);
+/* Bytes of implicit arguments that Intel's driver lays in front of what all threads get: it tells
+ * unoptimised kernels by a relocation of this code, which begins skip_B in. 0: none. */
+uint32_t zs_kernel_implicit_B(const struct zs_kernel *kernel, struct zs_span code, uint64_t skip_B);
 
 #endif
