@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { FOUND_MAX = 64 };
+enum { FOUND_MAX = 64, MEMORY_PART = 4 /* of the host's, for shadows of helpers */ };
 
 /* ---- what was found ----------------------------------------------------------------------------
  */
@@ -320,12 +321,17 @@ static bool has_atomics(const struct zs_gpu_kernel *kernel)
 }
 
 /* Of one worker. */
-static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
+static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c, struct zs_gpu_block own_block,
+                   bool is_helper)
 {
     uint32_t flags = run->launch->flags;
     const uint32_t *required = run->kernel->module->required_group_size;
     struct zs_gpu_allocation own;
-    *c = (struct zs_gpu_checks){.run = run, .told = run->told};
+    *c = (struct zs_gpu_checks){.run = run,
+                                .told = run->checks,
+                                .own_block = own_block,
+                                .is_helper = is_helper,
+                                .shares = is_helper};
     for (size_t i = 0; i < ZS_ARRAY_LEN(c->recent); i++)
         c->recent[i].number = UINT64_MAX;
     memset(c->reaches.quiet, 0xff, sizeof(c->reaches.quiet));
@@ -364,44 +370,76 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c)
 
 int zs_gpu_checks_begin(struct zs_gpu_run *run)
 {
-    uint32_t flags = run->launch->flags;
-    bool ok = true;
-    if (!(flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) ||
+    if (!(run->launch->flags & (ZS_GPU_LAUNCH_CHECK_RACES | ZS_GPU_LAUNCH_CHECK_SYNC)) ||
         !run->kernel->is_hooked)
         return 0;
-    run->told = calloc(1, sizeof(*run->told));
-    struct zs_gpu_checks *all = run->told ? calloc(run->workers_max, sizeof(*all)) : NULL;
-    if (!all) {
-        free(run->told);
+    struct zs_check_told *told = calloc(1, sizeof(*told) + run->workers_max * sizeof(*told->of));
+    if (!told)
         return -ENOMEM;
-    }
-    pthread_mutex_init(&run->told->lock, NULL);
-    run->checks = all;
-    for (uint32_t i = 0; i < run->workers_max; i++)
-        ok &= set_up(run, &all[i]);
-    return ok ? 0 : -ENOMEM;
+    pthread_mutex_init(&told->lock, NULL);
+    pthread_mutex_init(&told->pages_lock, NULL);
+    told->workers = run->workers_max;
+    run->checks = told;
+    return 0;
+}
+
+bool zs_gpu_checks_worker(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t index)
+{
+    w->checks = NULL;
+    if (!run->checks)
+        return true;
+    struct zs_gpu_block block;
+    if (zs_gpu_block_get(run->device, sizeof(*w->checks), &block))
+        return false;
+    w->checks = run->checks->of[index] = (struct zs_gpu_checks *)(void *)block.data;
+    return set_up(run, w->checks, block, index > 0);
+}
+
+void zs_gpu_checks_worker_ended(const struct zs_gpu_worker *w)
+{
+    if (w->checks && w->checks->races)
+        zs_check_races_worker_end(w->checks);
+}
+
+bool zs_gpu_checks_may_share(const struct zs_gpu_worker *w)
+{
+    struct zs_gpu_checks *c = w->checks;
+    if (!c || !c->races)
+        return true;
+    c->told->helpers_max_B =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_PART;
+    return zs_check_races_share(c);
+}
+
+bool zs_gpu_checks_are_full(const struct zs_gpu_worker *w)
+{
+    const struct zs_gpu_checks *c = w->checks;
+    return c && c->is_helper && w->claim.next == w->claim.end &&
+           atomic_load_explicit(&c->told->helpers_B, memory_order_relaxed) > c->told->helpers_max_B;
+}
+
+/* What the launch does is more than was compared. */
+static void tell_lost(struct zs_gpu_checks *c, bool is_lost)
+{
+    bool are_many = c->told->found_count > FOUND_MAX;
+    struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
+                               .advice = are_many
+                                             ? "more than 64 findings in one launch: the rest is "
+                                               "not shown"
+                                             : "the launch does more than the check of races "
+                                               "remembers: some pairs of accesses were not "
+                                               "compared"};
+    if (!is_lost && !are_many)
+        return;
+    c->told->found_count = 0;
+    zs_check_tell(c, &f);
 }
 
 static void end(struct zs_gpu_checks *c)
 {
     const struct zs_gpu_run *run = c->run;
-    for (uint32_t i = 0; c->groups && i < run->groups_per_worker; i++) {
-        if (!run->error)
-            zs_check_marks_end(c, &c->groups[i]);
-    }
     zs_check_marks_free(c);
-    zs_check_races_end(c);
-    if (c->lost || c->order.full || c->told->found_count > FOUND_MAX) {
-        struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_LOST,
-                                   .advice = c->told->found_count > FOUND_MAX
-                                                 ? "more than 64 findings in one launch: the rest "
-                                                   "is not shown"
-                                                 : "the launch does more than the check of races "
-                                                   "remembers: some pairs of accesses were not "
-                                                   "compared"};
-        c->told->found_count = 0;
-        zs_check_tell(c, &f);
-    }
+    zs_check_races_free(c);
     zs_check_order_fini(&c->order);
     zs_gpu_block_put(run->device, &c->threads_block);
     zs_gpu_block_put(run->device, &c->reads_block);
@@ -409,16 +447,33 @@ static void end(struct zs_gpu_checks *c)
         free(c->groups[i].later);
     free(c->groups);
     free(c->blocks);
+    struct zs_gpu_block own = c->own_block;
+    zs_gpu_block_put(run->device, &own);
 }
 
 void zs_gpu_checks_end(struct zs_gpu_run *run)
 {
-    if (!run->checks)
+    struct zs_check_told *told = run->checks;
+    bool is_lost = false;
+    for (uint32_t i = 0; told && i < told->workers; i++) {
+        struct zs_gpu_checks *c = told->of[i];
+        for (uint32_t k = 0; c && c->groups && !run->error && k < run->groups_per_worker; k++)
+            zs_check_marks_end(c, &c->groups[k]);
+    }
+    if (!told)
         return;
-    for (uint32_t i = 0; i < run->workers_max; i++)
-        end(&run->checks[i]);
-    pthread_mutex_destroy(&run->told->lock);
-    free(run->checks);
-    free(run->told);
+    zs_check_races_end(told);
+    for (uint32_t i = 0; i < told->workers; i++)
+        is_lost |= told->of[i] && (told->of[i]->lost || told->of[i]->order.full);
+    if (told->of[0])
+        tell_lost(told->of[0], is_lost);
+    for (uint32_t i = 0; i < told->workers; i++) {
+        if (told->of[i])
+            end(told->of[i]);
+    }
+    zs_id_map_fini(&told->areas);
+    pthread_mutex_destroy(&told->lock);
+    pthread_mutex_destroy(&told->pages_lock);
+    free(told);
     run->checks = NULL;
 }

@@ -6,9 +6,16 @@
 #include "base/id_map.h"
 #include "gpu/gpu_priv.h"
 
-/* Makes run->checks, of each worker, when its launch wants some. -ENOMEM */
+/* Makes run->checks when its launch wants some. -ENOMEM */
 int zs_gpu_checks_begin(struct zs_gpu_run *run);
 void zs_gpu_checks_end(struct zs_gpu_run *run);
+/* A worker begins: w->checks. false: no memory. */
+bool zs_gpu_checks_worker(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t index);
+void zs_gpu_checks_worker_ended(const struct zs_gpu_worker *w);
+/* Others are about to help this one, which is alone. false: they must not. */
+bool zs_gpu_checks_may_share(const struct zs_gpu_worker *w);
+/* It remembers too much to take more groups: it leaves them to the launching thread. */
+bool zs_gpu_checks_are_full(const struct zs_gpu_worker *w);
 /* A thread begins: its hooks, and what they look at later. */
 const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                                const struct zs_gpu_group *group, uint32_t thread,
@@ -59,7 +66,8 @@ struct zs_check_site {
      * before. */
     struct {
         uint64_t what, address; /* of struct zs_eu_reaches */
-        uint64_t mine, *line;   /* what becomes of lines, and the first */
+        uint64_t mine, *line;   /* what becomes of lines, and the first, of the page */
+        struct zs_race_page *page;
         uint64_t step_B;
         uint32_t lanes, born, lines;
         uint32_t left; /* threads, in the page */
@@ -206,21 +214,28 @@ static inline void zs_check_ask_anew(struct zs_check_where *at)
     at->has_asked = false;
 }
 
-/* What all workers have found. */
+/* What all workers of a launch have found. */
 struct zs_check_told {
     pthread_mutex_t lock;
     uint64_t reported[256]; /* pairs of sites */
     uint32_t found_count;
+    pthread_mutex_t pages_lock;
+    struct zs_id_map areas;         /* of pages of races (race_workers.c) */
+    atomic_uint_fast64_t helpers_B; /* of their shadows */
+    uint64_t helpers_max_B;         /* with more they take no group */
+    uint32_t workers;
+    struct zs_gpu_checks *of[]; /* NULL: it has not come */
 };
 
-/* Of a worker: run->checks has one for each. Those that look for races have one. */
+/* Of a worker. */
 struct zs_gpu_checks {
     struct zs_gpu_run *run;
     struct zs_check_told *told;      /* of all */
+    bool is_helper, shares;          /* ... and there may be others */
     struct zs_check_where at;        /* the thread that runs */
     struct zs_check_thread *threads; /* as the worker's states */
     struct zs_check_reads *reads;    /* ZS_CHECK_READS_KEPT of each; NULL: no atomics follow */
-    struct zs_gpu_block threads_block, reads_block;
+    struct zs_gpu_block own_block, threads_block, reads_block;
     struct zs_check_group *groups;
     struct zs_check_order order;
     struct zs_check_item *items;  /* 32 of each; NULL: no marks yet */
@@ -232,9 +247,11 @@ struct zs_gpu_checks {
     struct zs_check_record *records;
     uint32_t *whats; /* of each record what zs_race_what() says: it is asked for of all */
     struct zs_gpu_block records_block, whats_block;
-    struct zs_check_block *blocks; /* by instruction */
-    uint32_t record_count, generation, stamp, born;
+    struct zs_check_block *blocks;                         /* by instruction */
+    uint32_t record_count, generation, stamp, born, batch; /* batch: of what was put off */
     struct zs_id_map pages;
+    struct zs_race_area *area; /* NULL: none yet */
+    uint64_t area_number;
     struct zs_gpu_block slabs[ZS_CHECK_SLABS]; /* where they are, each larger than before */
     uint32_t slab_count;
     size_t slab_used_B; /* of the last one */
@@ -249,14 +266,21 @@ struct zs_gpu_checks {
         uint32_t inst; /* of the read */
     } * held;
     uint32_t held_count, guess_count;
-    uint32_t guesses[64];           /* instructions */
+    uint32_t guesses[64]; /* instructions */
+    /* What the last message is about to store in pages that nobody else had, if that is known. */
+    struct {
+        struct zs_race_page *page;
+        uint16_t in_B, size_B;
+        uint8_t value[4];
+    } storing[128];
+    uint32_t storing_count;
     struct zs_check_site sites[64]; /* by operation */
     struct zs_eu_reaches reaches;   /* of the thread that runs, in reached */
     uint64_t reached[2048];
     bool stops; /* with a debugger; where stands in the run */
     uint32_t stop_lane;
+    uint64_t known_pair; /* of instructions, told before; 0: none. It is asked for all the time */
     bool lost;
-    bool lost_told;
 };
 
 static inline struct zs_check_where *zs_check_where(const struct zs_eu_thread *t)
@@ -323,7 +347,13 @@ void zs_check_reached(struct zs_eu_thread *t);
 /* A group begins, or its barrier has ordered all that was done to its local memory: that stands for
  * nothing any more. */
 void zs_check_races_group(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
-/* Tells what was held back. */
-void zs_check_races_end(struct zs_gpu_checks *c);
+/* What one worker knows is known to all that are to come. false: no memory. */
+bool zs_check_races_share(struct zs_gpu_checks *c);
+/* A worker has ended: other commands are told. */
+void zs_check_races_worker_end(struct zs_gpu_checks *c);
+/* All workers have ended: what is found by looking at what they remember, and what was held back.
+ */
+void zs_check_races_end(struct zs_check_told *told);
+void zs_check_races_free(struct zs_gpu_checks *c);
 
 #endif

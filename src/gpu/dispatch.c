@@ -35,7 +35,7 @@
 #include <stdlib.h>
 
 enum {
-    HELP_AFTER_NS = 50000, /* launches shorter than this run on the caller alone */
+    HELP_AFTER_NS = 50000, /* the caller runs shorter launches alone, checked ones of 5 times */
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
     DEBUGGED_TURNS = 4,    /* ... where a debugger looks at what hardware has at work at once */
@@ -829,11 +829,11 @@ static void maybe_ask_for_help(struct zs_gpu_run *run, const struct zs_gpu_worke
     if (run->helped || w->index != 0 || run->workers_max == 1)
         return;
     uint64_t claimed = atomic_load_explicit(&run->next_group, memory_order_relaxed);
-    if (claimed >= run->group_total)
-        return;
+    uint64_t after_ns = run->checks ? 5 * HELP_AFTER_NS : HELP_AFTER_NS;
     uint64_t lasted_ns = zs_gpu_now_ns() - run->start_ns;
-    if (lasted_ns < HELP_AFTER_NS ||
-        lasted_ns / ZS_MAX(claimed, 1u) < HELP_AFTER_NS / (run->group_total - claimed))
+    if (claimed >= run->group_total || lasted_ns < after_ns ||
+        lasted_ns / ZS_MAX(claimed, 1u) < after_ns / (run->group_total - claimed) ||
+        !zs_gpu_checks_may_share(w))
         return;
     run->helped = true;
     zs_gpu_job_offer(run->device, &run->job);
@@ -907,7 +907,7 @@ static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     uint64_t index;
     if (!take_place(run, w, &place))
         return true; /* later */
-    bool claimed = claim_group(run, &w->claim, &index);
+    bool claimed = !zs_gpu_checks_are_full(w) && claim_group(run, &w->claim, &index);
     if (claimed)
         zs_gpu_admit_group(run, w, index, place);
     else
@@ -965,6 +965,7 @@ static void merge(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     zs_eu_program_counters_settle(run->kernel->program, w->counters);
     zs_gpu_tier_executed(run->kernel, &w->executed, w->counters, true);
+    zs_gpu_checks_worker_ended(w);
     pthread_mutex_lock(&run->lock);
     for (size_t i = 0; i < run->kernel->counter_count; i++)
         run->sums[i] += w->counters[i];
@@ -978,12 +979,11 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
     struct zs_gpu_run *run = (struct zs_gpu_run *)(void *)job;
     uint32_t index = atomic_fetch_add(&run->worker_index, 1);
     struct zs_gpu_worker *w = zs_gpu_worker_get(run->device);
-    if (w && worker_setup(run, w)) {
+    struct zs_gpu_fault none = {0};
+    if (w && zs_gpu_checks_worker(run, w, index) && worker_setup(run, w)) {
         w->index = index;
-        w->checks = run->checks ? &run->checks[index] : NULL;
         uint32_t csr = w->host_csr = zs_eu_host_csr();
         int error = run->debug ? zs_gpu_debug_begin(run, w) : 0;
-        struct zs_gpu_fault none = {0};
         if (error && index == 0)
             zs_gpu_stop_run(run, error, &none);
         if (!error)
@@ -997,7 +997,6 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
             zs_gpu_view_close(run->launch->memory, &w->view,
                               index != 0 || run->helped ? NULL : &run->launch_pin);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
-        struct zs_gpu_fault none = {0};
         zs_gpu_stop_run(run, -ENOMEM, &none);
     }
     if (w)

@@ -689,7 +689,7 @@ struct zs_gpu_launch {
     const _Atomic(bool) *cancel;      /* NULL: cannot be interrupted */
     uint64_t time_limit_ns;           /* 0: none */
     struct zs_gpu_counters *counters; /* NULL: per-instruction counts are not kept */
-    zs_gpu_found_fn *found;           /* by the launching thread; NULL: nobody asks */
+    zs_gpu_found_fn *found;           /* by threads that run it, one at a time; NULL: nobody asks */
     void *found_context;
     /* With CHECK_RACES: it among other commands (between.h), and the line of an instruction. NULL:
      * nobody asks. */

@@ -140,7 +140,7 @@ struct zs_gpu_block {
     size_t size_B;
 };
 
-enum { BLOCKS_MAX = 16 };
+enum { BLOCKS_MAX = 64 };
 
 struct zs_gpu_debug_card;
 struct zs_gpu_debug_worker;
@@ -218,6 +218,7 @@ struct zs_gpu_kernel {
                               does not mention */
     bool uses_private;
     bool is_hooked;         /* messages are looked at */
+    bool orders_groups;     /* atomics may, by what it does after them */
     bool checks_local;      /* ZS_GPU_KERNEL_LOCAL */
     bool tracks_undefined;  /* ZS_GPU_KERNEL_DEFINED */
     uint32_t unused_ids;    /* ... registers behind r0 that it has no use for */
@@ -400,8 +401,7 @@ struct zs_gpu_run {
     uint64_t threads_run, groups_run;
     struct zs_timing_trace *trace;      /* NULL: the formula gives the time */
     atomic_bool was_debugged;           /* what was recorded is not all */
-    struct zs_gpu_checks *checks;       /* of each worker; NULL: none of check.h */
-    struct zs_check_told *told;         /* ... with them */
+    struct zs_check_told *checks;       /* NULL: none of check.h */
     struct zs_gpu_undefined *undefined; /* NULL: not tracked */
     struct zs_gpu_finding *found;       /* where a debugger stops for checks; NULL: not yet */
     uint32_t found_lane;

@@ -80,10 +80,11 @@ static int choose_workers(struct zs_gpu_run *run)
     uint64_t held =
         zs_gpu_model_threads_for(model, run->kernel->module->grf_count) / run->threads_per_group;
     uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
-    bool is_checked =
-        run->launch->flags & ZS_GPU_LAUNCH_CHECK_SYNC || run->kernel->tracks_undefined;
+    uint32_t checks = ZS_GPU_LAUNCH_CHECK_SYNC | ZS_GPU_LAUNCH_CHECK_RACES;
+    bool is_checked = run->launch->flags & checks || run->kernel->tracks_undefined;
     bool alone = run->history || (run->debug && is_checked) ||
-                 (run->launch->flags & ZS_GPU_LAUNCH_CHECK_RACES && run->kernel->is_hooked);
+                 (run->launch->flags & ZS_GPU_LAUNCH_CHECK_RACES && run->kernel->is_hooked &&
+                  run->kernel->orders_groups); /* order.c knows of one worker */
     workers = alone ? ZS_MIN(workers, 1u) : workers;
     uint64_t places, per_worker;
     if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE) {

@@ -9,8 +9,8 @@
  * and the second has waited for it; and what order.c finds. What was written plainly needs a fence
  * of its memory in front of the barrier, too. What a thread does as a whole is
  * ordered with what its lanes do, but where it reads or is atomic once for all lanes: compilers
- * make that of what each of them does alike. With one lane on it is that lane's. One host thread
- * runs the launch: a word remembers few accesses, so that another order would find other pairs.
+ * make that of what each of them does alike. With one lane on it is that lane's. A word remembers
+ * few accesses: groups that run in another order, or on several workers, may show other pairs.
  */
 #include "gpu/race_priv.h"
 
@@ -26,6 +26,7 @@ enum {
     HELD_MAX = 64,
 };
 #define SECOND_READ ZS_RACE_SECOND_READ
+#define EARLIER     ZS_RACE_EARLIER
 
 /* ---- records -----------------------------------------------------------------------------------
  */
@@ -46,7 +47,14 @@ static uint32_t lane_of(uint32_t half)
 /* A line, and the words that it has when it is split. */
 struct place {
     uint64_t *line, *words;
+    struct zs_race_page *page; /* NULL: local memory */
 };
+
+/* Who has read since the last write, or was atomic. */
+static inline uint32_t read_of(uint64_t word)
+{
+    return (int32_t)(uint32_t)word < 0 ? 0 : (uint32_t)word;
+}
 
 /* Of an address; false: no memory. */
 static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place *ret)
@@ -57,18 +65,27 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
         uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
         if (ZS_UNLIKELY(!page))
             return false;
-        if (ZS_UNLIKELY(page->is_quiet && a->record->is_write)) {
-            page->is_quiet = false;
+        if (ZS_UNLIKELY(zs_race_is_quiet(page) && a->record->is_write)) {
+            atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
             c->reaches.quiet[at / ZS_BETWEEN_PAGE_B % ZS_EU_REACHES_QUIET] = UINT64_MAX;
         }
-        *ret = (struct place){page->lines + line, page->words + (size_t)line * LINE_WORDS};
+        *ret = (struct place){page->lines + line, page->words + (size_t)line * LINE_WORDS, page};
         return true;
     }
     uint64_t *local = a->at->local, line = at / LINE_B;
     if (ZS_UNLIKELY(!local))
         local = a->at->local = zs_race_local(c, a->at->group);
-    *ret = (struct place){local + line, local + zs_race_local_lines(c->run) + line * LINE_WORDS};
+    *ret =
+        (struct place){local + line, local + zs_race_local_lines(c->run) + line * LINE_WORDS, NULL};
     return local != NULL;
+}
+
+/* What is stored in it is to be known; looked for before it is touched or, is_late, behind that. */
+static inline bool wants_values(const struct zs_race_access *a, const struct place *place,
+                                bool is_late)
+{
+    return a->record->is_write && !a->record->is_atomic && place->page && a->is_late == is_late &&
+           ZS_UNLIKELY(zs_race_is_shared(place->page) || (!a->is_quick && a->at->c->shares));
 }
 
 static void split(const struct place *place)
@@ -184,6 +201,12 @@ static const uint8_t *value_of(const struct zs_race_access *a, uint32_t lane, ui
            (size_t)(a->only ? 0 : lane - a->chan_offset) * a->slot_B;
 }
 
+const uint8_t *zs_race_value(const struct zs_race_access *a, uint32_t lane)
+{
+    bool is_known = a->values && !(a->m->lanes && a->size_B != a->m->element_B);
+    return is_known ? value_of(a, lane, a->element) : NULL;
+}
+
 /* Which element a lane in front has stored there by this very message, not in another round of a
  * loop; -1: none. */
 static int64_t element_of(const struct zs_race_access *a, uint32_t half)
@@ -205,12 +228,11 @@ static int64_t element_of(const struct zs_race_access *a, uint32_t half)
 /* What was written there before, by this message or another, is what this lane writes. */
 static bool writes_the_same(const struct zs_race_access *a, uint32_t half)
 {
-    if (!(a->values || a->knows_same) || !a->record->is_write ||
-        (a->m->lanes && a->size_B != a->m->element_B))
-        return false;
-    if (a->knows_same)
+    if (a->knows_same && !(a->m->lanes && a->size_B != a->m->element_B))
         return a->same >> (a->lane - a->chan_offset) & 1;
-    const uint8_t *mine = value_of(a, a->lane, a->element);
+    const uint8_t *mine = zs_race_value(a, a->lane);
+    if (!mine || !a->record->is_write)
+        return false;
     int64_t theirs = element_of(a, half);
     if (theirs >= 0)
         return !memcmp(mine, value_of(a, lane_of(half), (uint32_t)theirs), a->size_B);
@@ -219,7 +241,7 @@ static bool writes_the_same(const struct zs_race_access *a, uint32_t half)
     struct zs_gpu_allocation there; /* none is refused once it is asked, and threads may go on */
     return zs_gpu_memory_of_host(a->at->c->run->launch->memory, a->gpu_va, &there) &&
            there.gpu_va + there.bias + there.size_B - a->gpu_va >= a->size_B &&
-           !memcmp(mine, (const uint8_t *)(uintptr_t)a->gpu_va, a->size_B);
+           zs_race_memory_is(mine, a->gpu_va, a->size_B);
 }
 
 /* ---- reports -----------------------------------------------------------------------------------
@@ -236,11 +258,8 @@ void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record
 
 static const char *advice_of(const struct zs_race_access *a, const struct zs_check_record *r)
 {
-    if (r->is_atomic != a->record->is_atomic)
-        return "one is atomic and the other is not: make both atomic, or order them";
-    if (r->group != a->record->group)
-        return "groups of a launch have no order: two launches, or atomics with release and "
-               "acquire, order them";
+    if (r->is_atomic != a->record->is_atomic || r->group != a->record->group)
+        return NULL; /* it is the two's */
     if (r->thread == a->record->thread && r->inst == a->record->inst)
         return "lanes of one instruction have no order: only one of them may write there";
     if (is_parted(a, r))
@@ -275,42 +294,61 @@ static void hold(struct zs_gpu_checks *c, const struct zs_gpu_finding *f, uint32
     c->held[c->held_count++].inst = read;
 }
 
+void zs_race_tell(struct zs_gpu_checks *c, const struct zs_check_record *const who[2],
+                  const uint32_t lanes[2], struct zs_gpu_finding *f)
+{
+    f->kind = ZS_GPU_FINDING_RACE;
+    f->site_count = 2;
+    if (who[0]->is_atomic != who[1]->is_atomic)
+        f->advice = "one is atomic and the other is not: make both atomic, or order them";
+    else if (!f->advice)
+        f->advice = "groups of a launch have no order: two launches, or atomics with release and "
+                    "acquire, order them";
+    uint32_t size_B = f->site[0].size_B;
+    for (uint32_t i = 0; i < 2; i++)
+        zs_race_describe(c->run, who[i], lanes[i], &f->site[i]);
+    f->site[0].size_B = size_B;
+    c->stop_lane = lanes[0];
+    for (uint32_t i = 0; i < 2; i++) {
+        if (who[i]->is_atomic && !who[!i]->is_write) {
+            hold(c, f, who[!i]->inst);
+            return;
+        }
+    }
+    zs_check_tell(c, f);
+}
+
 static void report(const struct zs_race_access *a, uint32_t half)
 {
     struct zs_gpu_checks *c = a->at->c;
     const struct zs_check_record *r = record_at(c, half);
     uint64_t low = ZS_MIN(r->inst, a->inst), high = ZS_MAX(r->inst, a->inst);
     enum zs_gpu_finding_note note = note_of(a, half);
-    if (!zs_check_is_new(c, low, high, note != 0))
+    uint64_t pair = (low << 33 | high << 1 | (note != 0)) + 1;
+    if (pair == c->known_pair)
         return;
+    if (!zs_check_is_new(c, low, high, note != 0)) {
+        c->known_pair = c->logs ? 0 : pair; /* pairs that were in order are asked for again */
+        return;
+    }
     if (zs_check_ordered(&c->order, r, a->record->group, a->record->thread, a->passed)) {
         zs_check_is_new(c, low, high, 2u + (note != 0)); /* the pair is asked again */
         return;
     }
-    struct zs_gpu_finding f = {.kind = ZS_GPU_FINDING_RACE,
-                               .note = note,
-                               .is_local = a->is_slm,
-                               .gpu_va = a->gpu_va,
-                               .site_count = 2,
-                               .advice = advice_of(a, r)};
-    zs_race_describe(c->run, a->record, a->lane, &f.site[0]);
-    c->stop_lane = a->lane;
-    zs_race_describe(c->run, r, lane_of(half), &f.site[1]);
+    struct zs_gpu_finding f = {
+        .note = note, .is_local = a->is_slm, .gpu_va = a->gpu_va, .advice = advice_of(a, r)};
+    const struct zs_check_record *const who[2] = {a->record, r};
     f.site[0].size_B = a->size_B;
-    if (r->is_atomic && !a->record->is_write)
-        hold(c, &f, a->inst);
-    else if (a->record->is_atomic && !r->is_write)
-        hold(c, &f, r->inst);
-    else
-        zs_check_tell(c, &f);
+    zs_race_tell(c, who, (const uint32_t[]){a->lane, lane_of(half)}, &f);
 }
 
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static uint64_t after_write(uint32_t mine)
+static inline uint64_t after_write(const struct zs_race_access *a, uint64_t word, uint32_t mine)
 {
-    return (uint64_t)mine << 32;
+    uint32_t earlier = a->is_slm ? 0 : (uint32_t)word;
+    return (uint64_t)mine << 32 | (earlier ? earlier | EARLIER : 0);
 }
 
 /* A plain write before it stays: others' atomics may race with that, and not with this one. */
@@ -320,12 +358,12 @@ static uint64_t after_atomic(const struct zs_race_access *a, uint64_t word, uint
     bool plain = written && !(written & SECOND_READ) && !record_at(a->at->c, written)->is_atomic;
     if (plain && a->is_slm)
         plain = record_at(a->at->c, written)->group == a->record->group;
-    return plain ? (word & ~(uint64_t)UINT32_MAX) | mine : after_write(mine);
+    return plain ? (word & ~(uint64_t)UINT32_MAX) | mine : after_write(a, word, mine);
 }
 
 static uint64_t after_read(const struct zs_race_access *a, uint64_t word, uint32_t mine)
 {
-    uint32_t read = (uint32_t)word, written = (uint32_t)(word >> 32);
+    uint32_t read = read_of(word), written = (uint32_t)(word >> 32);
     bool stale = read && a->is_slm && record_at(a->at->c, read)->group != a->record->group;
     bool atomic = read && record_at(a->at->c, read)->is_write;
     if (!read || stale || (!atomic && is_before(a, read)))
@@ -387,7 +425,7 @@ static inline bool touch_harmless(struct zs_race_access *a, uint64_t *word, uint
         (other && !both_read && relation_to(a, 1, other) == ZS_RACE_AGAINST))
         return false;
     if (a->record->is_write)
-        *word = after_write(mine);
+        *word = after_write(a, *word, mine);
     else if (to_read == ZS_RACE_BEFORE && !(read && is_atomic_now(a, read)))
         *word = (*word & ~(uint64_t)UINT32_MAX) | mine;
     else if (!other)
@@ -398,7 +436,7 @@ static inline bool touch_harmless(struct zs_race_access *a, uint64_t *word, uint
 static void __attribute__((noinline))
 touch_slowly(struct zs_race_access *a, uint64_t *word, uint32_t bytes, uint32_t mine)
 {
-    const uint32_t halves[2] = {(uint32_t)(*word >> 32), (uint32_t)*word};
+    const uint32_t halves[2] = {(uint32_t)(*word >> 32), read_of(*word)};
     for (uint32_t i = 0; i < 2; i++) {
         if (!conflicts(a, halves[i], bytes))
             continue;
@@ -410,7 +448,7 @@ touch_slowly(struct zs_race_access *a, uint64_t *word, uint32_t bytes, uint32_t 
     if (a->record->is_atomic)
         *word = after_atomic(a, *word, mine);
     else
-        *word = a->record->is_write ? after_write(mine) : after_read(a, *word, mine);
+        *word = a->record->is_write ? after_write(a, *word, mine) : after_read(a, *word, mine);
 }
 
 /* What an atomic finds are atomics, or what was before it. */
@@ -429,12 +467,12 @@ static inline uint32_t half_of(const struct zs_race_access *a, uint32_t bytes)
 
 static inline void touch(struct zs_race_access *a, uint64_t *word, uint32_t bytes)
 {
-    uint32_t read = (uint32_t)*word, other = (uint32_t)(*word >> 32);
+    uint32_t read = read_of(*word), other = (uint32_t)(*word >> 32);
     uint32_t mine = half_of(a, bytes);
     if ((a->record->is_write ? other : read) == mine && !(a->record->is_write && read))
         return; /* again */
     if (!*word)
-        *word = a->record->is_write ? after_write(mine) : mine;
+        *word = a->record->is_write ? (uint64_t)mine << 32 : mine;
     else if (a->record->is_atomic && meets_atomics(a, read, other))
         *word = after_atomic(a, *word, mine);
     else if (a->record->is_atomic || !touch_harmless(a, word, read, other, mine))
@@ -497,11 +535,11 @@ static inline void follow(const struct zs_race_access *a, const struct place *al
         return;
     run->step = word_at(all, word + 1) - run->before;
     if (run->step & ~(LANE_LOW | LANE_HIGH) ||
-        !goes_along(a, 0, (uint32_t)run->before, run->step & LANE_LOW) ||
+        !goes_along(a, 0, read_of(run->before), run->step & LANE_LOW) ||
         !goes_along(a, 1, (uint32_t)(run->before >> 32), run->step & LANE_HIGH))
         return;
     uint64_t changed = run->before ^ run->after, by = a->rises && !a->record->is_whole;
-    bool is_low = (uint32_t)changed, is_high = changed >> 32;
+    bool is_low = (uint32_t)changed & ~EARLIER, is_high = changed >> 32;
     run->after_step = (is_low ? (by && (uint32_t)run->after) * LANE_LOW : run->step & LANE_LOW) |
                       (is_high ? (by && run->after >> 32) * LANE_HIGH : run->step & LANE_HIGH);
     for (uint64_t next = run->before + run->step; run->count < count; next += run->step) {
@@ -519,7 +557,7 @@ static inline void put_run(const struct place *all, uint32_t word, const struct 
     for (uint32_t i = 0, n; i < run->count; i += n) {
         uint32_t at = word + i, in = at % LINE_WORDS;
         uint64_t *line = &all->line[at / LINE_WORDS];
-        struct place place = {line, all->words + (at - in)};
+        struct place place = {line, all->words + (at - in), NULL};
         n = ZS_MIN(run->count - i, LINE_WORDS - in);
         uint64_t whole = n == LINE_WORDS ? line_of(after, run->after_step) : ZS_RACE_SPLIT;
         if (*line != ZS_RACE_SPLIT && whole == ZS_RACE_SPLIT && n < LINE_WORDS)
@@ -538,8 +576,12 @@ void zs_race_bytes(struct zs_race_access *a)
         uint64_t to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
         if (!place_of(a, at, &place))
             return;
+        if (wants_values(a, &place, false))
+            zs_race_note_values(a, place.page, at, (uint32_t)(to - at), 1, a->lane);
         touch_word(a, &place, at / 4 % LINE_WORDS,
                    (15u << (at & 3) & 15) & (15u >> ((4 - (to & 3)) & 3)));
+        if (wants_values(a, &place, true))
+            zs_race_note_values(a, place.page, at, (uint32_t)(to - at), 1, a->lane);
         at = to;
     }
 }
@@ -552,10 +594,10 @@ static inline bool touch_line(struct zs_race_access *a, const struct place *plac
     if (!a->record->is_whole)
         mine |= a->lane << LANE_SHIFT | (a->rises ? (unsigned)ZS_RACE_RISES : 0u);
     if (!line) {
-        *place->line = a->record->is_write ? after_write(mine) : mine;
+        *place->line = a->record->is_write ? (uint64_t)mine << 32 : mine;
         return true;
     }
-    uint32_t read = (uint32_t)line, other = (uint32_t)(line >> 32);
+    uint32_t read = read_of(line), other = (uint32_t)(line >> 32);
     bool is_again = (a->record->is_write ? other : read) == mine && !(a->record->is_write && read);
     if (is_again)
         return true;
@@ -660,7 +702,7 @@ static inline bool write_words(const struct zs_race_access *a, const struct plac
     if (!*place->line)
         split(place);
     for (uint32_t i = 0; i < count; i++, mine += step)
-        place->words[in + i] = after_write(mine);
+        place->words[in + i] = (uint64_t)mine << 32;
     return true;
 }
 
@@ -671,7 +713,7 @@ static bool touch_words(struct zs_race_access *a, const struct place *all, uint3
     const uint32_t by = a->rises;
     struct readers last = {0, READER_OTHER};
     for (uint32_t n; count; count -= n, word += n, a->lane += n * by, a->gpu_va += n * 4) {
-        struct place place = {all->line + word / LINE_WORDS, NULL};
+        struct place place = {all->line + word / LINE_WORDS, NULL, NULL};
         n = LINE_WORDS;
         if (word % LINE_WORDS == 0 && count >= LINE_WORDS && *place.line != ZS_RACE_SPLIT &&
             touch_line(a, &place))
@@ -706,9 +748,16 @@ void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool ris
         struct place all;
         uint32_t word = a->is_slm ? 0 : (uint32_t)(a->gpu_va % ZS_BETWEEN_PAGE_B / 4);
         uint32_t n = a->is_slm ? count : ZS_MIN(count, ZS_BETWEEN_WORDS - word);
-        if (!place_of(a, a->gpu_va & ~(uint64_t)(LINE_B - 1), &all) ||
-            !touch_words(a, &all, (uint32_t)(a->gpu_va / 4 % LINE_WORDS), n))
+        if (!place_of(a, a->gpu_va & ~(uint64_t)(LINE_B - 1), &all))
             return;
+        uint32_t lane = a->lane;
+        uint64_t va = a->gpu_va;
+        if (wants_values(a, &all, false))
+            zs_race_note_values(a, all.page, va, 4, n, lane);
+        if (!touch_words(a, &all, (uint32_t)(va / 4 % LINE_WORDS), n))
+            return;
+        if (wants_values(a, &all, true))
+            zs_race_note_values(a, all.page, va, 4, n, lane);
         count -= n;
     }
 }
@@ -726,7 +775,8 @@ bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t
                    uint32_t first)
 {
     uint64_t before_va = UINT64_MAX;
-    struct place all = {NULL, NULL};
+    struct place all = {NULL, NULL, NULL};
+    const bool is_plain = a->record->is_write && !a->record->is_atomic;
     a->size_B = 4;
     a->rises = false;
     for (uint32_t rest = lane_mask; rest && !(a->is_quick && a->fails); rest &= rest - 1) {
@@ -743,9 +793,12 @@ bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t
         if ((!a->is_slm || !all.line) &&
             !place_of(a, a->is_slm ? 0 : va - va % ZS_BETWEEN_PAGE_B, &all))
             continue;
+        if (is_plain && wants_values(a, &all, false))
+            zs_race_note_values(a, all.page, va, 4, 1, a->lane);
         uint32_t word = (uint32_t)(a->is_slm ? va / 4 : va / 4 % ZS_BETWEEN_WORDS);
         if (a->record->is_atomic && meets_atomic(a, &all, word)) {
-            all.words[word] = after_write(a->number | a->lane << LANE_SHIFT | 15u << BYTES_SHIFT);
+            uint32_t mine = a->number | a->lane << LANE_SHIFT | 15u << BYTES_SHIFT;
+            all.words[word] = (uint64_t)mine << 32;
             continue;
         }
         struct run run = {.before = word_at(&all, word), .count = 1};

@@ -237,7 +237,7 @@ static inline bool begin(struct zs_race_access *ret, struct zs_check_where *at, 
     ret->only = is_one ? ce : 0;
     ret->chan_offset = send->d.chan_offset;
     ret->is_slm = recent->is_slm;
-    ret->is_quick = ret->fails = ret->rises = false;
+    ret->is_quick = ret->is_late = ret->fails = ret->rises = false;
     ret->known[0].number = ret->known[1].number = 0;
     ret->values = NULL;
     ret->pieces = NULL;
@@ -428,6 +428,7 @@ static bool reach(struct zs_check_where *at, uint32_t passed, const struct zs_eu
                channels_of(m) ? m->element_B : size_of(m)))
         return true;
     a.is_quick = true;
+    a.is_late = r->was_put_off;
     a.knows_same = r->was_put_off && m->bytes_written;
     a.same = r->same;
     enter_space(&a, is_slm);
@@ -467,9 +468,10 @@ static inline bool is_quiet(struct zs_gpu_checks *c, struct zs_race_page *page, 
 {
     if (!size_B || !page || address % ZS_BETWEEN_PAGE_B + size_B > ZS_BETWEEN_PAGE_B)
         return false;
-    if (!page->is_quiet && ++page->reads >= page->reads_until)
+    if (!zs_race_is_quiet(page) &&
+        ++page->reads >= atomic_load_explicit(&page->reads_until, memory_order_relaxed))
         zs_race_look_at(c, page);
-    if (!page->is_quiet || c->reads)
+    if (!zs_race_is_quiet(page) || c->reads)
         return false;
     c->reaches.quiet[address / ZS_BETWEEN_PAGE_B % ZS_EU_REACHES_QUIET] =
         address / ZS_BETWEEN_PAGE_B;
@@ -559,7 +561,7 @@ static inline bool reach_dwords(struct zs_race_access *a, struct zs_check_site *
     a->number = find_record(a, site);
     if (!a->number)
         return true;
-    uint32_t lane = site->is_whole ? 0 : site->send->d.chan_offset + low;
+    uint32_t lane = site->send->d.chan_offset + low;
     uint32_t count = is_row ? 32 - (uint32_t)__builtin_clz(mask) : site->dwords;
     address += is_row ? low * 4u : 0;
     a->record = zs_race_record(a->at->c, a->number);
@@ -567,6 +569,7 @@ static inline bool reach_dwords(struct zs_race_access *a, struct zs_check_site *
     a->is_slm = site->is_slm;
     a->inst = site->send->d.inst;
     a->fails = false;
+    a->chan_offset = site->send->d.chan_offset;
     for (uint32_t i = 0; i < (is_row ? site->rows : 1u); i++, address += 4) {
         a->lane = lane;
         zs_race_row(a, address, count, is_row && !site->is_whole);
@@ -608,6 +611,16 @@ static inline uint64_t step_of(const struct zs_check_site *site)
     return site->is_write ? step << 32 : step;
 }
 
+/* ... of a store, if their page is to know its values. */
+static inline void note_lines(struct zs_gpu_checks *c, struct zs_race_page *page, const uint64_t *p,
+                              uint32_t count)
+{
+    uint32_t low = (uint32_t)__builtin_ctz((uint32_t)p[1]);
+    if (ZS_UNLIKELY(zs_race_is_shared(page)))
+        zs_race_note_stored(c, page, p[0] + low * 4u, count * LINE_WORDS,
+                            (uint32_t)(p[1] >> 32) >> low);
+}
+
 /* The thread goes on where the one before it ended. */
 static inline bool goes_on(const struct zs_check_where *at, struct zs_check_site *site,
                            const uint64_t *p)
@@ -619,6 +632,8 @@ static inline bool goes_on(const struct zs_check_where *at, struct zs_check_site
         !fill_lines(site->next.line, lines, site->next.mine, step_of(site)))
         return false;
     at->thread->is_unfenced |= site->is_write;
+    if (site->is_write)
+        note_lines(at->c, site->next.page, p, lines);
     site->next.left--;
     site->next.line += site->next.step_B / LINE_B;
     site->next.address += site->next.step_B;
@@ -647,6 +662,8 @@ static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *s
     mine <<= site->is_write ? 32 : 0;
     if (!number || !fill_lines(line, size_B / LINE_B, mine, step_of(site)))
         return !number;
+    if (site->is_write)
+        note_lines(a->at->c, page, p, size_B / LINE_B);
     uint64_t step_B = p[0] + site->next.step_B - site->next.address;
     if (p[2] != site->next.what)
         step_B = site->next.step_B;
@@ -655,6 +672,7 @@ static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *s
     site->next.address = p[0] + step_B;
     site->next.mine = mine + (site->is_write ? UINT64_C(1) << 32 : 1);
     site->next.line = line + step_B / LINE_B;
+    site->next.page = page;
     site->next.lanes = lanes;
     site->next.born = a->at->of_group->born;
     site->next.lines = size_B / LINE_B;
@@ -688,6 +706,7 @@ static inline void look_at(struct zs_race_access *a, struct zs_check_site *site,
 {
     enum zs_eu_reach how = p[2] >> ZS_EU_REACHES_HOW_SHIFT & 3;
     uint32_t ce = site->is_write ? 0 : (uint32_t)(p[1] >> 32);
+    a->same = (uint32_t)(p[1] >> 32);
     if (how == ZS_EU_REACH_LANES || !reach_dwords(a, site, (uint32_t)p[1], ce, how, p[0]))
         look_slowly(a, site, p);
 }
@@ -702,7 +721,8 @@ enum { LATER_QWORDS = sizeof(struct later) / 8, LATER_MAX = 1 << 14 };
 static void look_at_all(struct zs_check_where *at, const struct later *later)
 {
     struct zs_check_thread *thread = at->thread - at->number + later->thread, now = *thread;
-    struct zs_race_access a = {.at = at, .is_quick = true, .passed = later->passed};
+    struct zs_race_access a = {
+        .at = at, .is_quick = true, .is_late = true, .passed = later->passed};
     const uint64_t *p = (const uint64_t *)(const void *)(later + 1);
     at->thread = thread;
     at->number = later->thread;
@@ -788,18 +808,21 @@ void zs_check_reached(struct zs_eu_thread *t)
     struct zs_check_where *at = zs_check_where(t);
     struct zs_gpu_checks *c = at->c;
     const uint64_t *p = c->reached, *end = c->reaches.at;
+    if (ZS_UNLIKELY(c->storing_count))
+        zs_race_settle(c);
     if (p == end)
         return;
     struct zs_race_access a; /* what look_at() needs of it */
     struct later *later = NULL;
     a.at = at;
     a.t = t;
-    a.is_quick = true;
+    a.is_quick = a.is_late = true;
     a.passed = passed_by(at, t);
     if (a.passed != at->passed) /* as begin() does */
         zs_check_ask_anew(at);
     at->passed = a.passed;
     c->reaches.at = c->reached;
+    c->batch++;
     for (; p < end; p += length_of(p)) {
         if (thread_of(p) != at->number || at->thread->born != at->of_group->born) {
             zs_check_turn(at, thread_of(p));
@@ -830,19 +853,4 @@ bool zs_check_reach(struct zs_eu_thread *t, const struct zs_eu_send *send, uint3
     zs_check_reached(t);
     zs_check_turn_to(at, t->series.at);
     return reach(at, passed_by(at, t), t, &r);
-}
-
-/* ---- the end -----------------------------------------------------------------------------------
- */
-
-void zs_check_races_end(struct zs_gpu_checks *c)
-{
-    for (uint32_t i = 0; i < c->held_count; i++) {
-        struct zs_gpu_finding *f = &c->held[i].finding;
-        if (f->note != ZS_GPU_NOTE_SAME_VALUE && zs_race_is_guess(c, c->held[i].inst))
-            f->note = ZS_GPU_NOTE_GUESS;
-        zs_check_tell(c, f);
-    }
-    free(c->held);
-    zs_race_shadow_end(c);
 }

@@ -4,9 +4,11 @@
  *
  * A word of 64 bits stands for four bytes of memory: in its high half who wrote last, in its low
  * half who read (the first of those that nothing orders; while nobody has written the high half has
- * the second one), or who was atomic after a plain write. Each names a record, a lane and the
- * bytes. A record is what one instruction of a thread does until the thread's next barrier, fence
- * or ordering atomic, so there are far fewer of them than accesses.
+ * the second one), or who was atomic after a plain write. Who was there before a write stays in the
+ * low half, as ZS_RACE_EARLIER, until the next read: that counts where workers are compared
+ * (race_workers.c). Each half names a record, a lane and the bytes. A record is what one
+ * instruction of a thread does until the thread's next barrier, fence or ordering atomic, so there
+ * are far fewer of them than accesses.
  *
  * Eight words are a line. Mostly they are alike but for lanes, which rise by one, and whole: then
  * the line is one word, of which in each half the bits of bytes say that there is one, and whether
@@ -29,18 +31,37 @@ enum {
     ZS_RACE_LINE_B = 4 * ZS_RACE_LINE_WORDS,
 };
 #define ZS_RACE_SECOND_READ (1u << 31)
+#define ZS_RACE_EARLIER     (1u << 31) /* of the low half */
 #define ZS_RACE_SPLIT       ZS_BETWEEN_SPLIT
 #define ZS_RACE_BOTH(half)  ((uint64_t)(half) << 32 | (half))
 
+/* Of a page that several workers have: what its own worker has stored there. A bit for each word.
+ */
+struct zs_race_values {
+    uint8_t data[ZS_BETWEEN_PAGE_B];
+    uint64_t before[ZS_BETWEEN_WORDS / 64];  /* stored before others came ... */
+    uint64_t own[ZS_BETWEEN_WORDS / 64];     /* ... and later */
+    uint64_t differs[ZS_BETWEEN_WORDS / 64]; /* it is not all that was stored, or not known */
+    uint64_t changed[ZS_BETWEEN_WORDS / 64]; /* there was something else as others stored before */
+    uint32_t batch; /* of its worker, when values were first asked for; 0: another one asked */
+};
+
 struct zs_race_page {
+    /* Of the workers that have it: that of the one that came first, if there are others. */
+    _Atomic(struct zs_race_page *) first;
+    _Atomic(struct zs_race_page *) next;
+    struct zs_gpu_checks *of;
+    _Atomic(struct zs_race_values *) values; /* NULL: not since others have it */
+    uint64_t has[2], writes[2];              /* at the end: lines that were touched, and written */
     uint64_t lines[ZS_BETWEEN_LINES];
     uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
     uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
     bool is_kept;
-    /* Each word was read by two that nothing orders, the first of a group that has ended: further
-     * reads change nothing. Looked for after so many reads. */
-    bool is_quiet;
-    uint32_t reads, reads_until;
+    /* Each word was read by two that nothing orders, the first of a group that has ended, or
+     * another worker's: further reads change nothing. Looked for after so many reads. */
+    atomic_bool is_quiet;
+    uint32_t reads;
+    atomic_uint reads_until;
 };
 
 static inline uint32_t zs_race_lane(uint32_t half)
@@ -91,6 +112,7 @@ struct zs_race_access {
     uint32_t only; /* the lane in whose name it is one access for all; 0: lanes have their own */
     bool is_slm;
     bool is_quick, fails; /* nothing is told: something conflicts */
+    bool is_late;         /* it has been carried out */
     bool rises;           /* of a row: each dword is of the next lane */
     /* Who did the last words' halves: what holds for all that the record stands for. */
     struct {
@@ -120,6 +142,12 @@ bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t
                    uint32_t first);
 void zs_race_describe(const struct zs_gpu_run *run, const struct zs_check_record *r, uint32_t lane,
                       struct zs_gpu_site *ret);
+/* Two that nothing orders, the later one first. f: all else, and how much that one reached; advice
+ * where it is special. */
+void zs_race_tell(struct zs_gpu_checks *c, const struct zs_check_record *const who[2],
+                  const uint32_t lanes[2], struct zs_gpu_finding *f);
+/* What a lane stores; NULL: it is not known. */
+const uint8_t *zs_race_value(const struct zs_race_access *a, uint32_t lane);
 
 /* ---- race_guess.c -----------------------------------------------------------------------------
  */
@@ -137,9 +165,38 @@ void zs_race_order(struct zs_check_where *at, const struct zs_port_accesses *pie
 void zs_race_order_lanes(const struct zs_race_access *a, const uint64_t *addresses,
                          uint32_t lane_mask, uint32_t first);
 
+/* ---- race_workers.c ----------------------------------------------------------------------------
+ */
+
+/* A page is new, of a worker that is not alone. true: others have it. */
+bool zs_race_share(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t number);
+/* Plain stores of `count` pieces of size_B, up to a word, one behind the other, by a lane, or lanes
+ * from there on. What is not known before the store is carried out, and is_quick, fails. */
+void zs_race_note_values(struct zs_race_access *a, struct zs_race_page *page, uint64_t at,
+                         uint32_t size_B, uint32_t count, uint32_t lane);
+/* The last message has been carried out. */
+void zs_race_settle(struct zs_gpu_checks *c);
+/* Dwords that were stored, in words that say so already; of which `same` changed nothing. */
+void zs_race_note_stored(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t at,
+                         uint32_t count, uint32_t same);
+/* Of a page that others have, too, which its worker has only read: one of those is quiet, or both
+ * were read from end to end. */
+bool zs_race_is_quiet_elsewhere(const struct zs_race_page *page);
+/* It is quiet now: the others are to look. */
+void zs_race_tell_quiet(const struct zs_race_page *page);
+/* Some worker has written the word. */
+bool zs_race_is_written(const struct zs_race_page *page, uint32_t word);
+/* Of memory that others may write meanwhile. */
+void zs_race_copy(uint8_t *to, uint64_t host_va, size_t size_B);
+bool zs_race_memory_is(const uint8_t *value, uint64_t host_va, size_t size_B);
+/* When all have ended: their pages against each other. */
+void zs_race_compare_workers(struct zs_check_told *told);
+
 /* ---- race_shadow.c ----------------------------------------------------------------------------
  */
 
+/* Memory that is c's until the end; NULL: there is none. */
+void *zs_race_get(struct zs_gpu_checks *c, size_t size_B);
 /* For more records, behind c->record_count. false: no memory. */
 bool zs_race_make_room(struct zs_gpu_checks *c, uint32_t count);
 /* NULL: there is none, as of memory of the launch's own. */
@@ -150,13 +207,22 @@ bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va);
 uint64_t *zs_race_local(struct zs_gpu_checks *c, const struct zs_gpu_group *group);
 /* Finds out whether it is quiet. */
 void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page);
-/* Other commands are told, and all is freed. */
-void zs_race_shadow_end(struct zs_gpu_checks *c);
 
 /* Buffers begin at multiples of large powers of two. */
 static inline uint64_t zs_race_slot(uint64_t number)
 {
     return (number ^ number >> 6 ^ number >> 11) % ZS_CHECK_PAGES;
+}
+
+static inline bool zs_race_is_quiet(const struct zs_race_page *page)
+{
+    return atomic_load_explicit(&page->is_quiet, memory_order_relaxed);
+}
+
+/* Others than its worker have it, too. */
+static inline bool zs_race_is_shared(const struct zs_race_page *page)
+{
+    return atomic_load_explicit(&page->first, memory_order_relaxed) != NULL;
 }
 
 static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint64_t gpu_va,
@@ -165,6 +231,12 @@ static inline struct zs_race_page *zs_race_page_of(struct zs_gpu_checks *c, uint
     uint64_t number = gpu_va / ZS_BETWEEN_PAGE_B, slot = zs_race_slot(number);
     return c->recent[slot].number == number ? c->recent[slot].page
                                             : zs_race_find_page(c, number, is_write);
+}
+
+static inline uint64_t zs_race_page_word(const struct zs_race_page *page, uint32_t i)
+{
+    uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
+    return line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, i % ZS_RACE_LINE_WORDS);
 }
 
 static inline size_t zs_race_local_lines(const struct zs_gpu_run *run)

@@ -23,7 +23,7 @@ static void forget_all(struct zs_gpu_checks *c)
         if (!page)
             continue;
         memset(page->lines, 0, sizeof(page->lines));
-        page->is_quiet = false;
+        atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
         page->is_kept = false; /* what the launch has written is not known any more */
     }
     if (c->local)
@@ -58,27 +58,39 @@ bool zs_race_make_room(struct zs_gpu_checks *c, uint32_t count)
 /* ---- pages -------------------------------------------------------------------------------------
  */
 
-/* Lines are zeros. Slabs are the device's, as most launches have others behind them: memory that is
- * fresh from the host's system costs more than all that is done with it. */
-static struct zs_race_page *make_page(struct zs_gpu_checks *c)
+/* Slabs are the device's, as most launches have others behind them: memory that is fresh from the
+ * host's system costs more than all that is done with it. */
+void *zs_race_get(struct zs_gpu_checks *c, size_t size_B)
 {
     struct zs_gpu_block *slab = &c->slabs[c->slab_count - (c->slab_count > 0)];
-    if (!c->slab_count || slab->size_B - c->slab_used_B < sizeof(struct zs_race_page)) {
+    if (!c->slab_count || slab->size_B - c->slab_used_B < size_B) {
         size_t wanted_B = (size_t)SLAB_B << ZS_MIN(c->slab_count, (uint32_t)SLAB_DOUBLINGS);
         slab = &c->slabs[c->slab_count];
         if (c->slab_count == ZS_CHECK_SLABS ||
             zs_gpu_block_get(c->run->device, wanted_B, slab) != 0)
             return NULL;
         zs_os_expect_fill(slab->data, slab->size_B);
+        if (c->is_helper)
+            atomic_fetch_add(&c->told->helpers_B, slab->size_B);
         c->slab_count++;
         c->slab_used_B = 0;
     }
-    struct zs_race_page *page = (void *)(slab->data + c->slab_used_B);
-    c->slab_used_B += sizeof(*page);
-    memset(page->lines, 0, sizeof(page->lines));
-    page->is_quiet = false;
+    c->slab_used_B += size_B;
+    return slab->data + c->slab_used_B - size_B;
+}
+
+/* Lines are zeros. */
+static struct zs_race_page *make_page(struct zs_gpu_checks *c)
+{
+    struct zs_race_page *page = zs_race_get(c, sizeof(*page));
+    if (!page)
+        return NULL;
+    memset(page, 0, offsetof(struct zs_race_page, words));
+    page->of = c;
+    atomic_init(&page->is_quiet, false);
+    page->is_kept = false;
     page->reads = 0;
-    page->reads_until = READS_UNTIL;
+    atomic_init(&page->reads_until, READS_UNTIL);
     return page;
 }
 
@@ -106,15 +118,19 @@ static bool is_quiet(const struct zs_gpu_checks *c, uint64_t word, uint32_t *gro
 void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page)
 {
     uint32_t group = UINT32_MAX;
-    bool is = true;
-    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS && is; i++) {
+    bool is_known = zs_race_is_shared(page) && zs_race_is_quiet_elsewhere(page), is = true;
+    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS && is && !is_known; i++) {
         uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
         is = is_quiet(c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, 0), &group);
         i += line == ZS_RACE_SPLIT ? 0 : ZS_RACE_LINE_WORDS - 1;
     }
-    page->is_quiet = is;
+    atomic_store_explicit(&page->is_quiet, is, memory_order_relaxed);
     page->reads = 0;
-    page->reads_until += page->reads_until / 2;
+    uint32_t until = atomic_load_explicit(&page->reads_until, memory_order_relaxed);
+    atomic_store_explicit(&page->reads_until, ZS_MAX(until, (uint32_t)READS_UNTIL) * 3 / 2,
+                          memory_order_relaxed);
+    if (is && zs_race_is_shared(page))
+        zs_race_tell_quiet(page);
 }
 
 bool zs_race_is_own(const struct zs_gpu_checks *c, uint64_t gpu_va)
@@ -149,7 +165,7 @@ static void keep(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t ho
 {
     page->is_kept = !is_write && !c->generation && is_hosts(c, host_va);
     if (page->is_kept)
-        memcpy(page->before, (const void *)(uintptr_t)host_va, ZS_BETWEEN_PAGE_B);
+        zs_race_copy(page->before, host_va, ZS_BETWEEN_PAGE_B);
 }
 
 struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number, bool is_write)
@@ -161,7 +177,8 @@ struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number,
             c->lost = true;
             return NULL;
         }
-        keep(c, page, number * ZS_BETWEEN_PAGE_B, is_write);
+        if (!c->shares || !zs_race_share(c, page, number))
+            keep(c, page, number * ZS_BETWEEN_PAGE_B, is_write);
     }
     c->recent[zs_race_slot(number)].number = number;
     return c->recent[zs_race_slot(number)].page = page;
@@ -218,7 +235,7 @@ static uint32_t make_site(struct zs_gpu_checks *c, const struct zs_check_record 
 static inline uint32_t as_command(struct zs_gpu_checks *c, struct known_site *known, uint32_t half)
 {
     uint32_t record = half & ZS_RACE_RECORD_MASK;
-    if (!record)
+    if (!record || half & ZS_RACE_EARLIER)
         return 0;
     uint32_t what = c->whats[record - 1];
     struct known_site *k = &known[what % SITES_KNOWN];
@@ -229,7 +246,8 @@ static inline uint32_t as_command(struct zs_gpu_checks *c, struct known_site *kn
 
 static inline uint64_t done_by(struct zs_gpu_checks *c, struct known_site *known, uint64_t word)
 {
-    uint64_t high = word >> 32 ? as_command(c, known, (uint32_t)(word >> 32)) : 0;
+    uint32_t other = (uint32_t)(word >> 32) & ~ZS_RACE_SECOND_READ;
+    uint64_t high = other ? as_command(c, known, other) : 0;
     return high << 32 | as_command(c, known, (uint32_t)word);
 }
 
@@ -266,10 +284,11 @@ static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint
     zs_between_page(c->run->launch->command, number, lines, words);
 }
 
-static void compare_with_commands(struct zs_gpu_checks *c)
+void zs_check_races_worker_end(struct zs_gpu_checks *c)
 {
     struct known_site known[SITES_KNOWN] = {{0}};
-    for (size_t i = 0; i < c->pages.capacity; i++) {
+    bool is_wanted = c->run->launch->command && c->record_count;
+    for (size_t i = 0; is_wanted && i < c->pages.capacity; i++) {
         if (c->pages.slots[i].value)
             compare_page(c, known, c->pages.slots[i].a, c->pages.slots[i].value);
     }
@@ -278,7 +297,7 @@ static void compare_with_commands(struct zs_gpu_checks *c)
 /* ---- the host ---------------------------------------------------------------------------------
  */
 
-/* Who has only read it; 0: somebody has written it, or not all of it was read. */
+/* Who has only read all of it; 0: somebody has written it. */
 static uint32_t reader_of(const struct zs_gpu_checks *c, uint64_t word)
 {
     uint32_t read = (uint32_t)word, other = (uint32_t)(word >> 32);
@@ -306,7 +325,8 @@ static void tell_host(struct zs_gpu_checks *c, uint32_t read, uint64_t host_va)
     zs_check_tell(c, &f);
 }
 
-/* What the launch has only read is another value now. */
+/* What the launch has only read is another value now. Of pages of several workers the first one's
+ * knows what was there. */
 static void compare_with_host(struct zs_gpu_checks *c, uint64_t number,
                               const struct zs_race_page *page)
 {
@@ -315,27 +335,64 @@ static void compare_with_host(struct zs_gpu_checks *c, uint64_t number,
         !memcmp(page->before, now, ZS_BETWEEN_PAGE_B))
         return;
     for (uint32_t i = 0; i < ZS_BETWEEN_WORDS; i++) {
-        uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
-        uint32_t read = reader_of(
-            c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, i % ZS_RACE_LINE_WORDS));
-        if (read && memcmp(page->before + (size_t)i * 4, now + (size_t)i * 4, 4))
-            tell_host(c, read, (uintptr_t)now + i * 4u);
+        if (!memcmp(page->before + (size_t)i * 4, now + (size_t)i * 4, 4) ||
+            zs_race_is_written(page, i))
+            continue;
+        for (const struct zs_race_page *p = page; p; p = p->next) {
+            uint32_t read = reader_of(p->of, zs_race_page_word(p, i));
+            if (read)
+                tell_host(p->of, read, (uintptr_t)now + i * 4u);
+        }
     }
 }
 
-void zs_race_shadow_end(struct zs_gpu_checks *c)
+void zs_check_races_free(struct zs_gpu_checks *c)
 {
-    for (size_t i = 0; i < c->pages.capacity; i++) {
-        struct zs_race_page *page = c->pages.slots[i].value;
-        if (page && !c->lost)
-            compare_with_host(c, c->pages.slots[i].a, page);
-    }
-    if (c->run->launch->command && c->record_count)
-        compare_with_commands(c);
     for (uint32_t i = 0; i < c->slab_count; i++)
         zs_gpu_block_put(c->run->device, &c->slabs[i]);
     zs_gpu_block_put(c->run->device, &c->records_block);
     zs_gpu_block_put(c->run->device, &c->whats_block);
     zs_id_map_fini(&c->pages);
+    free(c->held);
     free(c->local);
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
+
+static bool is_guess(const struct zs_check_told *told, uint32_t inst)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < told->workers; i++)
+        is |= told->of[i] && zs_race_is_guess(told->of[i], inst);
+    return is;
+}
+
+/* Of a worker: races of atomics with reads, when it is known which of them are guesses. */
+static void tell_held(struct zs_check_told *told, struct zs_gpu_checks *c)
+{
+    for (uint32_t i = 0; i < c->held_count; i++) {
+        struct zs_gpu_finding *f = &c->held[i].finding;
+        if (f->note != ZS_GPU_NOTE_SAME_VALUE && is_guess(told, c->held[i].inst))
+            f->note = ZS_GPU_NOTE_GUESS;
+        zs_check_tell(c, f);
+    }
+}
+
+void zs_check_races_end(struct zs_check_told *told)
+{
+    bool lost = false;
+    zs_race_compare_workers(told);
+    for (uint32_t i = 0; i < told->workers; i++)
+        lost |= told->of[i] && told->of[i]->lost;
+    for (uint32_t i = 0; i < told->workers; i++) {
+        if (!told->of[i])
+            continue;
+        const struct zs_id_map *pages = &told->of[i]->pages;
+        tell_held(told, told->of[i]);
+        for (size_t k = 0; k < pages->capacity && !lost; k++) {
+            if (pages->slots[k].value)
+                compare_with_host(told->of[i], pages->slots[k].a, pages->slots[k].value);
+        }
+    }
 }

@@ -394,6 +394,94 @@ __kernel void lanes_atomic(ARGS)
         a[100] = a[0]; // second
 }
 
+/* ---- of two groups that run at the same time ---- */
+
+/* It takes long, and nobody knows what it is. */
+int late(int x)
+{
+    for (int i = 0; i < 300000; i++)
+        x = x * 1664525 + 1013904223;
+    return x;
+}
+
+__kernel void apart_write(ARGS)
+{
+    a[LID] = late(GID); // first second
+}
+
+__kernel void apart_read(ARGS)
+{
+    int some = late(GID);
+    if (GROUP == 0)
+        a[LID] = some; // first
+    else
+        b[GID] = a[LID] + some; // second
+}
+
+/* What was read in front of a write is read from the other group's, too. */
+__kernel void apart_in_place(ARGS)
+{
+    int some = a[LID];      // first
+    a[LID] = late(some + GID); // second
+}
+
+__kernel void apart_atomic(ARGS)
+{
+    int some = late(GID);
+    if (GROUP == 0)
+        atomic_add(&a[LID], some); // first
+    else
+        b[GID] = a[LID] + some; // second
+}
+
+__kernel void apart_bytes(ARGS)
+{
+    __global char *p = (__global char *)a;
+    p[LID * 4] = (char)late(GID); // first second
+}
+
+__kernel void apart_scattered(ARGS)
+{
+    a[LID * 37 % 1024] = late(GID); // first second
+}
+
+__kernel void apart_same(ARGS)
+{
+    int some = late(GID);
+    a[LID] = LID; /* benign */
+    b[GID] = some;
+}
+
+__kernel void apart_same_scattered(ARGS)
+{
+    int some = late(GID);
+    a[LID * 37 % 1024] = LID; /* benign */
+    b[GID] = some;
+}
+
+__kernel void apart_guess(ARGS)
+{
+    int some = late(GID), old = a[LID]; /* a guess */
+    for (int seen = old + 1; seen != old;) {
+        seen = old;
+        old = atomic_cmpxchg(&a[LID], seen, seen + some);
+    }
+}
+
+__kernel void apart_fine(ARGS)
+{
+    int some = late(GID) + a[GROUP * N + N - 1 - LID];
+    atomic_add(&b[LID], some);
+    b[N + GID * 2] = some;
+}
+
+/* All groups, and each of them all. */
+__kernel void same_table(ARGS)
+{
+    for (int i = LID; i < 4096; i += N)
+        a[i] = i * 3; /* benign */
+}
+
 /* ---- of two commands ---- */
 
 __kernel void between_write(ARGS)

@@ -28,7 +28,7 @@ struct runner {
     struct zs_gpu_args *args;
     struct zs_gpu_counters *counters;
     struct zs_gpu_result result;
-    uint32_t flags;
+    uint32_t flags, kernel_flags;
     uint64_t time_limit_ns;
     const _Atomic(bool) *cancel;
     uint32_t offset[3];
@@ -196,7 +196,7 @@ static inline void runner_kernel(struct runner *r, const char *name)
         .constant_size_B = r->image->buffers[ZS_BUFFER_CONSTANT].size_B,
         .compile = r->compile,
         .compile_context = r->compile_context,
-        .flags = r->at_once ? ZS_GPU_KERNEL_COMPILED : 0,
+        .flags = r->kernel_flags | (r->at_once ? ZS_GPU_KERNEL_COMPILED : 0),
         .segments = r->back.on ? &segment : NULL,
         .segment_count = r->back.on,
         .base_va = r->back.on ? BACK_BASE_VA : 0};
