@@ -6,19 +6,15 @@
  * threads of a group take turns on their worker: each runs until it ends, waits at a barrier or
  * has used up its slice of instructions. So the threads of a group never run at the same time, and
  * local memory needs no host atomics.
- *
  * A thread gets a slot (registers, scratch, private memory) when it first runs and gives it back
  * when it ends: without barriers a whole group needs one slot, which stays in the cache.
- *
  * Progress: a thread that spins until another one acts must not keep that one from running.
  * Within a group the threads take turns by slices. When no resident group ended for some turns,
  * the worker takes in one more: so groups may wait for each other as on hardware. Any worker may
  * hold all groups of a cooperative launch, and of others as many as the modelled device does, so
  * that this is true of a launch that gets no help, too.
- *
  * Numbers: a resident group has a place, which no other one has at the same time, and its threads
  * the numbers place * threads per group and up. Numbers select scratch and private memory.
- *
  * The cancel flag, the time limit and changes of memory are looked at after each slice, of one
  * thread or of threads that a barrier, a named one or a pair of dpasw ends early: instructions of a
  * group are counted. By the same count a group's turn ends.
@@ -55,7 +51,7 @@ void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
     pthread_mutex_lock(&run->lock);
     if (run->error == 0) {
         run->error = error;
-        run->fault = *fault;
+        run->fault = fault ? *fault : (struct zs_gpu_fault){0};
     }
     pthread_mutex_unlock(&run->lock);
     atomic_store_explicit(&run->stop, true, memory_order_relaxed);
@@ -83,16 +79,20 @@ static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
     return true;
 }
 
+static bool look_or_stop(struct zs_gpu_run *run, struct zs_gpu_worker *w)
+{
+    if (look(run, w))
+        return true;
+    w->blind = true;
+    zs_gpu_stop_run(run, -ENOMEM, NULL);
+    return false;
+}
+
 /* Memory was freed or is about to move: drop the old view and take one of now. */
 static bool look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     zs_gpu_view_close(run->launch->memory, &w->view, NULL);
-    if (look(run, w))
-        return true;
-    struct zs_gpu_fault none = {0};
-    w->blind = true;
-    zs_gpu_stop_run(run, -ENOMEM, &none);
-    return false;
+    return look_or_stop(run, w);
 }
 
 /* ---- interruptions -----------------------------------------------------------------------------
@@ -889,14 +889,10 @@ void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 
 bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
-    struct zs_gpu_fault none = {0};
-    if (!look(run, w)) {
-        w->blind = true;
-        zs_gpu_stop_run(run, -ENOMEM, &none);
+    if (!look_or_stop(run, w))
         return false;
-    }
     if (run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed))
-        zs_gpu_stop_run(run, -ECANCELED, &none);
+        zs_gpu_stop_run(run, -ECANCELED, NULL);
     return !atomic_load_explicit(&run->stop, memory_order_relaxed);
 }
 
@@ -979,13 +975,12 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
     struct zs_gpu_run *run = (struct zs_gpu_run *)(void *)job;
     uint32_t index = atomic_fetch_add(&run->worker_index, 1);
     struct zs_gpu_worker *w = zs_gpu_worker_get(run->device);
-    struct zs_gpu_fault none = {0};
     if (w && zs_gpu_checks_worker(run, w, index) && worker_setup(run, w)) {
         w->index = index;
         uint32_t csr = w->host_csr = zs_eu_host_csr();
         int error = run->debug ? zs_gpu_debug_begin(run, w) : 0;
         if (error && index == 0)
-            zs_gpu_stop_run(run, error, &none);
+            zs_gpu_stop_run(run, error, NULL);
         if (!error)
             work(run, w);
         if (run->debug && !error)
@@ -997,7 +992,7 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
             zs_gpu_view_close(run->launch->memory, &w->view,
                               index != 0 || run->helped ? NULL : &run->launch_pin);
     } else if (index == 0) { /* helpers may fail: the launching thread does their work */
-        zs_gpu_stop_run(run, -ENOMEM, &none);
+        zs_gpu_stop_run(run, -ENOMEM, NULL);
     }
     if (w)
         zs_gpu_worker_put(run->device, w);

@@ -432,6 +432,7 @@ void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 /* Let go of memory while the worker sleeps. Waking: false: stop. */
 void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* fault: NULL: none */
 void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault);
 
 /* ---- debug/work.c: what workers do for debuggers (debug.h) -------------------------------------
