@@ -549,65 +549,6 @@ static bool keep_slots(struct zs_timing_code *code, size_t *capacity, size_t *co
     return true;
 }
 
-static void leave_out(struct zs_timing_op *op, enum zs_timing_kind without)
-{
-    op->kind = (uint8_t)without;
-    op->converts = true;
-}
-
-static bool is_grf(const struct zs_isa_operand *op)
-{
-    return op->kind == ZS_OPERAND_REG && op->file == ZS_FILE_GRF;
-}
-
-/* What goes on from one high half to the same with such sums is not there either, nor are copies
- * of low ones, which have to be put elsewhere. */
-static void find_high_halves(struct zs_timing_code *code, const struct zs_isa_kernel *isa,
-                             const bool high[256])
-{
-    bool low[256] = {false};
-    for (uint32_t i = 0; i < code->op_count; i++) {
-        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
-        if (inst->op == ZS_OP_ADDC && is_grf(&inst->dst))
-            low[inst->dst.reg & 255] = true;
-        if (inst->op == ZS_OP_MOV && is_grf(&inst->dst) && is_grf(&inst->src[0]) &&
-            low[inst->src[0].reg & 255])
-            leave_out(&code->ops[i], ZS_TIMING_KIND_WIDE_INTEGER);
-        bool combines = inst->op == ZS_OP_XOR || inst->op == ZS_OP_AND || inst->op == ZS_OP_OR ||
-                        inst->op == ZS_OP_ADD;
-        bool same = false, of_sum = false;
-        for (uint32_t s = 0; combines && s < inst->source_count; s++) {
-            bool own = is_grf(&inst->src[s]) && inst->src[s].reg == inst->dst.reg;
-            same |= own;
-            of_sum |= !own && is_grf(&inst->src[s]) && high[inst->src[s].reg & 255];
-        }
-        if (same && of_sum && is_dword(inst->dst.type))
-            leave_out(&code->ops[i], ZS_TIMING_KIND_WIDE_INTEGER);
-    }
-}
-
-/* What adds a carry that was moved is the sum of the high halves: not there without 64 bits. */
-static void find_high_sums(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
-{
-    enum { NEAR = 24 }; /* instructions: schedulers put others between */
-    bool high[256] = {false};
-    for (uint32_t i = 0; i < code->op_count; i++) {
-        const struct zs_isa_inst *move = zs_isa_inst(isa, i);
-        for (uint32_t n = i + 1; moves_carry(move) && n < ZS_MIN(i + NEAR, code->op_count); n++) {
-            const struct zs_isa_inst *inst = zs_isa_inst(isa, n);
-            bool sums =
-                (inst->op == ZS_OP_ADD3 || inst->op == ZS_OP_ADD) && is_dword(inst->dst.type);
-            for (uint32_t s = 0; sums && s < inst->source_count; s++)
-                if (inst->src[s].kind == ZS_OPERAND_REG && inst->src[s].file == move->dst.file &&
-                    inst->src[s].reg == move->dst.reg) {
-                    leave_out(&code->ops[n], ZS_TIMING_KIND_WIDE_INTEGER);
-                    high[inst->dst.reg & 255] |= is_grf(&inst->dst);
-                }
-        }
-    }
-    find_high_halves(code, isa, high);
-}
-
 /* Doubles take two registers' worth of lanes: what is converted is spread before, or comes together
  * behind that. Without them it stays where it is. */
 static void find_double_copies(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
@@ -620,8 +561,10 @@ static void find_double_copies(struct zs_timing_code *code, const struct zs_isa_
             uint32_t at = spreads ? i - k : i + k; /* wraps below the first one */
             const struct zs_isa_inst *inst = at < code->op_count ? zs_isa_inst(isa, at) : to;
             if (moves_half(inst) &&
-                (spreads ? inst->dst.reg == to->src[0].reg : inst->src[0].reg == to->dst.reg))
-                leave_out(&code->ops[at], ZS_TIMING_KIND_DOUBLE);
+                (spreads ? inst->dst.reg == to->src[0].reg : inst->src[0].reg == to->dst.reg)) {
+                code->ops[at].kind = ZS_TIMING_KIND_DOUBLE;
+                code->ops[at].converts = true;
+            }
         }
     }
 }
@@ -680,7 +623,7 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
     }
     if (!error) {
         find_events(code);
-        find_high_sums(code, isa);
+        zs_timing_find_wide(code, isa);
         find_double_copies(code, isa);
         find_halves(code, isa);
     }

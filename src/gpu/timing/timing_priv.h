@@ -101,6 +101,12 @@ struct zs_timing_code {
 struct zs_timing_known *zs_timing_known_create(void);
 void zs_timing_known_destroy(struct zs_timing_known *known);
 
+/* ---- wide.c ------------------------------------------------------------------------------------
+ */
+
+/* What is not there without integers of 64 bits. */
+void zs_timing_find_wide(struct zs_timing_code *code, const struct zs_isa_kernel *isa);
+
 /* ---- trace.c -----------------------------------------------------------------------------------
  *
  * A stream is what one EU thread did, in words of 32 bits:

@@ -4,6 +4,8 @@
 tool is known to say something else. Rules and the model were mended by looking at the first; the others were judged
 before they were tried."""
 
+from fractions import Fraction
+
 # name: (rule of the first finding, (groups, size, local memory in bytes)), and (groups, size, ...) of the mended one where
 # the launch is what is mended. On larger devices there are as many times more groups as SCALE says. The line is that
 # which carries the kernel's mark; kernels without a mark are wrong as such.
@@ -221,13 +223,14 @@ MENDED = {('sums_so_far', 'barrier-imbalance'): 'in_step_mended', ('softmaxed', 
 # What limits a kernel.
 LIMITED = {('pvc', 'written_out'): 'instruction fetch'}
 
-SCALE = {'skl': 1, 'tgllp': 4, 'acm-g10': 8, 'pvc': 12}
+SCALE = {'skl': 1, 'icllp': Fraction(8, 3), 'tgllp': 4, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
-ROUNDS = {'skl': 4, 'tgllp': 4, 'acm-g10': 8, 'pvc': 16}
+ROUNDS = {'skl': 4, 'icllp': 8, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats, but for what converts them.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
 JUDGED = {'skl': {'unrolled': None, 'grey': None},
+          'icllp': {},
           'tgllp': {},
           'acm-g10': {'blended': None, 'softmaxed': 'memory-bound', 'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
           'pvc': {'sparse_rows': None, 'packed_points': None, 'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'bytes_each': None}}
@@ -242,7 +245,7 @@ FEW = {'mended.cl': FEW_KNOWN, 'unseen.cl': FEW_UNSEEN, 'everyday.cl': FEW_EVERY
 # Left out. acm-g10 has no doubles: one does not build there, of constants the compiler makes floats; replays of spilling
 # may take longer there than half a wrap of the device's clock, and then have no time. On pvc these were never tried (matvec:
 # not since redundant loads have a gain).
-LACKING = {('acm-g10', 'double_sums'), ('acm-g10', 'spilling')} | {
+LACKING = {(device, 'double_sums') for device in ('icllp', 'tgllp', 'acm-g10')} | {('acm-g10', 'spilling')} | {
     ('pvc', name) for name in ('spilling', 'matvec')}
 LACKING |= {(device, name) for device in ('acm-g10', 'pvc') for name in UNSEEN_SKL} | {('skl', name) for name in UNSEEN_LARGE}
 SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL, **UNSEEN_ALL}, 'sealed.cl': SEALED, 'outside.cl': OUTSIDE,
@@ -256,7 +259,7 @@ def tried(source, device):
 
 # What does not hold, by device: 'first' (finding), 'line', 'gain'. A test fails when it does.
 OFF = {
-    'tgllp': {},
+    'icllp': {}, 'tgllp': {},
     'skl': {
         'halving': ['gain'],  # mended it takes as long: barriers come first
         'one_chain': ['gain'],  # mended it gains nothing: the loop itself waits

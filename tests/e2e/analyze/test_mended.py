@@ -74,7 +74,7 @@ class Known(unittest.TestCase):
                 for kernel, (groups, size, local) in ((name, shape), (to, mended)):
                     if known[name][0] not in (None, 'memory-bound') or kernel == name:
                         few = name in FEW_GROUPS and kernel == name
-                        shapes[kernel] = (groups if few else groups * SCALE[device], size, local, 1)
+                        shapes[kernel] = (groups if few else int(groups * SCALE[device]), size, local, 1)
             rec = kinds.record('rec', '--counts', '--metrics', 'ZscopeGains,ZscopeMemory,ZscopeStallSampling,ZscopeMemoryByAddress',
                                kernels=shapes,
                                rounds=ROUNDS[device], **shapes)
