@@ -7,6 +7,7 @@
  */
 #include "metrics/analysis_priv.h"
 
+#include "isa/convert.h"
 #include "isa/inst.h"
 #include "metrics/profile_priv.h"
 
@@ -169,15 +170,6 @@ static bool is_float(uint8_t type)
     return type == ZS_TYPE_HF || type == ZS_TYPE_BF || type == ZS_TYPE_F || type == ZS_TYPE_DF;
 }
 
-/* Between integers and floats, or floats of different sizes. */
-static bool converts(const struct zs_isa_inst *inst)
-{
-    uint8_t to = inst->dst.type, from = inst->src[0].type;
-    return inst->op == ZS_OP_MOV && inst->src[0].kind == ZS_OPERAND_REG &&
-           ((is_float(to) && is_integer(from)) || (is_integer(to) && is_float(from)) ||
-            (is_float(to) && is_float(from) && to != from));
-}
-
 /* How often that is executed which is there where integers are divided: the unit's own division,
  * or floats and doubles that come from integers and go back. 0: nothing is divided. */
 static double times_divided(const struct zs_profile *p, const struct of_line *line, size_t count)
@@ -188,9 +180,9 @@ static double times_divided(const struct zs_profile *p, const struct of_line *li
         const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, line[i].inst);
         bool divides = p->insts[line[i].inst].is_math && is_integer(inst->dst.type);
         own |= divides;
-        there |= converts(inst) && is_float(inst->dst.type) && is_integer(inst->src[0].type);
-        back |= converts(inst) && is_integer(inst->dst.type);
-        if (divides || converts(inst))
+        there |= zs_isa_converts(inst) && is_float(inst->dst.type) && is_integer(inst->src[0].type);
+        back |= zs_isa_converts(inst) && is_integer(inst->dst.type);
+        if (divides || zs_isa_converts(inst))
             most = fmax(most, p->insts[line[i].inst].executions);
     }
     return own || (there && back) ? most : 0;
@@ -408,7 +400,7 @@ static double kept_of_division(const struct rule_context *c, double *ret_time)
         times = inst->dst.type == ZS_TYPE_DF ? 1 : times;
         if (n->is_math && is_integer(inst->dst.type))
             own += n->executions * inst->exec_size;
-        else if (converts(inst))
+        else if (zs_isa_converts(inst))
             lanes[is_integer(inst->dst.type)] += n->executions * inst->exec_size;
     }
     *ret_time = own > 0 ? 100 * QUICK * own / wide / (clocks * p->peaks.eus) : 0;
@@ -509,35 +501,23 @@ bool rule_precise_divisions(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
-/* Small integers are packed otherwise where others come from them, or are made of them. */
-static bool repacks(const struct zs_profile *p, uint32_t i)
-{
-    enum { NEAR = 8 }; /* instructions: schedulers put others between */
-    const struct zs_isa_inst *inst = zs_isa_inst(p->code->isa, i);
-    bool found = false;
-    if (inst->op != ZS_OP_MOV || inst->src[0].kind != ZS_OPERAND_REG ||
-        !is_integer(inst->dst.type) || !is_integer(inst->src[0].type) || inst->exec_size == 1 ||
-        zs_isa_type_bits((enum zs_isa_type)inst->dst.type) >= 32)
-        return false;
-    for (uint32_t k = 1; k <= NEAR && !found; k++) {
-        const struct zs_isa_inst *to =
-            i + k < p->inst_count ? zs_isa_inst(p->code->isa, i + k) : inst;
-        const struct zs_isa_inst *from = i >= k ? zs_isa_inst(p->code->isa, i - k) : inst;
-        found = (converts(to) && to->src[0].reg == inst->dst.reg) ||
-                (converts(from) && from->dst.reg == inst->src[0].reg);
-    }
-    return found;
-}
-
 static bool is_conversion(const struct zs_profile *p, uint32_t i)
 {
-    return converts(zs_isa_inst(p->code->isa, i)) || repacks(p, i);
+    return zs_isa_turns(p->code->isa, i);
 }
 
 bool rule_conversions(struct rule_context *c, struct zs_found *f)
 {
+    double all = 0, plain = 0, gain = analysis_gain(c->analysis, "ConversionGain");
     if (!finds(c, f, LINE_PLAIN, is_conversion, 0))
         return false;
+    for (uint32_t i = 0; i < c->profile->inst_count; i++) {
+        double n = is_conversion(c->profile, i) ? fmax(c->profile->insts[i].executions, 0) : 0;
+        all += n;
+        plain += c->line_kinds[i] == LINE_PLAIN ? n : 0;
+    }
+    if (gain > 0) /* of lines about something else they are not told */
+        f->gain = gain * plain / all;
     rule_say(f,
              "instructions that only turn values into another type take %.0f %% of threads' time",
              100 * f->severity);

@@ -4,6 +4,7 @@
 #include "gpu/timing/timing_priv.h"
 
 #include "base/hash.h"
+#include "isa/convert.h"
 #include "isa/inst.h"
 
 #include <errno.h>
@@ -602,6 +603,7 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
         struct zs_timing_op *op = &code->ops[i];
         struct cost c = cost_of(code->params, inst, op);
         code->offset_B[i] = inst->offset_B;
+        op->turns = op->unit <= ZS_TIMING_UNIT_FPU1 && zs_isa_turns(isa, i);
         if (m) {
             uint32_t xlen = m->xlen == ZS_LENGTH_UNKNOWN ? 0 : m->xlen;
             op->payload_grf = (uint8_t)(m->mlen == ZS_LENGTH_UNKNOWN ? 1 : m->mlen + xlen);

@@ -176,6 +176,8 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
         struct zs_timing_op *op = &ret->ops[i];
         if (at_once)
             memset(op->latency, 0, sizeof(op->latency));
+        else if (gain == ZS_TIMING_GAIN_conversions && op->turns)
+            op->unit = ZS_TIMING_UNIT_GONE;
         else if (!kinds[gain] || op->kind != kinds[gain])
             continue;
         else if (op->converts || gain == ZS_TIMING_GAIN_math)
@@ -260,14 +262,14 @@ bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timin
 /* Whether instructions of the kind are a fiftieth of what is issued: a gain is no multiple of that.
  */
 static bool has_kind(const struct zs_timing_code *code, const uint64_t *executions,
-                     enum zs_timing_kind kind)
+                     enum zs_timing_kind kind, bool turns)
 {
     enum { LEAST = 50 };
     uint64_t of = 0, all = 0;
     for (uint32_t i = 0; i < code->op_count; i++) {
         uint64_t cycles = (executions ? executions[i] : 1) * ZS_MAX(code->ops[i].full_cycles, 1u);
         all += cycles;
-        of += code->ops[i].kind == kind ? cycles : 0;
+        of += (turns ? code->ops[i].turns : code->ops[i].kind == kind) ? cycles : 0;
     }
     return of && of >= all / LEAST;
 }
@@ -359,11 +361,13 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_scratch_local:
         return t->scratch_sectors || trace->launch.private_B;
     case ZS_TIMING_GAIN_math:
-        return has_kind(code, executions, ZS_TIMING_KIND_MATH);
+        return has_kind(code, executions, ZS_TIMING_KIND_MATH, false);
     case ZS_TIMING_GAIN_doubles:
-        return has_kind(code, executions, ZS_TIMING_KIND_DOUBLE);
+        return has_kind(code, executions, ZS_TIMING_KIND_DOUBLE, false);
     case ZS_TIMING_GAIN_wide_integers:
-        return has_kind(code, executions, ZS_TIMING_KIND_WIDE_INTEGER);
+        return has_kind(code, executions, ZS_TIMING_KIND_WIDE_INTEGER, false);
+    case ZS_TIMING_GAIN_conversions:
+        return has_kind(code, executions, ZS_TIMING_KIND_PLAIN, true);
     case ZS_TIMING_GAIN_dependencies:
         return counts(t->thread_dist, all);
     case ZS_TIMING_GAIN_fetch:
@@ -495,9 +499,9 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     struct zs_timing_code code = *launch.code;
     struct zs_gpu_timing without;
     bool recoded = gain == ZS_TIMING_GAIN_math || gain == ZS_TIMING_GAIN_doubles ||
-                   gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_dependencies ||
-                   gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
-                   gain == ZS_TIMING_GAIN_narrow;
+                   gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_conversions ||
+                   gain == ZS_TIMING_GAIN_dependencies || gain == ZS_TIMING_GAIN_reuse ||
+                   gain == ZS_TIMING_GAIN_reuse_most || gain == ZS_TIMING_GAIN_narrow;
     if (gain == ZS_TIMING_GAIN_dispatch)
         without_dispatch(&params);
     if (gain == ZS_TIMING_GAIN_room) {

@@ -641,10 +641,25 @@ static uint64_t until_next(struct zs_timing_machine *m, const struct zs_timing_e
     return next > at ? next - at : 0;
 }
 
+/* Where the last group is one that other parts do not have. */
+static void count_alone(struct zs_timing_machine *m, struct zs_timing_eu *eu,
+                        const struct zs_timing_thread *th, uint64_t at)
+{
+    uint32_t last = (uint32_t)m->group_count - 1;
+    bool alone = th->group == last;
+    for (uint32_t left = eu->live; left && alone; left &= left - 1)
+        alone = zs_timing_thread_at(m, eu->number, (uint32_t)__builtin_ctz(left))->group == last;
+    uint64_t from = ZS_MAX(th->begun, eu->others_end);
+    m->alone += alone && at > from ? at - from : 0;
+    eu->others_end = ZS_MAX(eu->others_end, at);
+}
+
 static void end_thread(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                        struct zs_timing_thread *th, uint64_t at)
 {
     struct zs_timing_group *g = &m->groups[th->group];
+    if (m->part->share > 1)
+        count_alone(m, eu, th, at);
     m->cut = m->cut || th->stream->full;
     eu->live &= ~(1u << th->place);
     eu->when[th->place] = ZS_TIMING_NEVER;

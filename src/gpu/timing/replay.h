@@ -85,6 +85,7 @@ struct zs_timing_eu {
     bool is_slow;                        /* `slow` of now is more than 1 */
     bool changed;                        /* ... and other bursts have run since */
     uint64_t send_free, loaded_since;
+    uint64_t others_end; /* a thread of another group than the last, or one of that after them */
     const struct zs_timing_thread *next; /* whose step is waited for; NULL: not known */
     uint64_t when[ZS_TIMING_PLACES];     /* each step's time << FRACTION_BITS; NEVER: none is set */
 };
@@ -155,6 +156,7 @@ struct zs_timing_machine {
     bool failed;                /* there was no memory */
     bool cut;                   /* a thread came to the end of its record before it ended */
     uint64_t issues;            /* so far */
+    uint64_t alone;             /* EU cycles: threads of the last group alone were there */
     uint64_t spent, spent_most; /* thread cycles; if all of a group took as long as the longest */
     uint64_t now;               /* the latest event that others see */
     uint64_t drained;           /* when the last message was through */

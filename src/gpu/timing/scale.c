@@ -322,6 +322,19 @@ static void grow(const struct scale *s, struct zs_gpu_timing *t, size_t offset_B
     *zs_timing_total_at(t, offset_B) = rounded(s->parts * all + times * basis);
 }
 
+/* Of few rounds of groups all parts have EUs loaded as long as the one that is replayed, but for
+ * the last group of that where others have one less. */
+static void fill_loaded(const struct scale *s, struct zs_gpu_timing *t)
+{
+    const struct zs_timing_machine *m = s->m;
+    double loaded = 0, share = m->part->share;
+    double less = (double)m->group_count * (share - s->parts); /* parts that have one less */
+    for (uint32_t p = 0; p < ZS_TIMING_JOIN; p++)
+        loaded += (double)m->phases[p].totals.eu_loaded;
+    if (!m->in_part && less > 0)
+        t->eu_loaded = rounded(share * loaded - less * (double)m->alone);
+}
+
 static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing *t)
 {
     const struct zs_timing_machine *m = s->m;
@@ -340,6 +353,7 @@ static void fill_totals(const struct scale *s, double pace, struct zs_gpu_timing
             all += total_of(&m->phases[p].totals, by_stores[i]);
         *zs_timing_total_at(t, by_stores[i]) = rounded(all * with_stores);
     }
+    fill_loaded(s, t);
     uint64_t threads = 0; /* one at least where an EU is loaded */
     for (uint32_t r = 0; r < ZS_TIMING_REASONS; r++)
         threads += *zs_timing_total_at(t, by_reason[r]);

@@ -70,6 +70,7 @@ struct __attribute__((aligned(64))) zs_timing_op {
     uint8_t addresses : 3;                  /* of a store: so many deps, the first, are no data */
     uint8_t element_B;                      /* as the pipe handles it */
     uint8_t acc_writes;                     /* a bit each: of an accumulator */
+    bool turns;                             /* values into another type, and nothing else */
 };
 _Static_assert(sizeof(struct zs_timing_op) == 64, "a line of the host's cache");
 

@@ -225,7 +225,7 @@ LIMITED = {('pvc', 'written_out'): 'instruction fetch'}
 
 SCALE = {'skl': 1, 'icllp': Fraction(8, 3), 'tgllp': 4, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
-ROUNDS = {'skl': 4, 'icllp': 8, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
+ROUNDS = {'skl': 4, 'icllp': 16, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats, but for what converts them.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
