@@ -239,7 +239,7 @@ bool rule_doubles(struct rule_context *c, struct zs_found *f)
 {
     if (rule_is_about_lines(c, rule_is_double) || !gains(c, f, SOME))
         return false;
-    rule_say(f, "doubles take several times as long as floats on this device");
+    rule_say(f, "doubles, with what turns others into them, take several times as long as floats");
     rule_number(f, "flops_double", c->profile->values[ZS_Q_FLOPS_DOUBLE], "flop");
     lines_of_kind(c, f, rule_is_double, "PipeStall");
     return true;

@@ -361,6 +361,7 @@ static void find_slots(const struct zs_isa_kernel *isa, uint32_t i,
     add_others(s, e.flags_read, e.acc_read, e.address_read, p, c);
     if (e.indirect_read)
         add_slot(s, ZS_TIMING_SLOT_LAST, 0);
+    op->read_count = (uint8_t)ZS_MIN(s->count, 255u);
     add_registers(s, e.grf_written, 0);
     add_others(s, e.flags_written, e.acc_written, e.address_written, p, c);
     end_deps(s);
@@ -399,7 +400,7 @@ static void find_histories(const struct zs_timing_code *code, uint64_t history[Z
 static uint32_t rename_deps(struct zs_timing_op *op, const uint16_t names[ZS_TIMING_SLOTS],
                             uint16_t *slots)
 {
-    uint32_t kept = 0, addresses = op->addresses;
+    uint32_t kept = 0, addresses = op->addresses, reads = op->read_count;
     for (uint32_t i = 0; i < op->dep_count; i++) {
         uint16_t name = names[slots[i]];
         uint32_t at = 0;
@@ -409,6 +410,8 @@ static uint32_t rename_deps(struct zs_timing_op *op, const uint16_t names[ZS_TIM
             slots[kept++] = name;
         if (i + 1 == addresses)
             op->addresses = kept & 7;
+        if (i + 1 == reads)
+            op->read_count = (uint8_t)ZS_MIN(kept, 255u);
     }
     while (kept % ZS_TIMING_DEP_STEP)
         slots[kept++] = SLOT_NONE;
@@ -507,6 +510,20 @@ static void find_responses(struct zs_timing_code *code)
         const struct zs_timing_op *op = &code->ops[i];
         for (uint32_t k = 0; k < op->dep_count; k++)
             bits[i] |= of_slot[code->slots[op->slots + k]];
+    }
+}
+
+static void find_loops(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
+{
+    for (uint32_t i = 0; i < code->op_count && code->loop_count < ZS_TIMING_LOOPS; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(isa, i);
+        uint32_t to = ZS_MIN(inst->jip_B, inst->uip_B), first = i;
+        if (code->ops[i].unit != ZS_TIMING_UNIT_CONTROL || to > inst->offset_B)
+            continue;
+        while (first && code->offset_B[first] > to)
+            first--;
+        code->loops[code->loop_count][0] = first;
+        code->loops[code->loop_count++][1] = i;
     }
 }
 
@@ -612,6 +629,7 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
             bool moves = m->kind == ZS_MSG_LOAD || m->kind == ZS_MSG_STORE;
             uint32_t lane_B = m->lanes > 1 ? m->element_B * m->components : 0;
             op->is_load = m->kind == ZS_MSG_LOAD;
+            op->is_local = m->surface == ZS_SURFACE_SLM;
             op->narrow = !moves ? 0 : lane_B == 1 ? 2 : lane_B == 2 ? 1 : 0;
         }
         op->slots = (uint32_t)count;
@@ -625,6 +643,7 @@ static int fill(struct zs_timing_code *code, const struct zs_isa_kernel *isa)
     }
     if (!error) {
         find_events(code);
+        find_loops(code, isa);
         zs_timing_find_wide(code, isa);
         find_double_copies(code, isa);
         find_halves(code, isa);

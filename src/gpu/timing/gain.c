@@ -97,18 +97,56 @@ static bool save_addresses(enum zs_timing_gain gain, struct zs_timing_code *code
         bool saved = zs_timing_parts_saved(gain, op) > 1;
         uint32_t addresses = saved && !op->is_load ? op->addresses : 0;
         uint8_t as = (saved && op->is_load) || (found && !other) ? ADDRESS : OTHER;
-        for (uint32_t k = 0; k < op->dep_count; k++) {
-            bool own = false;
+        bool own = !found; /* what nobody reads that is made of itself keeps a register busy */
+        for (uint32_t k = 0; k < op->read_count && own; k++) {
+            own = false;
             for (uint32_t w = 0; w < op->write_count && !own; w++)
                 own = writes[w] == deps[k];
+        }
+        for (uint32_t k = 0; k < op->read_count && !own; k++) {
             uint8_t of = k < addresses ? (uint8_t)ADDRESS : as;
-            use[deps[k]] = own ? use[deps[k]] : ZS_MAX(use[deps[k]], of);
+            use[deps[k]] = ZS_MAX(use[deps[k]], of);
         }
         if (i < code->op_count && as == ADDRESS && op->unit <= ZS_TIMING_UNIT_FPU1)
             take_part(op, kept, &small);
     }
     free(use);
     return use != NULL;
+}
+
+/* What the load brings is in its next address: nobody else has that before. of: by slot. */
+static bool leads_on(const struct zs_timing_code *code, uint32_t load, bool *of)
+{
+    uint32_t loop = 0;
+    while (loop < code->loop_count && (load < code->loops[loop][0] || load > code->loops[loop][1]))
+        loop++;
+    if (loop == code->loop_count)
+        return false;
+    uint32_t first = code->loops[loop][0], length = code->loops[loop][1] - first + 1;
+    memset(of, 0, code->slot_count + 1u);
+    for (uint32_t k = 0; k <= length; k++) {
+        uint32_t i = first + (load - first + k) % length;
+        const struct zs_timing_op *op = &code->ops[i];
+        const uint16_t *deps = code->slots + op->slots, *writes = deps + op->dep_count;
+        bool found = k == 0;
+        for (uint32_t d = 0; d < op->read_count; d++)
+            found |= of[deps[d]];
+        if (k == length)
+            return found;
+        for (uint32_t w = 0; w < op->write_count; w++)
+            of[writes[w]] = found;
+    }
+    return false;
+}
+
+static bool keep_chains(struct zs_timing_code *code)
+{
+    bool *of = calloc(code->slot_count + 1u, sizeof(*of));
+    for (uint32_t i = 0; of && i < code->op_count; i++)
+        if (code->ops[i].is_load && leads_on(code, i, of))
+            code->ops[i].is_load = false;
+    free(of);
+    return of != NULL;
 }
 
 /* Who loads the same again only to sum it has the same sums again: of those as few are left. */
@@ -163,8 +201,11 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
     memcpy(ret->ops, code->ops, ops_B);
     if (gain == ZS_TIMING_GAIN_narrow)
         widen(ret->ops, code->op_count);
+    if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most)
+        (void)keep_chains(ret);
     if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
-        gain == ZS_TIMING_GAIN_narrow)
+        gain == ZS_TIMING_GAIN_narrow || gain == ZS_TIMING_GAIN_local ||
+        gain == ZS_TIMING_GAIN_local_most)
         (void)save_addresses(gain, ret); /* no memory: they take what they took */
     if (gain == ZS_TIMING_GAIN_reuse_most)
         (void)save_sums(ret);
@@ -218,8 +259,8 @@ static void leave_lines(const struct zs_timing_machine *m, struct zs_timing_thre
 uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op)
 {
     return gain == ZS_TIMING_GAIN_narrow       ? 1u << op->narrow
-           : gain == ZS_TIMING_GAIN_local      ? 2
-           : gain == ZS_TIMING_GAIN_local_most ? 4
+           : gain == ZS_TIMING_GAIN_local      ? 1u + op->is_local
+           : gain == ZS_TIMING_GAIN_local_most ? 1u + 3u * op->is_local
            : !op->is_load                      ? 1
            : gain == ZS_TIMING_GAIN_reuse      ? 2
            : gain == ZS_TIMING_GAIN_reuse_most ? 4

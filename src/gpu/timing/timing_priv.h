@@ -70,6 +70,8 @@ struct __attribute__((aligned(64))) zs_timing_op {
     uint8_t addresses : 3;                  /* of a store: so many deps, the first, are no data */
     uint8_t element_B;                      /* as the pipe handles it */
     uint8_t acc_writes;                     /* a bit each: of an accumulator */
+    uint8_t read_count;                     /* so many deps, the first, it reads: 255 at most */
+    bool is_local;                          /* a message to local memory */
     bool turns;                             /* values into another type, and nothing else */
 };
 _Static_assert(sizeof(struct zs_timing_op) == 64, "a line of the host's cache");
@@ -80,6 +82,7 @@ static inline uint64_t *zs_timing_total_at(struct zs_gpu_timing *totals, size_t 
     return (uint64_t *)(void *)((uint8_t *)totals + offset_B);
 }
 
+enum { ZS_TIMING_LOOPS = 64 }; /* of which what goes round is known */
 struct zs_timing_code {
     const struct zs_timing_params *params;
     struct zs_timing_op *ops;
@@ -95,6 +98,8 @@ struct zs_timing_code {
     /* ... the bit of its response; those of the responses that it waits for */
     uint64_t *sent, *waits;
     uint32_t response_count; /* bits that are used */
+    uint32_t loop_count,
+        loops[ZS_TIMING_LOOPS][2]; /* first and last instruction; inner ones first */
     struct zs_timing_known *known;
 };
 

@@ -16,7 +16,6 @@ enum {
     NEAR = 24,         /* instructions: schedulers put others between */
     STEPS_MOST = 1024, /* that are looked at for who reads a result: further on anything may */
     READERS_MOST = 16,
-    LOOPS_MOST = 64, /* of which what goes round is known */
     GRFS = ZS_ISA_GRF_WORDS * 64,
 };
 
@@ -35,7 +34,6 @@ struct wide {
     const struct zs_isa_kernel *isa;
     struct node *nodes;
     uint32_t count;
-    uint32_t loop_count, loops[LOOPS_MOST][2]; /* first and last instruction; inner ones first */
 };
 
 static bool is_grf(const struct zs_isa_operand *op)
@@ -66,20 +64,6 @@ static bool is_left_out(const struct wide *w, uint32_t i)
 
 /* ---- who reads what ----------------------------------------------------------------------------
  */
-
-static void find_loops(struct wide *w)
-{
-    for (uint32_t i = 0; i < w->count && w->loop_count < LOOPS_MOST; i++) {
-        const struct zs_isa_inst *inst = zs_isa_inst(w->isa, i);
-        uint32_t to = ZS_MIN(inst->jip_B, inst->uip_B), first = i;
-        if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) || to > inst->offset_B)
-            continue;
-        while (first && zs_isa_inst(w->isa, first)->offset_B > to)
-            first--;
-        w->loops[w->loop_count][0] = first;
-        w->loops[w->loop_count++][1] = i;
-    }
-}
 
 static bool overlap(const uint64_t *a, const uint64_t *b)
 {
@@ -127,8 +111,8 @@ static bool find_readers(struct wide *w, uint32_t i, uint32_t grf_B)
     uint64_t of[ZS_ISA_GRF_WORDS], again[ZS_ISA_GRF_WORDS];
     uint32_t at = i + 1, steps = 0;
     memcpy(of, n->e.grf_written, sizeof(of));
-    for (uint32_t l = 0; l < w->loop_count; l++) {
-        uint32_t first = w->loops[l][0], last = w->loops[l][1];
+    for (uint32_t l = 0; l < w->code->loop_count; l++) {
+        uint32_t first = w->code->loops[l][0], last = w->code->loops[l][1];
         if (i < first || i > last)
             continue;
         if (!find_readers_in(w, n, at, last + 1, of, &steps, grf_B))
@@ -391,7 +375,6 @@ void zs_timing_find_wide(struct zs_timing_code *code, const struct zs_isa_kernel
     if (!w.nodes) /* no memory: high halves take what they take */
         return;
     find_nodes(&w);
-    find_loops(&w);
     if (begin(&w)) {
         for (uint32_t i = 0; i < w.count; i++)
             w.nodes[i].high = w.nodes[i].may && (find_readers(&w, i, grf_B) || w.nodes[i].seed);
@@ -404,8 +387,8 @@ void zs_timing_find_wide(struct zs_timing_code *code, const struct zs_isa_kernel
             else if (w.nodes[i].high && w.nodes[i].reaches)
                 leave_out(&code->ops[i]);
         find_copies(&w);
-        for (uint32_t l = 0; l < w.loop_count; l++)
-            straighten(&w, w.loops[l][0], w.loops[l][1]);
+        for (uint32_t l = 0; l < code->loop_count; l++)
+            straighten(&w, code->loops[l][0], code->loops[l][1]);
     }
     for (uint32_t i = 0; i < w.count; i++) {
         const struct zs_isa_inst *inst = zs_isa_inst(isa, i);

@@ -230,10 +230,10 @@ ROUNDS = {'skl': 4, 'icllp': 16, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats, but for what converts them.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
 JUDGED = {'skl': {'unrolled': None, 'grey': None},
-          'icllp': {},
-          'tgllp': {},
+          'icllp': {'softmaxed': 'memory-bound'},
+          'tgllp': {'packed_points': None},
           'acm-g10': {'blended': None, 'softmaxed': 'memory-bound', 'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
-          'pvc': {'sparse_rows': None, 'packed_points': None, 'doubles': 'conversions', 'double_sums': None, 'thirds': 'conversions', 'bytes_each': None}}
+          'pvc': {'sparse_rows': None, 'packed_points': None, 'double_sums': None, 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW_EVERYDAY = {'skl': ('particles',), 'acm-g10': ('layer_norm', 'marched')}
