@@ -225,21 +225,22 @@ LIMITED = {('pvc', 'written_out'): 'instruction fetch'}
 
 SCALE = {'skl': 1, 'icllp': Fraction(8, 3), 'tgllp': 4, 'acm-g10': 8, 'pvc': 12}
 # Rounds of loops: large devices need threads that live long enough to count.
-ROUNDS = {'skl': 4, 'icllp': 16, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
+ROUNDS = {'skl': 4, 'icllp': 8, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
 
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats, but for what converts them.
-# ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl).
+# ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl). icllp has
+# more EUs for the same memory.
 JUDGED = {'skl': {'unrolled': None, 'grey': None},
-          'icllp': {'softmaxed': 'memory-bound'},
-          'tgllp': {'packed_points': None},
+          'icllp': {'softmaxed': 'memory-bound', 'hops': 'memory-bound'},
+          'tgllp': {},
           'acm-g10': {'blended': None, 'softmaxed': 'memory-bound', 'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
           'pvc': {'sparse_rows': None, 'packed_points': None, 'double_sums': None, 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW_EVERYDAY = {'skl': ('particles',), 'acm-g10': ('layer_norm', 'marched')}
-FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'acm-g10': ('gelu', 'probed')}
+FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'icllp': ('late_group', 'multiply'), 'acm-g10': ('gelu', 'probed')}
 FEW_KNOWN = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
-               'precise_sines', 'gathered', 'few_groups'), 'tgllp': ('odd_groups',)}
+               'precise_sines', 'gathered', 'few_groups'), 'icllp': ('products',), 'tgllp': ('odd_groups', 'wide', 'chased')}
 FEW = {'mended.cl': FEW_KNOWN, 'unseen.cl': FEW_UNSEEN, 'everyday.cl': FEW_EVERYDAY}
 
 # Left out. acm-g10 has no doubles: one does not build there, of constants the compiler makes floats; replays of spilling
@@ -259,7 +260,30 @@ def tried(source, device):
 
 # What does not hold, by device: 'first' (finding), 'line', 'gain'. A test fails when it does.
 OFF = {
-    'icllp': {}, 'tgllp': {},
+    'icllp': {
+        # integers have one pipe: mended these have nothing else
+        'steps': ['gain'], 'conversions': ['gain'], 'smallest': ['gain'],
+        'softmaxed': ['gain'],  # mended it has half of the messages, too
+        'votes': ['first'],  # the compiler has one lane of a thread do it
+        'in_step': ['first'], 'walked': ['first'],  # barriers, branches come first
+        'twenties': ['gain'],  # mended, EUs are filled unevenly
+        'ballots': ['gain'],  # mended, its sums take as long
+        'four_groups': ['gain'],  # mended, dispatching takes its part
+        'probed': ['first'],  # its products take more
+    },
+    'tgllp': {
+        'grey': ['gain'],  # mended it has a quarter of the threads: they do not hide latency
+        'steps': ['gain'],
+        'votes': ['first'],  # the compiler has one lane of a thread do it
+        'ways': ['first'], 'one_chain': ['gain'],  # branches hold threads up
+        'packed_points': ['first'],  # L3 has all of it: each line is asked for three times
+        'twenties': ['gain'],  # mended, EUs are filled unevenly
+        'ballots': ['gain'],  # mended, its sums take as long
+        'boxes': ['first'],  # lines are touched twice since rows begin within them
+        'four_groups': ['gain'],  # mended, dispatching takes its part
+        'summed': ['first'],  # it has few threads, too
+        'probed': ['gain'],
+    },
     'skl': {
         'halving': ['gain'],  # mended it takes as long: barriers come first
         'one_chain': ['gain'],  # mended it gains nothing: the loop itself waits
@@ -274,7 +298,8 @@ OFF = {
         'ballots': ['gain'],  # mended, its sums take as long
         'boxes': ['first'],  # lines are touched twice since rows begin within them
         'summed': ['first'],  # it has few threads, too
-        'written_out': ['first'],  # rounds of few groups are taken for more than they are
+        # what it waits for code others use: replayed whole the cache costs 0.1 to 13 % as threads happen to fall to EUs
+        'written_out': ['first'],
         'softplus': ['gain'],  # mended it has twice as many lanes
     },
     # branches and results hold threads up there
@@ -284,7 +309,7 @@ OFF = {
         'private_table': ['first'],  # it is kept in registers, which are reached by addresses
         'scanned': ['gain'],
         'twenties': ['first'], 'summed': ['first'],  # they have few threads, too
-        'ballots': ['gain'], 'fnv': ['gain'], 'bearings': ['gain'], 'levels': ['gain'],
+        'ballots': ['gain'], 'bearings': ['gain'], 'conversions': ['gain'],
         'written_out': ['first'],  # a round of few groups costs as much
     },
     'pvc': {
@@ -292,12 +317,13 @@ OFF = {
         'structures': ['first'], 'gathered': ['first'], 'ages': ['first'],  # fewer loads would gain more than lines do
         'clean_copy': ['first'],  # latency
         'chased': ['first'],  # a thread's own instructions take longer than the loads
+        'unrolled': ['first'],  # the last round takes as much
         'one_chain': ['gain'],
         'gelu': ['gain'],
         'neighbours': ['first'],  # mended it gains 8 %: L1 has most of them
         'filtered_taps': ['first'],  # ports do less than half of what they can
         'softplus': ['gain'],
         'summed': ['first'], 'clean_adds': ['first'],  # it has few threads, too; latency
-        'ballots': ['gain'], 'fnv': ['gain'], 'cables': ['gain'],
+        'ballots': ['gain'], 'cables': ['gain'],
     },
 }

@@ -61,12 +61,13 @@ class Known(unittest.TestCase):
         source = os.path.basename(SOURCE)
         for device, names in ({d: tried(source, d) for d in DEVICES} or FEW[source]).items():
             with self.subTest(device):
-                # compilers make all of a module anew, otherwise, where one of its kernels spills
-                known = SUITES[source]
-                for spills in (False, True):
-                    part = [n for n in names if (known[n][0] == 'spills') == spills]
-                    if part:
-                        self.check(device, part)
+                # compilers make all of a module anew, and otherwise, where one of its kernels spills
+                modules = {}
+                for name in names:
+                    rule = SUITES[source][name][0]
+                    modules.setdefault(rule if rule in ('spills', 'private-arrays') else '', []).append(name)
+                for part in modules.values():
+                    self.check(device, part)
 
     def check(self, device, names):
         with tempfile.TemporaryDirectory() as folder:
