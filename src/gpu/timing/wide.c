@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    NEAR = 24,         /* instructions: schedulers put others between */
-    STEPS_MOST = 1024, /* that are looked at for who reads a result: further on anything may */
+    NEAR = 24,        /* instructions: schedulers put others between */
+    STEPS_MOST = 512, /* that are looked at for who reads a result: further on anything may */
     READERS_MOST = 16,
     GRFS = ZS_ISA_GRF_WORDS * 64,
 };
@@ -65,11 +65,17 @@ static bool is_left_out(const struct wide *w, uint32_t i)
 /* ---- who reads what ----------------------------------------------------------------------------
  */
 
-static bool overlap(const uint64_t *a, const uint64_t *b)
+/* Registers of one result: of few words of 64. */
+struct registers {
+    uint64_t bits[ZS_ISA_GRF_WORDS];
+    uint32_t first, last;
+};
+
+static bool overlap(const uint64_t *a, const struct registers *of)
 {
     uint64_t both = 0;
-    for (uint32_t i = 0; i < ZS_ISA_GRF_WORDS; i++)
-        both |= a[i] & b[i];
+    for (uint32_t i = of->first; i <= of->last; i++)
+        both |= a[i] & of->bits[i];
     return both != 0;
 }
 
@@ -82,7 +88,7 @@ static bool is_packed(const struct zs_isa_inst *inst, uint32_t grf_B)
 /* Readers of `of` from `at` up to `end`; what is written anew there is taken out of `of`. False:
  * somebody may read it who cannot compute a high half, or it is not known who does. */
 static bool find_readers_in(struct wide *w, struct node *n, uint32_t at, uint32_t end,
-                            uint64_t of[ZS_ISA_GRF_WORDS], uint32_t *steps, uint32_t grf_B)
+                            struct registers *of, uint32_t *steps, uint32_t grf_B)
 {
     for (; at < end; at++) {
         const struct node *other = &w->nodes[at];
@@ -97,8 +103,8 @@ static bool find_readers_in(struct wide *w, struct node *n, uint32_t at, uint32_
         if (!overlap(other->e.grf_written, of) || other->e.conditional ||
             !is_packed(zs_isa_inst(w->isa, at), grf_B))
             continue;
-        for (uint32_t i = 0; i < ZS_ISA_GRF_WORDS; i++)
-            left |= of[i] &= ~other->e.grf_written[i];
+        for (uint32_t i = of->first; i <= of->last; i++)
+            left |= of->bits[i] &= ~other->e.grf_written[i];
         if (!left)
             return true;
     }
@@ -108,21 +114,25 @@ static bool find_readers_in(struct wide *w, struct node *n, uint32_t at, uint32_
 static bool find_readers(struct wide *w, uint32_t i, uint32_t grf_B)
 {
     struct node *n = &w->nodes[i];
-    uint64_t of[ZS_ISA_GRF_WORDS], again[ZS_ISA_GRF_WORDS];
+    struct registers of = {.last = ZS_ISA_GRF_WORDS - 1}, again;
     uint32_t at = i + 1, steps = 0;
-    memcpy(of, n->e.grf_written, sizeof(of));
+    memcpy(of.bits, n->e.grf_written, sizeof(of.bits));
+    while (of.first < of.last && !of.bits[of.first])
+        of.first++;
+    while (of.first < of.last && !of.bits[of.last])
+        of.last--;
     for (uint32_t l = 0; l < w->code->loop_count; l++) {
         uint32_t first = w->code->loops[l][0], last = w->code->loops[l][1];
         if (i < first || i > last)
             continue;
-        if (!find_readers_in(w, n, at, last + 1, of, &steps, grf_B))
+        if (!find_readers_in(w, n, at, last + 1, &of, &steps, grf_B))
             return false;
         at = ZS_MAX(at, last + 1);
-        memcpy(again, of, sizeof(of));
-        if (!find_readers_in(w, n, first, i + 1, again, &steps, grf_B))
+        again = of;
+        if (!find_readers_in(w, n, first, i + 1, &again, &steps, grf_B))
             return false;
     }
-    return find_readers_in(w, n, at, w->count, of, &steps, grf_B);
+    return find_readers_in(w, n, at, w->count, &of, &steps, grf_B);
 }
 
 /* ---- where high halves begin -------------------------------------------------------------------
