@@ -68,6 +68,7 @@ struct flow {
         size_t count, capacity;
     } symbols;
     uint64_t unknowns;
+    uint32_t flags_loaded[4]; /* a bit for each lane's flag: it follows from what was loaded */
     bool failed;
 };
 
@@ -318,6 +319,26 @@ static struct value evaluate(struct flow *f, const struct zs_isa_inst *inst, uin
     }
 }
 
+static struct value loaded(struct flow *f)
+{
+    return (struct value){symbol_of(f, SYMBOL_LOADED, 0, (int64_t)++f->unknowns), 0};
+}
+
+static uint32_t flag_of(const struct zs_isa_inst *inst, uint32_t lane)
+{
+    return UINT32_C(1) << (inst->channel_offset + lane) % LANES_MAX;
+}
+
+static void compare_lanes(struct flow *f, const struct zs_isa_inst *inst)
+{
+    uint32_t *flags = &f->flags_loaded[inst->flag_reg & 3];
+    for (uint32_t lane = 0; lane < ZS_MIN(inst->exec_size, (uint32_t)LANES_MAX); lane++) {
+        bool of = is_loaded(f, source(f, inst, 0, lane).symbol) ||
+                  is_loaded(f, source(f, inst, 1, lane).symbol);
+        *flags = of ? *flags | flag_of(inst, lane) : *flags & ~flag_of(inst, lane);
+    }
+}
+
 static void execute(struct flow *f, const struct zs_isa_inst *inst)
 {
     struct value values[LANES_MAX];
@@ -325,14 +346,19 @@ static void execute(struct flow *f, const struct zs_isa_inst *inst)
     uint32_t size_B = zs_isa_type_bits((enum zs_isa_type)inst->dst.type) / 8;
     uint32_t lanes = ZS_MIN(inst->exec_size, (uint32_t)LANES_MAX);
     uint32_t hstride = inst->dst.hstride == ZS_REGION_NONE ? 1 : inst->dst.hstride;
+    if (inst->op == ZS_OP_CMP)
+        compare_lanes(f, inst);
     if (!(inst->flags & ZS_INST_HAS_DST) || at_B == SIZE_MAX || !size_B)
         return;
     bool hidden = is_float(inst->dst.type) || (inst->source_count && is_float(inst->src[0].type));
     /* copies of bits keep what they are */
     if (inst->op == ZS_OP_MOV && inst->dst.type == inst->src[0].type)
         hidden = false;
+    uint32_t chosen = inst->pred ? f->flags_loaded[inst->flag_reg & 3] : 0;
     for (uint32_t lane = 0; lane < lanes; lane++)
-        values[lane] = hidden ? unknown(f) : evaluate(f, inst, lane);
+        values[lane] = chosen & flag_of(inst, lane) ? loaded(f)
+                       : hidden                     ? unknown(f)
+                                                    : evaluate(f, inst, lane);
     for (uint32_t lane = 0; lane < lanes; lane++)
         store(f, at_B + (size_t)lane * hstride * size_B, size_B, values[lane]);
 }
@@ -344,9 +370,7 @@ static void forget_result(struct flow *f, const struct zs_isa_inst *inst,
     bool loads = inst->exec_size > 1 && m->kind == ZS_MSG_LOAD && !(m->flags & ZS_MSGF_BLOCK);
     size_t at_B = place_of(f, &inst->dst), end_B = at_B + (size_t)inst->dst.grf_count * f->grf_B;
     for (size_t at = at_B; at_B != SIZE_MAX && at < end_B; at += 4)
-        store(f, at, 4,
-              loads ? (struct value){symbol_of(f, SYMBOL_LOADED, 0, (int64_t)++f->unknowns), 0}
-                    : unknown(f));
+        store(f, at, 4, loads ? loaded(f) : unknown(f));
 }
 
 /* ---- messages ---- */
@@ -470,11 +494,11 @@ static void follow(struct flow *f, const struct zs_isa_inst *inst, const struct 
 static uint32_t loop_of(const struct flow *f, uint32_t i)
 {
     const struct zs_isa_inst *inst = zs_isa_inst(f->isa, i);
-    uint32_t first = i;
+    uint32_t first = i, to_B = ZS_MIN(inst->jip_B, inst->uip_B); /* NO_INDEX: the largest */
     if (!(zs_isa_op_flags((enum zs_isa_op)inst->op) & ZS_OPF_BRANCH) ||
-        inst->jip_B == ZS_ISA_NO_INDEX || inst->jip_B >= zs_isa_inst_offset(f->isa, i))
+        to_B >= zs_isa_inst_offset(f->isa, i))
         return i;
-    while (first && zs_isa_inst_offset(f->isa, first) > inst->jip_B)
+    while (first && zs_isa_inst_offset(f->isa, first) > to_B)
         first--;
     return first;
 }
@@ -490,7 +514,9 @@ static void follow_again(struct flow *f, uint32_t first, uint32_t last,
         struct zs_lane_access access = {0};
         if (m)
             look_at(f, inst, m, &access);
-        accesses[i].from_load |= access.from_load && !accesses[i].is_known;
+        bool same = accesses[i].has_stride && !accesses[i].stride_B; /* before anything is loaded */
+        accesses[i].from_load |= access.from_load && (same || !accesses[i].is_known);
+        accesses[i].is_known = accesses[i].is_known && !accesses[i].from_load;
         follow(f, inst, m);
     }
 }

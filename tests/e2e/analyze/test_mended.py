@@ -62,10 +62,11 @@ class Known(unittest.TestCase):
         for device, names in ({d: tried(source, d) for d in DEVICES} or FEW[source]).items():
             with self.subTest(device):
                 # compilers make all of a module anew, and otherwise, where one of its kernels spills
-                modules = {}
+                rules, modules = [known[0] for known in SUITES[source].values()], {}
                 for name in names:
                     rule = SUITES[source][name][0]
-                    modules.setdefault(rule if rule in ('spills', 'private-arrays') else '', []).append(name)
+                    apart = 'spills' in rules and rule in ('spills', 'private-arrays')
+                    modules.setdefault(rule if apart else '', []).append(name)
                 for part in modules.values():
                     self.check(device, part)
 
