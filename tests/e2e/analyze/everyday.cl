@@ -523,3 +523,41 @@ __kernel void heated_mended(__global float *a, __global float *b, int rounds)
         }
     }
 }
+
+/* a table is searched by halving */
+__kernel void searched(__global float *a, __global float *b, int rounds)
+{
+    __global uint *t = (__global uint *)a;
+    uint i = get_global_id(0), found = 0;
+    for (int k = 0; k < rounds; k++) {
+        uint key = (i * 2654435761u + k * 40503u) & 1048575u, low = 0, high = 1048576;
+        while (high - low > 1) {
+            uint mid = (low + high) >> 1;
+            if (mid * 3u + (t[mid] >> 31) <= key * 3u) /* MARK searched */
+                low = mid;
+            else
+                high = mid;
+        }
+        found += low;
+    }
+    b[i] = (float)found;
+}
+
+/* neighbours look for what is near */
+__kernel void searched_mended(__global float *a, __global float *b, int rounds)
+{
+    __global uint *t = (__global uint *)a;
+    uint i = get_global_id(0), found = 0;
+    for (int k = 0; k < rounds; k++) {
+        uint key = (i * 16 + k * 40503u) & 1048575u, low = 0, high = 1048576;
+        while (high - low > 1) {
+            uint mid = (low + high) >> 1;
+            if (mid * 3u + (t[mid] >> 31) <= key * 3u)
+                low = mid;
+            else
+                high = mid;
+        }
+        found += low;
+    }
+    b[i] = (float)found;
+}

@@ -204,6 +204,7 @@ EVERYDAY = {
     'layer_norm': ('extended-math', (42, 256, 0)),
     'small_products': ('bank-conflicts', (42, 256, 4224)),
     'elements': ('scattered', (42, 256, 0)),
+    'searched': ('scattered', (42, 256, 0)),
     'marched': ('divergence', (42, 256, 0)),
     'blended': ('doubles', (42, 256, 0)),
     'gamma_of': ('slow-math', (42, 256, 0)),
@@ -237,7 +238,7 @@ JUDGED = {'skl': {'unrolled': None, 'grey': None},
           'pvc': {'sparse_rows': None, 'packed_points': None, 'double_sums': None, 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
-FEW_EVERYDAY = {'skl': ('particles',), 'acm-g10': ('layer_norm', 'marched')}
+FEW_EVERYDAY = {'skl': ('particles', 'searched'), 'acm-g10': ('layer_norm', 'marched')}
 FEW_UNSEEN = {'skl': ('edges', 'lone', 'late_group'), 'icllp': ('late_group', 'multiply'), 'acm-g10': ('gelu', 'probed')}
 FEW_KNOWN = {'skl': ('strided', 'divergent', 'conflicts', 'private_array', 'wide', 'imbalance', 'doubles', 'contended', 'int_divisions',
                'precise_sines', 'gathered', 'few_groups'), 'icllp': ('products',), 'tgllp': ('odd_groups', 'wide', 'chased')}
@@ -251,6 +252,8 @@ LACKING = {(device, 'double_sums') for device in ('icllp', 'tgllp', 'acm-g10')} 
 LACKING |= {(device, name) for device in ('acm-g10', 'pvc') for name in UNSEEN_SKL} | {('skl', name) for name in UNSEEN_LARGE}
 SUITES = {'mended.cl': KNOWN, 'fresh.cl': FRESH, 'unseen.cl': {**UNSEEN_LARGE, **UNSEEN_SKL, **UNSEEN_ALL}, 'sealed.cl': SEALED, 'outside.cl': OUTSIDE,
           'everyday.cl': EVERYDAY}
+# In a module of its own: compilers make all of one anew, and otherwise, where a kernel spills, as others do on icllp.
+APART = ('seen',)
 FEW_GROUPS = ('few_groups', 'two_groups', 'persistent', 'lone', 'four_groups', 'solver')  # as many on all devices
 
 

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from kinds import Kinds
-from known import FEW, FEW_GROUPS, JUDGED, LIMITED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
+from known import APART, FEW, FEW_GROUPS, JUDGED, LIMITED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
 
 SOURCE, ZESCOPE, DRIVER, PROGRAM = map(os.path.abspath, sys.argv[1:5])
 DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kernels
@@ -61,14 +61,9 @@ class Known(unittest.TestCase):
         source = os.path.basename(SOURCE)
         for device, names in ({d: tried(source, d) for d in DEVICES} or FEW[source]).items():
             with self.subTest(device):
-                # compilers make all of a module anew, and otherwise, where one of its kernels spills
-                rules, modules = [known[0] for known in SUITES[source].values()], {}
-                for name in names:
-                    rule = SUITES[source][name][0]
-                    apart = 'spills' in rules and rule in ('spills', 'private-arrays')
-                    modules.setdefault(rule if apart else '', []).append(name)
-                for part in modules.values():
-                    self.check(device, part)
+                for part in ([n for n in names if n not in APART], [n for n in names if n in APART]):
+                    if part:
+                        self.check(device, part)
 
     def check(self, device, names):
         with tempfile.TemporaryDirectory() as folder:
