@@ -93,10 +93,12 @@ APPLY_COMPARED(64, UINT64_C(0x7ff0000000000000))
         volatile type x, y;                                                                        \
         memcpy((void *)&x, &old, sizeof(old));                                                     \
         memcpy((void *)&y, &a, sizeof(a));                                                         \
-        uint32_t threads = _mm_getcsr();                                                           \
-        _mm_setcsr(_MM_MASK_MASK);                                                                 \
+        uint32_t threads = _mm_getcsr() & ~(uint32_t)_MM_EXCEPT_MASK;                              \
+        if (threads != _MM_MASK_MASK) /* to set it takes as long as all else */                    \
+            _mm_setcsr(_MM_MASK_MASK);                                                             \
         x += y;                                                                                    \
-        _mm_setcsr(threads);                                                                       \
+        if (threads != _MM_MASK_MASK)                                                              \
+            _mm_setcsr(threads);                                                                   \
         memcpy(&old, (const void *)&x, sizeof(old));                                               \
         return old;                                                                                \
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done lane by lane, in their order: stores to anywhere, and atomics of dwords. Local
+ * What is done lane by lane, in their order: stores to anywhere, and atomics of dwords, also sums
+ * of floats where the thread computes as the data port does. Local
  * memory belongs to one host thread, so plain accesses do there; elsewhere they are the host's
  * atomics. Everything is checked before anything is done, since the slow way does all of the
  * message. Lanes that all want one place outside of local memory go that way, too: the data port
@@ -22,6 +23,7 @@ static const struct operation {
     const char *local, *global;
     uint8_t operands, one; /* one: in place of the operand */
     bool compares;         /* local: the comparison that keeps the old value */
+    bool is_float, negates;
 } operations[ZS_ATOMIC_COUNT] = {
     [ZS_ATOMIC_AND] = {"and", "and", 1, 0, false},
     [ZS_ATOMIC_OR] = {"or", "or", 1, 0, false},
@@ -36,12 +38,17 @@ static const struct operation {
     [ZS_ATOMIC_UMIN] = {"ult", "umin", 1, 0, true},
     [ZS_ATOMIC_MOV] = {"", "xchg", 1, 0, false},
     [ZS_ATOMIC_CMPWR] = {"cmpxchg", "cmpxchg", 2, 0, false},
+    [ZS_ATOMIC_FADD] = {"fadd", "fadd", 1, .is_float = true},
+    [ZS_ATOMIC_FSUB] = {"fadd", "fadd", 1, .is_float = true, .negates = true},
 };
 
-bool zs_eu_emit_atomic_operands(const struct zs_port_message *m, unsigned *ret)
+bool zs_eu_emit_atomic_operands(const struct zs_eu_emit *e, const struct zs_port_message *m,
+                                unsigned *ret)
 {
     if (m->op >= ZS_ATOMIC_COUNT || !operations[m->op].local || m->element_B != 4 ||
         m->slot_B != 4 || m->elements != 1)
+        return false;
+    if (operations[m->op].is_float && !zs_eu_emit_modes_plain(e))
         return false;
     *ret = operations[m->op].operands;
     return true;
@@ -113,6 +120,11 @@ static unsigned new_value(struct zs_eu_emit *e, const struct operation *op, unsi
         unsigned is = VALUE("icmp %s i32 %%v%u, %%v%u", op->local, old, a);
         return VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", is, old, a);
     }
+    if (op->is_float) {
+        old = VALUE("bitcast i32 %%v%u to float", old);
+        a = VALUE("bitcast i32 %%v%u to float", a);
+        return VALUE("bitcast float %%v%u to i32", VALUE("fadd float %%v%u, %%v%u", old, a));
+    }
     return *op->local ? VALUE("%s i32 %%v%u, %%v%u", op->local, old, a) : a;
 }
 
@@ -122,6 +134,8 @@ static unsigned apply(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
 {
     const struct operation *op = &operations[m->port->op];
 
+    if (op->negates)
+        a = VALUE("xor i32 %%v%u, -2147483648", a);
     if (zs_eu_emit_is_slm(m)) {
         unsigned old = VALUE("load volatile i32, i32* %%v%u, align 4", at);
         LINE("store volatile i32 %%v%u, i32* %%v%u, align 4", new_value(e, op, old, a, b), at);
@@ -131,6 +145,12 @@ static unsigned apply(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
         unsigned both =
             VALUE("cmpxchg i32* %%v%u, i32 %%v%u, i32 %%v%u seq_cst seq_cst, align 4", at, a, b);
         return VALUE("extractvalue { i32, i1 } %%v%u, 0", both);
+    }
+    if (op->is_float) {
+        at = VALUE("bitcast i32* %%v%u to float*", at);
+        a = VALUE("bitcast i32 %%v%u to float", a);
+        a = VALUE("atomicrmw fadd float* %%v%u, float %%v%u seq_cst, align 4", at, a);
+        return VALUE("bitcast float %%v%u to i32", a);
     }
     return VALUE("atomicrmw %s i32* %%v%u, i32 %%v%u seq_cst, align 4", op->global, at, a);
 }

@@ -778,7 +778,7 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
     ret->is_atomic = row->is_atomic;
     ret->writes = m->bytes_written != 0 || ret->is_atomic;
     if (ret->is_atomic)
-        return zs_eu_emit_atomic_operands(m, &ret->operands) && describe_lanes(&send->d, ret) &&
+        return zs_eu_emit_atomic_operands(e, m, &ret->operands) && describe_lanes(&send->d, ret) &&
                ret->lanes > 1 && (!m->returns || (send->d.has_dst && m->rlen));
     if ((m->bytes_read != 0) == ret->writes || (!ret->writes && (!send->d.has_dst || !m->rlen)))
         return false;

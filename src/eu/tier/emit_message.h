@@ -94,7 +94,8 @@ static inline bool zs_eu_emit_is_slm(const struct zs_eu_emit_message *m)
 
 /* ---- emit_atomic.c ---- */
 /* Operands of an atomic; false: it is none that is written in line. */
-bool zs_eu_emit_atomic_operands(const struct zs_port_message *m, unsigned *ret);
+bool zs_eu_emit_atomic_operands(const struct zs_eu_emit *e, const struct zs_port_message *m,
+                                unsigned *ret);
 void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m);
 /* An element of the lanes that are on is stored, lane by lane: <n x size>. */
 void zs_eu_emit_scatter(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,

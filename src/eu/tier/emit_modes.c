@@ -31,6 +31,11 @@ static uint32_t half(const struct zs_eu_emit *e)
     return e->segment_count / 2;
 }
 
+bool zs_eu_emit_modes_plain(const struct zs_eu_emit *e)
+{
+    return !e->changes_modes && !(e->p->host_csr[0] & (CSR_FLUSH | CSR_ROUNDS));
+}
+
 static bool is_usual(const struct zs_eu_emit *e, uint32_t cr0)
 {
     uint32_t csr[2];
