@@ -366,7 +366,7 @@ bool zs_eu_emit_successors(const struct zs_eu_emit *e, uint32_t segment,
 /* What is known of cr0 and of modes of floats; 0, -ENOMEM. */
 int zs_eu_emit_find_modes(struct zs_eu_emit *e);
 uint16_t zs_eu_emit_modes_at(const struct zs_eu_emit *e, uint32_t segment);
-/* Singles are rounded to nearest, with denormals, wherever they are computed. */
+/* Floats are rounded to nearest, with denormals, wherever they are computed. */
 bool zs_eu_emit_modes_plain(const struct zs_eu_emit *e);
 uint16_t zs_eu_emit_modes_behind(const struct zs_eu_emit *e, const struct zs_eu_op *op,
                                  uint16_t mode);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done lane by lane, in their order: stores to anywhere, and atomics of dwords, also sums
- * of floats where the thread computes as the data port does. Local
+ * What is done lane by lane, in their order: stores to anywhere, and atomics of dwords and
+ * qwords, also sums of floats where the thread computes as the data port does. Local
  * memory belongs to one host thread, so plain accesses do there; elsewhere they are the host's
  * atomics. Everything is checked before anything is done, since the slow way does all of the
  * message. Lanes that all want one place outside of local memory go that way, too: the data port
@@ -45,8 +45,8 @@ static const struct operation {
 bool zs_eu_emit_atomic_operands(const struct zs_eu_emit *e, const struct zs_port_message *m,
                                 unsigned *ret)
 {
-    if (m->op >= ZS_ATOMIC_COUNT || !operations[m->op].local || m->element_B != 4 ||
-        m->slot_B != 4 || m->elements != 1)
+    if (m->op >= ZS_ATOMIC_COUNT || !operations[m->op].local || m->element_B < 4 ||
+        m->slot_B != m->element_B || m->elements != 1)
         return false;
     if (operations[m->op].is_float && !zs_eu_emit_modes_plain(e))
         return false;
@@ -63,8 +63,8 @@ static void need_aligned(struct zs_eu_emit *e, const struct zs_eu_emit_message *
 
     low = zs_eu_emit_splat(e, low, bits / 8, n);
     low = VALUE("or <%u x i%u> %%v%u, %%v%u", n, bits, low, m->at[group]);
-    unsigned three = zs_eu_emit_splat(e, VALUE("add i%u 0, 3", bits), bits / 8, n);
-    low = VALUE("and <%u x i%u> %%v%u, %%v%u", n, bits, low, three);
+    unsigned rest = zs_eu_emit_splat(e, VALUE("add i%u 0, %u", bits, m->size_B - 1), bits / 8, n);
+    low = VALUE("and <%u x i%u> %%v%u, %%v%u", n, bits, low, rest);
     low = VALUE("icmp eq <%u x i%u> %%v%u, zeroinitializer", n, bits, low);
     zs_eu_emit_need(e, m, zs_eu_emit_all_of(e, m, low));
 }
@@ -109,23 +109,31 @@ static unsigned load_from(struct zs_eu_emit *e, char array, unsigned lane, unsig
     return VALUE("load i%u, i%u* %%v%u", bits, bits, place_in(e, array, lane, bits));
 }
 
-static unsigned new_value(struct zs_eu_emit *e, const struct operation *op, unsigned old,
-                          unsigned a, unsigned b)
+static const char *real_of(unsigned bits)
 {
+    return bits == 64 ? "double" : "float";
+}
+
+static unsigned new_value(struct zs_eu_emit *e, const struct operation *op, unsigned bits,
+                          unsigned old, unsigned a, unsigned b)
+{
+    const char *real = real_of(bits);
+
     if (op->operands == 2) {
-        unsigned is = VALUE("icmp eq i32 %%v%u, %%v%u", old, a);
-        return VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", is, b, old);
+        unsigned is = VALUE("icmp eq i%u %%v%u, %%v%u", bits, old, a);
+        return VALUE("select i1 %%v%u, i%u %%v%u, i%u %%v%u", is, bits, b, bits, old);
     }
     if (op->compares) {
-        unsigned is = VALUE("icmp %s i32 %%v%u, %%v%u", op->local, old, a);
-        return VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", is, old, a);
+        unsigned is = VALUE("icmp %s i%u %%v%u, %%v%u", op->local, bits, old, a);
+        return VALUE("select i1 %%v%u, i%u %%v%u, i%u %%v%u", is, bits, old, bits, a);
     }
     if (op->is_float) {
-        old = VALUE("bitcast i32 %%v%u to float", old);
-        a = VALUE("bitcast i32 %%v%u to float", a);
-        return VALUE("bitcast float %%v%u to i32", VALUE("fadd float %%v%u, %%v%u", old, a));
+        old = VALUE("bitcast i%u %%v%u to %s", bits, old, real);
+        a = VALUE("bitcast i%u %%v%u to %s", bits, a, real);
+        a = VALUE("fadd %s %%v%u, %%v%u", real, old, a);
+        return VALUE("bitcast %s %%v%u to i%u", real, a, bits);
     }
-    return *op->local ? VALUE("%s i32 %%v%u, %%v%u", op->local, old, a) : a;
+    return *op->local ? VALUE("%s i%u %%v%u, %%v%u", op->local, bits, old, a) : a;
 }
 
 /* Returns what was there. */
@@ -133,26 +141,31 @@ static unsigned apply(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
                       unsigned a, unsigned b)
 {
     const struct operation *op = &operations[m->port->op];
+    unsigned bits = 8 * m->size_B;
+    const char *real = real_of(bits);
 
     if (op->negates)
-        a = VALUE("xor i32 %%v%u, -2147483648", a);
+        a = VALUE("xor i%u %%v%u, %lld", bits, a, -(1ll << (bits - 2)) * 2);
     if (zs_eu_emit_is_slm(m)) {
-        unsigned old = VALUE("load volatile i32, i32* %%v%u, align 4", at);
-        LINE("store volatile i32 %%v%u, i32* %%v%u, align 4", new_value(e, op, old, a, b), at);
+        unsigned old = VALUE("load volatile i%u, i%u* %%v%u, align %u", bits, bits, at, m->size_B);
+        LINE("store volatile i%u %%v%u, i%u* %%v%u, align %u", bits,
+             new_value(e, op, bits, old, a, b), bits, at, m->size_B);
         return old;
     }
     if (op->operands == 2) {
-        unsigned both =
-            VALUE("cmpxchg i32* %%v%u, i32 %%v%u, i32 %%v%u seq_cst seq_cst, align 4", at, a, b);
-        return VALUE("extractvalue { i32, i1 } %%v%u, 0", both);
+        unsigned both = VALUE("cmpxchg i%u* %%v%u, i%u %%v%u, i%u %%v%u seq_cst seq_cst, align %u",
+                              bits, at, bits, a, bits, b, m->size_B);
+        return VALUE("extractvalue { i%u, i1 } %%v%u, 0", bits, both);
     }
     if (op->is_float) {
-        at = VALUE("bitcast i32* %%v%u to float*", at);
-        a = VALUE("bitcast i32 %%v%u to float", a);
-        a = VALUE("atomicrmw fadd float* %%v%u, float %%v%u seq_cst, align 4", at, a);
-        return VALUE("bitcast float %%v%u to i32", a);
+        at = VALUE("bitcast i%u* %%v%u to %s*", bits, at, real);
+        a = VALUE("bitcast i%u %%v%u to %s", bits, a, real);
+        a = VALUE("atomicrmw fadd %s* %%v%u, %s %%v%u seq_cst, align %u", real, at, real, a,
+                  m->size_B);
+        return VALUE("bitcast %s %%v%u to i%u", real, a, bits);
     }
-    return VALUE("atomicrmw %s i32* %%v%u, i32 %%v%u seq_cst, align 4", op->global, at, a);
+    return VALUE("atomicrmw %s i%u* %%v%u, i%u %%v%u seq_cst, align %u", op->global, bits, at, bits,
+                 a, m->size_B);
 }
 
 /* Where a lane has an element. */
@@ -182,14 +195,15 @@ static void do_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, un
                     unsigned element)
 {
     const struct operation *op = &operations[m->port->op];
-    unsigned at = place_of(e, m, lane, element), b = UINT32_MAX;
+    unsigned at = place_of(e, m, lane, element), b = UINT32_MAX, bits = 8 * m->size_B;
 
-    unsigned a = op->operands ? load_from(e, 'd', lane, 32) : VALUE("add i32 0, %u", op->one);
+    unsigned a =
+        op->operands ? load_from(e, 'd', lane, bits) : VALUE("add i%u 0, %u", bits, op->one);
     if (op->operands == 2)
-        b = load_from(e, 'b', lane, 32);
+        b = load_from(e, 'b', lane, bits);
     unsigned old = apply(e, m, at, a, b);
     if (m->port->returns)
-        LINE("store i32 %%v%u, i32* %%v%u", old, place_in(e, 'r', lane, 32));
+        LINE("store i%u %%v%u, i%u* %%v%u", bits, old, bits, place_in(e, 'r', lane, bits));
 }
 
 /* ---- n lanes ---- */
@@ -241,10 +255,11 @@ void zs_eu_emit_scatter(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
 static void do_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     static const char arrays[] = "db";
-    unsigned data_B = m->data_at + group * m->n * 4;
+    unsigned data_B = m->data_at + group * m->n * m->size_B;
 
     for (unsigned i = 0; i < m->operands; i++)
-        store_in(e, m, arrays[i], zs_eu_emit_read(e, data_B + i * m->element_B, 4, m->n), 32);
+        store_in(e, m, arrays[i], zs_eu_emit_read(e, data_B + i * m->element_B, m->size_B, m->n),
+                 8 * m->size_B);
     each_lane(e, m, group, do_lane, 0);
 }
 
@@ -265,10 +280,11 @@ void zs_eu_emit_atomic(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
         do_lanes(e, m, g);
         if (!m->port->returns)
             continue;
-        unsigned at = VALUE("bitcast i8* %%kr1 to <%u x i32>*", m->n);
-        old[g] = VALUE("load <%u x i32>, <%u x i32>* %%v%u", m->n, m->n, at);
+        unsigned bits = 8 * m->size_B, at = VALUE("bitcast i8* %%kr1 to <%u x i%u>*", m->n, bits);
+        old[g] = VALUE("load <%u x i%u>, <%u x i%u>* %%v%u", m->n, bits, m->n, bits, at);
     }
     for (unsigned g = 0; g < groups && m->port->returns; g++)
-        zs_eu_emit_put_loaded(e, m, ZS_EU_OFFSET(grf) + m->d->dst_B + g * m->n * 4, g, old[g]);
+        zs_eu_emit_put_loaded(e, m, ZS_EU_OFFSET(grf) + m->d->dst_B + g * m->n * m->size_B, g,
+                              old[g]);
     LINE("br label %%l%u", m->done);
 }

@@ -813,7 +813,7 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
     zs_eu_emit_reads(e, grf + op->send->send.d.src0_B, m.port->header_grf * 32u);
     note_rows(e, &m, m.address_at, m.wide ? 8 : 4, zs_eu_emit_reads);
     for (unsigned i = 0; i < m.operands; i++)
-        note_rows(e, &m, m.data_at + i * m.element_B, 4, zs_eu_emit_reads);
+        note_rows(e, &m, m.data_at + i * m.element_B, m.slot_B, zs_eu_emit_reads);
     if (m.is_atomic)
         m.data_at = grf + m.d->dst_B;
     bool only_reads = m.writes && !m.is_atomic;

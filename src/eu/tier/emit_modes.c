@@ -33,7 +33,9 @@ static uint32_t half(const struct zs_eu_emit *e)
 
 bool zs_eu_emit_modes_plain(const struct zs_eu_emit *e)
 {
-    return !e->changes_modes && !(e->p->host_csr[0] & (CSR_FLUSH | CSR_ROUNDS));
+    uint32_t csr = e->p->host_csr[0] | e->p->host_csr[1];
+
+    return !e->changes_modes && !(csr & (CSR_FLUSH | CSR_ROUNDS));
 }
 
 static bool is_usual(const struct zs_eu_emit *e, uint32_t cr0)
