@@ -124,7 +124,7 @@ static int make_kernel(struct zs_gpu_device *device, const struct zs_drm_vm *vm,
         return error;
     }
     if (fresh.named)
-        zs_gpu_walk_kernel_name(fresh.kernel, fresh.named->name);
+        zs_gpu_walk_kernel_name(fresh.kernel, fresh.named);
     zs_drm_heap_fini(&k->heap);
     zs_gpu_walk_kernel_destroy(k->kernel);
     *k = fresh;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     CHUNK_B = 16 << 10, /* of code that is looked at for its end, at first */
@@ -265,9 +266,11 @@ const struct zs_gpu_walk_code *zs_gpu_walk_kernel_code(const struct zs_gpu_walk_
     return &kernel->code;
 }
 
-void zs_gpu_walk_kernel_name(struct zs_gpu_walk_kernel *kernel, const char *name)
+void zs_gpu_walk_kernel_name(struct zs_gpu_walk_kernel *kernel, const struct zs_kernel *named)
 {
-    snprintf(kernel->name, sizeof(kernel->name), "%s", name);
+    snprintf(kernel->name, sizeof(kernel->name), "%s", named->name);
+    memcpy(kernel->module.required_group_size, named->required_group_size,
+           sizeof(kernel->module.required_group_size));
 }
 
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel)

@@ -75,8 +75,9 @@ uint32_t zs_gpu_walk_kernel_handles(const struct zs_gpu_walk_kernel *kernel);
 uint32_t zs_gpu_walk_kernel_sampler_handles(const struct zs_gpu_walk_kernel *kernel);
 /* As it was given, with the bytes up to its end. */
 const struct zs_gpu_walk_code *zs_gpu_walk_kernel_code(const struct zs_gpu_walk_kernel *kernel);
-/* What faults call it, instead of its address; cut. */
-void zs_gpu_walk_kernel_name(struct zs_gpu_walk_kernel *kernel, const char *name);
+/* It is this one of the application's: what faults call it (cut), and the size of its groups, where
+ * its compiler knew that. */
+void zs_gpu_walk_kernel_name(struct zs_gpu_walk_kernel *kernel, const struct zs_kernel *named);
 /* For counters and faults. */
 const struct zs_gpu_kernel *zs_gpu_walk_kernel_of(const struct zs_gpu_walk_kernel *kernel);
 
