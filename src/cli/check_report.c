@@ -108,10 +108,12 @@ static bool is_same(const struct finding *a, const struct finding *b)
     bool by_line = !strcmp(a->kind, "race") || !strcmp(a->kind, "undefined"),
          crossed = a->site_count == 2;
     bool same = !strcmp(a->kind, b->kind) && !strcmp(a->level, b->level) &&
-                !strcmp(a->kernel, b->kernel) && a->site_count == b->site_count &&
-                a->site_count > 0;
+                !strcmp(a->kernel, b->kernel) && a->site_count == b->site_count;
     if (!same)
         return false;
+    if (!a->site_count) /* of a launch; objects are told each */
+        return by_line && a->text.size_B == b->text.size_B &&
+               !memcmp(a->text.data, b->text.data, a->text.size_B);
     for (unsigned i = 0; i < a->site_count; i++) {
         same = same && is_same_site(&a->site[i], &b->site[i], by_line);
         crossed = crossed && is_same_site(&a->site[i], &b->site[1 - i], by_line);

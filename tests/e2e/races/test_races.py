@@ -133,6 +133,12 @@ class Races(unittest.TestCase):
                 self.assertEqual({f['level'] for f in found}, {'note'} if kernel in notes else set(), found)
                 self.assertTrue(all(notes[kernel] in f['text'] for f in found), found)
 
+    def test_limits(self):
+        """What a launch left out is told once, of all launches of a kernel."""
+        said = ''.join(f'%finding race note\n%kernel {name}\nkernel {name}: {what}\n\n' for name, what in (('k', 'the rest'), ('l', 'the rest'), ('k', 'another')))
+        found, _ = self.findings(None, app=('sh', '-c', 'printf "%s" "$0" "$0" "$0" >>"$ZESCOPE_CHECK_REPORT"', said))
+        self.assertEqual([(f['kernel'], f['times']) for f in found], [('k', 3), ('l', 3), ('k', 3)], found)
+
     def test_report(self):
         r = run('local_no_barrier', '--gen-suppressions', '--error-exitcode', '5', groups=1)
         self.assertEqual(r.returncode, 5)
