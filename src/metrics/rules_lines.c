@@ -516,7 +516,7 @@ bool rule_conversions(struct rule_context *c, struct zs_found *f)
         all += n;
         plain += c->line_kinds[i] == LINE_PLAIN ? n : 0;
     }
-    if (gain > 0) /* of lines about something else they are not told */
+    if (gain > 0 && all > 0) /* of lines about something else they are not told */
         f->gain = gain * plain / all;
     rule_say(f,
              "instructions that only turn values into another type take %.0f %% of threads' time",

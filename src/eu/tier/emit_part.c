@@ -73,9 +73,10 @@ void zs_eu_emit_place_variables(struct zs_eu_emit *e)
 {
     if (!e->place_count)
         return;
+    uint32_t count = (e->place_count + 15) / 16 * 16; /* whole vectors */
     LINE("%%open = alloca i%u", e->open_bits);
-    LINE("%%wait = alloca [%u x i32], align 64", (e->place_count + 15) / 16 * 16);
-    LINE("%%wait0 = bitcast [%u x i32]* %%wait to i32*", (e->place_count + 15) / 16 * 16);
+    LINE("%%wait = alloca [%u x i32], align 64", count);
+    LINE("%%wait0 = bitcast [%u x i32]* %%wait to i32*", count);
     LINE("%%opens = alloca i%u", e->open_bits);
     LINE("%%opens0 = bitcast i%u* %%opens to i64*", e->open_bits);
     LINE("%%places = bitcast [%u x i32]* @places%u to i32*", e->place_count, e->number);

@@ -240,10 +240,8 @@ static void put_vectors(struct zs_buf *out)
     for (unsigned n = 8; n <= 16; n += 8) {
         for (unsigned bits = 8; bits <= 64; bits *= 2) {
             if (bits >= 32) {
-                zs_buf_printf(out,
-                              "declare i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u>)\n"
-                              "declare i%u @llvm.vector.reduce.umin.v%ui%u(<%u x i%u>)\n",
-                              bits, n, bits, n, bits, bits, n, bits, n, bits);
+                zs_buf_printf(out, "declare i%u @llvm.vector.reduce.umax.v%ui%u(<%u x i%u>)\n",
+                              bits, n, bits, n, bits);
                 put_loads(out, n, bits);
             }
             zs_buf_printf(out,

@@ -139,14 +139,13 @@ static bool leads_on(const struct zs_timing_code *code, uint32_t load, bool *of)
     return false;
 }
 
-static bool keep_chains(struct zs_timing_code *code)
+static void keep_chains(struct zs_timing_code *code)
 {
     bool *of = calloc(code->slot_count + 1u, sizeof(*of));
     for (uint32_t i = 0; of && i < code->op_count; i++)
         if (code->ops[i].is_load && leads_on(code, i, of))
             code->ops[i].is_load = false;
     free(of);
-    return of != NULL;
 }
 
 /* Who loads the same again only to sum it has the same sums again: of those as few are left. */
@@ -202,7 +201,7 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
     if (gain == ZS_TIMING_GAIN_narrow)
         widen(ret->ops, code->op_count);
     if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most)
-        (void)keep_chains(ret);
+        keep_chains(ret);
     if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
         gain == ZS_TIMING_GAIN_narrow || gain == ZS_TIMING_GAIN_local ||
         gain == ZS_TIMING_GAIN_local_most)
