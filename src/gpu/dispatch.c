@@ -5,7 +5,8 @@
  * Every worker (the launching thread and its helpers) claims groups from one counter. The EU
  * threads of a group take turns on their worker: each runs until it ends, waits at a barrier or
  * has used up its slice of instructions. So the threads of a group never run at the same time, and
- * local memory needs no host atomics.
+ * local memory needs no host atomics. Only where a launch has few groups, whose threads share
+ * neither barriers nor local memory, is each of them claimed by parts, as if these were groups.
  * A thread gets a slot (registers, scratch, private memory) when it first runs and gives it back
  * when it ends: without barriers a whole group needs one slot, which stays in the cache.
  * Progress: a thread that spins until another one acts must not keep that one from running.
@@ -57,44 +58,6 @@ void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_faul
     atomic_store_explicit(&run->stop, true, memory_order_relaxed);
 }
 
-/* ---- views -------------------------------------------------------------------------------------
- */
-
-static bool look(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    w->changes = zs_gpu_memory_changes(run->launch->memory);
-    if (zs_gpu_view_open(run->launch->memory, &run->launch_pin, &w->view) != 0)
-        return false;
-    if (!zs_gpu_file_begin(run, w)) {
-        zs_gpu_view_close(run->launch->memory, &w->view, NULL);
-        return false;
-    }
-    zs_gpu_resolve_surfaces(run, &w->view.map, w->surfaces);
-    struct zs_port *port = &w->port;
-    port->map = w->view.map;
-    port->flags &= ~(uint32_t)ZS_PORT_TRACK_WRITES;
-    port->flags |= w->view.tracked ? ZS_PORT_TRACK_WRITES : 0u;
-    memset(port->cache, 0, sizeof(port->cache));
-    memset(port->tracked, 0, sizeof(port->tracked));
-    return true;
-}
-
-static bool look_or_stop(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    if (look(run, w))
-        return true;
-    w->blind = true;
-    zs_gpu_stop_run(run, -ENOMEM, NULL);
-    return false;
-}
-
-/* Memory was freed or is about to move: drop the old view and take one of now. */
-static bool look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    zs_gpu_view_close(run->launch->memory, &w->view, NULL);
-    return look_or_stop(run, w);
-}
-
 /* ---- interruptions -----------------------------------------------------------------------------
  */
 
@@ -106,7 +69,8 @@ static bool interrupted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 {
     if (atomic_load_explicit(&run->stop, memory_order_relaxed))
         return true;
-    if (zs_gpu_memory_changes(run->launch->memory) != w->changes && !look_anew(run, w))
+    if (zs_gpu_memory_changes(run->launch->memory) != w->changes &&
+        !zs_gpu_worker_look_anew(run, w))
         return true;
     if (run->debug && zs_gpu_debug_wants(run, w))
         return true;
@@ -120,128 +84,6 @@ static bool interrupted(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                        thread, thread_index, &fault);
     zs_gpu_stop_run(run, cancelled ? -ECANCELED : -ETIMEDOUT, &fault);
     return true;
-}
-
-/* ---- a worker's memory -------------------------------------------------------------------------
- */
-
-static bool grow(void *array, size_t *capacity, size_t wanted, size_t item_B, size_t alignment)
-{
-    void **items = array;
-    if (*capacity >= wanted)
-        return true;
-    free(*items);
-    *capacity = 0;
-    *items = aligned_alloc(alignment, (size_t)zs_align_up(wanted * item_B, alignment));
-    if (*items)
-        *capacity = wanted;
-    return *items != NULL;
-}
-
-static bool grow_threads(struct zs_gpu_worker *w, uint32_t slots)
-{
-    if (w->thread_capacity >= slots)
-        return true;
-    free(w->threads);
-    free(w->free_slots);
-    w->threads = aligned_alloc(64, slots * sizeof(*w->threads));
-    w->free_slots = malloc(slots * sizeof(*w->free_slots));
-    w->thread_capacity = w->threads && w->free_slots ? slots : 0;
-    return w->thread_capacity > 0;
-}
-
-static bool grow_shadows(struct zs_gpu_worker *w, uint32_t slots)
-{
-    if (w->shadow_capacity >= slots)
-        return true;
-    free(w->shadows);
-    w->shadows = calloc(slots, sizeof(*w->shadows));
-    w->shadow_capacity = w->shadows ? slots : 0;
-    return w->shadow_capacity > 0;
-}
-
-void zs_gpu_worker_fini(struct zs_gpu_worker *worker)
-{
-    free(worker->threads);
-    free(worker->shadows);
-    free(worker->free_slots);
-    free(worker->surfaces);
-    free(worker->slm);
-    free(worker->counters);
-    free(worker->groups);
-    free(worker->states);
-    free(worker->rows);
-    zs_gpu_debug_worker_free(worker->spare);
-}
-
-static bool worker_grow(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    /* Threads are the bulk: 12 KB each. Most launches never touch more than one group's. */
-    uint32_t slots = w->group_limit * run->threads_per_group;
-    return grow_threads(w, slots) && (!run->undefined || grow_shadows(w, slots)) &&
-           grow(&w->slm, &w->slm_capacity_B, w->slm_stride_B * w->group_limit, 1, 64) &&
-           grow(&w->counters, &w->counter_capacity, run->kernel->counter_count + 1,
-                sizeof(uint64_t), 64) &&
-           grow(&w->groups, &w->group_capacity, w->group_limit, sizeof(*w->groups), 64) &&
-           grow(&w->states, &w->state_capacity, slots, sizeof(*w->states), 64) &&
-           grow(&w->rows, &w->row_capacity, run->threads_per_group, sizeof(*w->rows), 64) &&
-           grow(&w->surfaces, &w->surface_capacity, run->kernel->surface_count + 1u,
-                sizeof(*w->surfaces), 64);
-}
-
-/* It has taken in nothing. */
-static void worker_empty(const struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    w->free_slot_count = w->fresh_slot = 0;
-    w->group_count = w->groups_made = 0;
-    w->place_taken = false;
-    w->groups_run = w->threads_run = 0;
-    w->claim = (struct zs_gpu_claim){0};
-    memset(w->counters, 0, run->kernel->counter_count * sizeof(uint64_t));
-}
-
-static bool worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    w->group_limit = run->groups_per_worker;
-    w->slm_stride_B = (size_t)zs_align_up(ZS_MAX(run->slm_B, 1u), 64);
-    if (run->kernel->checks_local) /* behind it, what was written of it */
-        w->slm_stride_B += (size_t)zs_align_up(run->slm_B / 8 + 16, 64);
-    if (!worker_grow(run, w))
-        return false;
-    worker_empty(run, w);
-    w->rows_of = UINT32_MAX;
-    w->blind = false;
-    w->program = run->kernel->program;
-    w->debug = NULL;
-    struct zs_port *port = &w->port;
-    memset(port, 0, sizeof(*port));
-    port->launch_range_count = run->range_count;
-    memcpy(port->launch_ranges, run->ranges, sizeof(run->ranges));
-    port->surfaces = w->surfaces;
-    port->surface_count = run->kernel->surface_count;
-    port->handles = run->launch->handles;
-    port->handle_count = run->launch->handle_count;
-    port->handle_base = run->launch->handle_base;
-    port->samplers = run->samplers;
-    port->sampler_count = run->kernel->sampler_count;
-    port->sampler_handles = run->launch->sampler_handles;
-    port->sampler_handle_count = run->launch->sampler_handle_count;
-    port->sampler_handle_base = run->launch->sampler_handle_base;
-    uint32_t flags = run->launch->flags;
-    port->flags = (flags & ZS_GPU_LAUNCH_CHECK_SURFACES ? ZS_PORT_CHECK_SURFACES : 0u) |
-                  (flags & ZS_GPU_LAUNCH_STRICT ? ZS_PORT_STRICT : 0u) |
-                  (run->undefined ? ZS_PORT_LOCAL_UNDEFINED : 0u) |
-                  (flags & ZS_GPU_LAUNCH_CHECK_UNWRITTEN ? ZS_PORT_CHECK_UNWRITTEN : 0u);
-    port->undefined = zs_gpu_undefined_pages(run);
-    port->scratch = run->scratch.data;
-    if (run->device->model->loads_payload) {
-        port->payload = run->payload + run->kernel->inline_B;
-        port->payload_B = run->memory_payload_B;
-    }
-    port->slm_B = run->slm_B;
-    port->gaps = run->gaps;
-    port->gap_count = run->gap_count;
-    return look(run, w);
 }
 
 /* ---- EU threads --------------------------------------------------------------------------------
@@ -470,7 +312,7 @@ static uint32_t groups_behind(const struct zs_gpu_run *run, const struct zs_gpu_
                               const struct zs_gpu_group *group)
 {
     uint64_t row = run->launch->group_start[0] + (uint64_t)run->launch->group_count[0];
-    if (run->slm_B || run->debug || run->checks || run->last_mask != run->mask ||
+    if (run->slm_B || run->debug || run->checks || run->last_mask != run->mask || run->parts > 1 ||
         w->group_count > 1 || w->claim.next != group->index + 1)
         return 0;
     return (uint32_t)ZS_MIN(w->claim.end - w->claim.next, row - group->id[0] - 1);
@@ -490,23 +332,24 @@ static void pass_groups(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
 /*
  * Threads of a group that has not begun, one after the other in one slot, while each ends at once
  * and leaves there what the next one begins with: what is the same for all of them is done once.
- * Returns how many have begun; *ret_outcome is that of the last one, if there is any.
+ * Returns which one is the next to begin; *ret_outcome is that of the one before, if there is any.
  */
 IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                                       struct zs_gpu_group *group, enum outcome *ret_outcome,
                                       bool debug)
 {
     const struct zs_eu_program *program = zs_gpu_tier_program(run->kernel);
-    uint32_t count = run->threads_per_group - (run->last_mask != run->mask), thread = 0;
-    if (!program || !w->free_slot_count || group->live != run->threads_per_group ||
-        group->threads[0].phase != ZS_GPU_THREAD_NEW || run->trace ||
+    uint32_t full = run->threads_per_group - (run->last_mask != run->mask), thread = group->first;
+    uint32_t count = ZS_MIN(group->end, full);
+    if (!program || !w->free_slot_count || group->live != group->end - thread ||
+        group->threads[thread].phase != ZS_GPU_THREAD_NEW || run->trace ||
         !zs_gpu_undefined_is_loose(run) || (debug && (w->debug || run->history)))
-        return 0;
+        return thread;
     uint32_t slot = w->free_slots[w->free_slot_count - 1];
     struct zs_eu_thread *t = &w->threads[slot];
     const struct series series = {run, group};
     while (thread < count && zs_eu_thread_repeat(t, program, run->mask)) {
-        if (run->checks && !thread)
+        if (run->checks && !thread) /* which have whole groups */
             t->hooks = zs_gpu_checks_thread(run, w, group, 0, &t->reaches);
         zs_gpu_enter_thread(run, w, group, thread);
         fill_own(run, group, thread, own_row(run, w, group, thread, t), t->grf);
@@ -532,7 +375,7 @@ IN_TWO_VERSIONS uint32_t run_repeated(struct zs_gpu_run *run, struct zs_gpu_work
             pass_groups(run, w, group, groups);
             thread = 0;
         }
-        group->live = run->threads_per_group - behind;
+        group->live = group->end - behind;
         for (; thread < behind; thread++)
             group->threads[thread] = (struct zs_gpu_thread_state){ZS_GPU_THREAD_DONE, slot};
         if (ZS_LIKELY(ended))
@@ -641,11 +484,11 @@ IN_TWO_VERSIONS enum outcome run_round(struct zs_gpu_run *run, struct zs_gpu_wor
                                        struct zs_gpu_group *group, bool *ret_busy, bool debug)
 {
     enum outcome outcome = OUTCOME_DONE;
-    uint32_t ran = run_repeated(run, w, group, &outcome, debug);
+    uint32_t next = run_repeated(run, w, group, &outcome, debug), ran = next - group->first;
     *ret_busy = false;
-    if (ran && !goes_on(run, w, group, ran - 1, outcome, ret_busy))
+    if (ran && !goes_on(run, w, group, next - 1, outcome, ret_busy))
         return OUTCOME_STOPPED;
-    for (uint32_t i = ran; i < run->threads_per_group; i++) {
+    for (uint32_t i = next; i < group->end; i++) {
         if (group->threads[i].phase > ZS_GPU_THREAD_READY)
             continue;
         ran++;
@@ -724,10 +567,14 @@ static void give_place_back(struct zs_gpu_run *run, struct zs_gpu_worker *w, uin
 
 /* It has its id, and none of its threads has run. */
 static void begin_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs_gpu_group *group,
-                        uint64_t index)
+                        uint64_t unit)
 {
+    uint32_t part = run->parts > 1 ? (uint32_t)(unit % run->parts) : 0;
+    uint64_t index = run->parts > 1 ? unit / run->parts : unit;
     group->index = index;
-    group->live = run->threads_per_group;
+    group->first = run->threads_per_group * part / run->parts;
+    group->end = run->threads_per_group * (part + 1) / run->parts;
+    group->live = group->end - group->first;
     group->arrived = 0;
     group->spent = group->looked = 0;
     group->named.used = group->named.completed = 0;
@@ -745,7 +592,7 @@ static void end_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, struct zs
     if (run->debug) /* it keeps in mind that a debugger came */
         (void)zs_gpu_is_traced(run, w, group);
     report(run, w, group->spent - group->looked);
-    w->groups_run++;
+    w->groups_run += group->first == 0;
 }
 
 /* The group has ended, and the next one that the worker has claimed takes its place. false: there
@@ -756,31 +603,31 @@ static bool succeed_group(struct zs_gpu_run *run, struct zs_gpu_worker *w,
     if (w->claim.next == w->claim.end || w->group_count > 1)
         return false;
     end_group(run, w, group);
-    uint64_t index = w->claim.next++;
-    if (index == group->index + 1 &&
+    uint64_t unit = w->claim.next++;
+    if (run->parts == 1 && unit == group->index + 1 &&
         group->id[0] + 1 - run->launch->group_start[0] < run->launch->group_count[0])
         group->id[0]++;
     else
-        zs_gpu_group_id(run->launch, index, group->id);
-    begin_group(run, w, group, index);
+        zs_gpu_group_id(run->launch, unit / run->parts, group->id);
+    begin_group(run, w, group, unit);
     return true;
 }
 
-void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
+void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t unit,
                         uint32_t place)
 {
     struct zs_gpu_group *group = &w->groups[w->group_count];
     if (run->history)
-        zs_gpu_history_admitted(run, index, place);
+        zs_gpu_history_admitted(run, unit, place);
     if (w->group_count == w->groups_made) { /* its memory is passed on from group to group */
         group->number = w->groups_made;
         group->slm = w->slm + w->groups_made * w->slm_stride_B;
         group->threads = w->states + (size_t)w->groups_made * run->threads_per_group;
         w->groups_made++;
     }
-    group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)index : place;
-    zs_gpu_group_id(run->launch, index, group->id);
-    begin_group(run, w, group, index);
+    group->place = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE ? (uint32_t)unit : place;
+    zs_gpu_group_id(run->launch, unit / run->parts, group->id);
+    begin_group(run, w, group, unit);
     w->group_count++;
 }
 
@@ -803,22 +650,22 @@ void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t
  */
 
 /* The next group, or false when there is none left. */
-static bool claim_group(struct zs_gpu_run *run, struct zs_gpu_claim *claim, uint64_t *ret_index)
+static bool claim_group(struct zs_gpu_run *run, struct zs_gpu_claim *claim, uint64_t *ret_unit)
 {
     if (claim->next == claim->end) {
-        uint64_t share = run->group_total / (run->workers_max * 8ull);
+        uint64_t share = run->units / (run->workers_max * 8ull);
         uint64_t count = share < 1 ? 1 : ZS_MIN(share, (uint64_t)CLAIM_MAX);
         if (run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE || run->history)
             count = 1;
         claim->next = atomic_fetch_add_explicit(&run->next_group, count, memory_order_relaxed);
         claim->end = claim->next + count;
-        if (claim->next >= run->group_total) {
+        if (claim->next >= run->units) {
             claim->next = claim->end = 0;
             return false;
         }
-        claim->end = ZS_MIN(claim->end, run->group_total);
+        claim->end = ZS_MIN(claim->end, run->units);
     }
-    *ret_index = claim->next++;
+    *ret_unit = claim->next++;
     return true;
 }
 
@@ -831,8 +678,8 @@ static void maybe_ask_for_help(struct zs_gpu_run *run, const struct zs_gpu_worke
     uint64_t claimed = atomic_load_explicit(&run->next_group, memory_order_relaxed);
     uint64_t after_ns = run->checks ? 5 * HELP_AFTER_NS : HELP_AFTER_NS;
     uint64_t lasted_ns = zs_gpu_now_ns() - run->start_ns;
-    if (claimed >= run->group_total || lasted_ns < after_ns ||
-        lasted_ns / ZS_MAX(claimed, 1u) < after_ns / (run->group_total - claimed) ||
+    if (claimed >= run->units || lasted_ns < after_ns ||
+        lasted_ns / ZS_MAX(claimed, 1u) < after_ns / (run->units - claimed) ||
         !zs_gpu_checks_may_share(w))
         return;
     run->helped = true;
@@ -882,43 +729,19 @@ bool zs_gpu_run_ready(struct zs_gpu_run *run, struct zs_gpu_worker *w, bool *ret
     return true;
 }
 
-void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    zs_gpu_view_close(run->launch->memory, &w->view, NULL);
-}
-
-bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    if (!look_or_stop(run, w))
-        return false;
-    if (run->launch->cancel && atomic_load_explicit(run->launch->cancel, memory_order_relaxed))
-        zs_gpu_stop_run(run, -ECANCELED, NULL);
-    return !atomic_load_explicit(&run->stop, memory_order_relaxed);
-}
-
 /* Take in one more group, when there is one and room for it; false: there is none left. */
 static bool take_group(struct zs_gpu_run *run, struct zs_gpu_worker *w)
 {
     uint32_t place;
-    uint64_t index;
+    uint64_t unit;
     if (!take_place(run, w, &place))
         return true; /* later */
-    bool claimed = !zs_gpu_checks_are_full(w) && claim_group(run, &w->claim, &index);
+    bool claimed = !zs_gpu_checks_are_full(w) && claim_group(run, &w->claim, &unit);
     if (claimed)
-        zs_gpu_admit_group(run, w, index, place);
+        zs_gpu_admit_group(run, w, unit, place);
     else
         give_place_back(run, w, place);
     return claimed;
-}
-
-void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w)
-{
-    worker_empty(run, w);
-    zs_gpu_undefined_rewind(run);
-    w->port.barrier_signals = 0;
-    w->port.fault.kind = ZS_PORT_FAULT_NONE;
-    memset(run->shared_places, 0, sizeof(run->shared_places));
-    atomic_store(&run->next_group, 0);
 }
 
 static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
@@ -934,9 +757,10 @@ static void work(struct zs_gpu_run *run, struct zs_gpu_worker *w)
         }
         /* a cooperative launch is at work when all groups are in: twice as many with each turn */
         uint32_t patience = w->debug ? DEBUGGED_TURNS : PATIENCE_TURNS;
-        uint32_t wanted = cooperative                                ? ZS_MAX(w->group_count, 1u)
-                          : w->group_count == 0 || turns >= patience ? 1
-                                                                     : 0;
+        uint32_t wanted = cooperative           ? ZS_MAX(w->group_count, 1u)
+                          : turns >= patience   ? run->parts
+                          : w->group_count == 0 ? 1
+                                                : 0;
         for (; wanted && more && w->group_count < w->group_limit; wanted--) {
             more = take_group(run, w);
             turns = 0;
@@ -975,7 +799,7 @@ void zs_gpu_run_groups(struct zs_gpu_job *job)
     struct zs_gpu_run *run = (struct zs_gpu_run *)(void *)job;
     uint32_t index = atomic_fetch_add(&run->worker_index, 1);
     struct zs_gpu_worker *w = zs_gpu_worker_get(run->device);
-    if (w && zs_gpu_checks_worker(run, w, index) && worker_setup(run, w)) {
+    if (w && zs_gpu_checks_worker(run, w, index) && zs_gpu_worker_setup(run, w)) {
         w->index = index;
         uint32_t csr = w->host_csr = zs_eu_host_csr();
         int error = run->debug ? zs_gpu_debug_begin(run, w) : 0;

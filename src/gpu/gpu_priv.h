@@ -75,13 +75,14 @@ struct zs_gpu_thread_state {
 struct zs_gpu_group {
     uint64_t index;
     uint32_t id[3];
-    uint32_t number;  /* among the worker's: of its local memory and threads */
-    uint32_t place;   /* among the resident ones of the launch: gives its threads their numbers */
-    uint32_t live;    /* threads that have not ended */
-    uint32_t arrived; /* barrier messages since the last release */
-    uint64_t spent;   /* instructions of its threads, and one for each round */
-    uint64_t looked;  /* ... as the worker looked around last */
-    bool traced;      /* for the model of time */
+    uint32_t number; /* among the worker's: of its local memory and threads */
+    uint32_t place;  /* among the resident ones of the launch: gives its threads their numbers */
+    uint32_t first, end; /* threads of it that run here: all of them, but see zs_gpu_run.parts */
+    uint32_t live;       /* ... that have not ended */
+    uint32_t arrived;    /* barrier messages since the last release */
+    uint64_t spent;      /* instructions of its threads, and one for each round */
+    uint64_t looked;     /* ... as the worker looked around last */
+    bool traced;         /* for the model of time */
     struct zs_port_named_barriers named;
     uint8_t *slm;
     struct zs_gpu_thread_state *threads;
@@ -219,6 +220,7 @@ struct zs_gpu_kernel {
     bool uses_private;
     bool is_hooked;         /* messages are looked at */
     bool orders_groups;     /* atomics may, by what it does after them */
+    bool joins_threads;     /* of a group, by barriers or pairs */
     bool checks_local;      /* ZS_GPU_KERNEL_LOCAL */
     bool tracks_undefined;  /* ZS_GPU_KERNEL_DEFINED */
     uint32_t unused_ids;    /* ... registers behind r0 that it has no use for */
@@ -372,6 +374,8 @@ struct zs_gpu_run {
     uint32_t threads_per_group, group_items;
     uint32_t mask, last_mask; /* dispatch masks of a group's threads, and of its last one */
     uint64_t group_total;
+    uint32_t parts;           /* of a group, which run as if they were groups; mostly 1 */
+    uint64_t units;           /* parts of all groups */
     uint32_t slm_B;           /* exact: what kernels may touch */
     struct zs_port_gap *gaps; /* in it, owned; the kernel checks_local */
     uint32_t gap_count;
@@ -419,7 +423,7 @@ void zs_gpu_start_thread(struct zs_gpu_run *run, struct zs_gpu_worker *w,
 /* What executing a launch again does by itself (history.c): a group is taken in at a place, a
  * thread's surroundings are set up for it to run, it has ended, a barrier lets all go on, a group
  * is gone. */
-void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t index,
+void zs_gpu_admit_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint64_t unit,
                         uint32_t place);
 void zs_gpu_enter_thread(const struct zs_gpu_run *run, struct zs_gpu_worker *w,
                          struct zs_gpu_group *group, uint32_t thread);
@@ -427,11 +431,6 @@ void zs_gpu_end_thread(struct zs_gpu_worker *w, struct zs_gpu_group *group, uint
 void zs_gpu_release_barrier(struct zs_gpu_run *run, struct zs_gpu_worker *w,
                             struct zs_gpu_group *group);
 void zs_gpu_drop_group(struct zs_gpu_run *run, struct zs_gpu_worker *w, uint32_t at);
-/* The worker stands as at the beginning of the launch. */
-void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w);
-/* Let go of memory while the worker sleeps. Waking: false: stop. */
-void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);
-bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 /* fault: NULL: none */
 void zs_gpu_stop_run(struct zs_gpu_run *run, int error, const struct zs_gpu_fault *fault);
 
@@ -483,7 +482,19 @@ void zs_gpu_history_ran(struct zs_gpu_run *run, uint64_t group, uint32_t thread,
 void zs_gpu_resolve_surfaces(const struct zs_gpu_run *run, const struct zs_port_map *map,
                              struct zs_port_surface *ret_surfaces);
 
+/* ---- worker.c ----------------------------------------------------------------------------------
+ */
+
+/* For a launch, with a view of its memory; false: there is no memory for it. */
+bool zs_gpu_worker_setup(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 void zs_gpu_worker_fini(struct zs_gpu_worker *worker);
+/* Memory was freed or is about to move: drop the old view and take one of now. false: stop. */
+bool zs_gpu_worker_look_anew(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* The worker stands as at the beginning of the launch. */
+void zs_gpu_worker_rewind(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+/* Let go of memory while the worker sleeps. Waking: false: stop. */
+void zs_gpu_worker_sleep(struct zs_gpu_run *run, struct zs_gpu_worker *w);
+bool zs_gpu_worker_wake(struct zs_gpu_run *run, struct zs_gpu_worker *w);
 
 /* ---- fault.c -----------------------------------------------------------------------------------
  */

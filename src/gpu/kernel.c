@@ -148,6 +148,14 @@ static bool orders_groups(const struct zs_gpu_kernel *kernel)
     return has_fence && goes_on;
 }
 
+/* What the threads of a group do together beside local memory, as far as it is known. */
+static bool joins_threads(const struct zs_gpu_instruction *in, const struct zs_eu_inst_info *info)
+{
+    bool is_unknown = in->space == ZS_PORT_SPACE_NONE && !in->is_fence;
+    return (info->is_send && !info->send.eot && (in->is_barrier || is_unknown)) ||
+           strncmp(info->mnemonic, "dpasw", 5) == 0;
+}
+
 static int create_instructions(struct zs_gpu_kernel *kernel)
 {
     kernel->is_hooked = zs_eu_program_is_hooked(kernel->program);
@@ -170,6 +178,7 @@ static int create_instructions(struct zs_gpu_kernel *kernel)
             to->half_of = half_of(kernel, i, &info.send);
         if (strncmp(info.mnemonic, "math", 4) == 0)
             to->cost = 4;
+        kernel->joins_threads |= joins_threads(to, &info);
     }
     kernel->orders_groups = orders_groups(kernel);
     return 0;

@@ -65,6 +65,22 @@ uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t t
     return slots / numbers_per_group(kernel->device->model, threads_per_group);
 }
 
+/* Where fewer groups than there is work for host threads have threads that know nothing of each
+ * other: in how many parts of each. What looks at groups as a whole finds them whole. */
+static uint32_t choose_parts(const struct zs_gpu_run *run)
+{
+    enum { UNITS_PER_WORKER = 8 };
+    uint64_t wanted = UNITS_PER_WORKER * (run->device->worker_limit + 1ull);
+    uint32_t whole =
+        ZS_GPU_LAUNCH_COOPERATIVE | ZS_GPU_LAUNCH_CHECK_SYNC | ZS_GPU_LAUNCH_CHECK_RACES;
+    if (run->group_total >= wanted || run->device->worker_limit == 0 || run->slm_B || run->debug ||
+        run->launch->flags & whole || run->kernel->joins_threads || run->kernel->is_hooked ||
+        run->kernel->tracks_undefined || run->kernel->timing_code)
+        return 1;
+    uint64_t parts = (wanted + run->group_total - 1) / run->group_total;
+    return (uint32_t)ZS_MIN(parts, run->threads_per_group);
+}
+
 /*
  * How many host threads work on it, and how many groups may be resident.
  *
@@ -75,11 +91,13 @@ uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t t
  */
 static int choose_workers(struct zs_gpu_run *run)
 {
+    run->parts = choose_parts(run);
+    run->units = run->group_total * run->parts;
     uint64_t limit = zs_gpu_kernel_groups_max(run->kernel, run->threads_per_group);
     const struct zs_gpu_model *model = run->device->model;
-    uint64_t held =
-        zs_gpu_model_threads_for(model, run->kernel->module->grf_count) / run->threads_per_group;
-    uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->group_total);
+    uint64_t held = zs_gpu_model_threads_for(model, run->kernel->module->grf_count) /
+                    run->threads_per_group * run->parts;
+    uint64_t workers = ZS_MIN((uint64_t)run->device->worker_limit + 1, run->units);
     uint32_t checks = ZS_GPU_LAUNCH_CHECK_SYNC | ZS_GPU_LAUNCH_CHECK_RACES;
     bool is_checked = run->launch->flags & checks || run->kernel->tracks_undefined;
     bool alone = run->history || (run->debug && is_checked) ||
@@ -96,7 +114,7 @@ static int choose_workers(struct zs_gpu_run *run)
         if (workers == 0)
             return -ENOMEM;
         uint64_t shared = ZS_MIN(held, (uint64_t)ZS_GPU_SHARED_PLACES_MAX);
-        shared = ZS_MIN(shared, ZS_MIN(limit, run->group_total) - workers);
+        shared = ZS_MIN(shared, ZS_MIN(limit, run->units) - workers);
         places = workers + shared;
         per_worker = 1 + shared;
     }
@@ -420,7 +438,7 @@ static void execute(struct zs_gpu_run *run, struct zs_gpu_result *ret)
 {
     bool cooperative = run->launch->flags & ZS_GPU_LAUNCH_COOPERATIVE;
     run->slice = cooperative ? SLICE_COOPERATIVE : SLICE;
-    run->turn = cooperative ? run->slice : run->slice * run->threads_per_group;
+    run->turn = run->slice * (cooperative ? 1 : run->threads_per_group / run->parts);
     run->deadline_ns = run->launch->time_limit_ns ? run->start_ns + run->launch->time_limit_ns : 0;
     run->job.run = zs_gpu_run_groups;
     pthread_mutex_init(&run->lock, NULL);

@@ -117,6 +117,7 @@ static void with_helpers(void **state)
 struct hog {
     struct runner r;
     int *flag;
+    uint32_t groups;
     struct zs_gpu_result result;
 };
 
@@ -127,29 +128,55 @@ static void *run_hog(void *arg)
     struct zs_gpu_launch launch = {.kernel = hog->r.kernel,
                                    .args = hog->r.args,
                                    .memory = hog->r.memory,
-                                   .group_count = {8, 1, 1},
+                                   .group_count = {hog->groups, 1, 1},
                                    .group_size = {64, 1, 1}};
     assert_int_equal(zs_gpu_launch_run(hog->r.device, &launch, &hog->result), 0);
     return NULL;
+}
+
+/* Until some helper runs it. */
+static void start_hog(struct hog *hog, uint32_t groups, pthread_t *ret_thread)
+{
+    runner_open(&hog->r, getenv("ZS_TEST_KERNELS"), 3);
+    runner_kernel(&hog->r, "endless");
+    hog->groups = groups;
+    hog->flag = runner_alloc(&hog->r, 64, 0);
+    arg_buffer(&hog->r, 0, hog->flag);
+    assert_int_equal(pthread_create(ret_thread, NULL, run_hog, hog), 0);
+    bool busy = false;
+    while (!busy) {
+        sched_yield();
+        pthread_mutex_lock(&hog->r.device->lock);
+        busy = hog->r.device->jobs && hog->r.device->jobs->helpers_running > 0;
+        busy = busy || (hog->r.device->started && !hog->r.device->jobs);
+        pthread_mutex_unlock(&hog->r.device->lock);
+    }
+}
+
+static void end_hog(struct hog *hog, pthread_t thread)
+{
+    __atomic_store_n(hog->flag, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    runner_free(&hog->r, hog->flag);
+    runner_close(&hog->r);
+}
+
+/* Where its threads know nothing of each other. */
+static void helpers_of_one_group(void **state)
+{
+    struct hog hog;
+    pthread_t thread;
+    start_hog(&hog, 1, &thread);
+    end_hog(&hog, thread);
+    assert_int_equal(hog.result.totals.groups, 1);
+    assert_in_range(hog.result.totals.threads, 2, 8);
 }
 
 static void helpers_of_another_launch(void **state)
 {
     struct hog hog;
     pthread_t thread;
-    runner_open(&hog.r, getenv("ZS_TEST_KERNELS"), 3);
-    runner_kernel(&hog.r, "endless");
-    hog.flag = runner_alloc(&hog.r, 64, 0);
-    arg_buffer(&hog.r, 0, hog.flag);
-    assert_int_equal(pthread_create(&thread, NULL, run_hog, &hog), 0);
-    bool busy = false;
-    while (!busy) {
-        sched_yield();
-        pthread_mutex_lock(&hog.r.device->lock);
-        busy = hog.r.device->jobs && hog.r.device->jobs->helpers_running > 0;
-        busy = busy || (hog.r.device->started && !hog.r.device->jobs);
-        pthread_mutex_unlock(&hog.r.device->lock);
-    }
+    start_hog(&hog, 8, &thread);
     /* its kernels, on the device of the other one */
     struct runner r;
     runner_open(&r, getenv("ZS_TEST_KERNELS"), 1);
@@ -164,10 +191,7 @@ static void helpers_of_another_launch(void **state)
     runner_drop_kernel(&r);
     r.device = own;
     runner_close(&r);
-    __atomic_store_n(hog.flag, 1, __ATOMIC_RELAXED);
-    pthread_join(thread, NULL);
-    runner_free(&hog.r, hog.flag);
-    runner_close(&hog.r);
+    end_hog(&hog, thread);
 }
 
 /* More groups than there are numbers is an error, and no launch that hangs or shares them. */
@@ -203,6 +227,7 @@ int main(void)
 #endif
         cmocka_unit_test(with_helpers),
         cmocka_unit_test(helpers_of_another_launch),
+        cmocka_unit_test(helpers_of_one_group),
         cmocka_unit_test(too_many_to_be_resident),
         cmocka_unit_test(barriers_in_the_loop_that_polls),
     };
