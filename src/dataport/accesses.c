@@ -197,14 +197,12 @@ static void reach_typed(const struct zs_port *port, const struct zs_port_message
     const struct zs_port_surface *s = zs_port_image(port, m);
     if (!s)
         return;
+    int32_t at[3][ZS_PORT_TEXELS];
+    uint8_t *texel[ZS_PORT_TEXELS];
+    zs_port_coordinates(m, src0, at);
+    mask = zs_port_surface_texels(s, at, mask, texel);
     ZS_PORT_FOR_LANES(lane, mask)
-    {
-        int64_t coordinate[3];
-        zs_port_coordinates(m, src0, lane, coordinate);
-        const uint8_t *texel = zs_port_surface_texel(s, coordinate);
-        if (texel)
-            add(r, texel, s->format->texel_B, lane, port);
-    }
+    add(r, texel[lane], s->format->texel_B, lane, port);
 }
 
 /* Pieces of a line that a media block reads, each byte once: what lies outside repeats the texel at

@@ -129,7 +129,11 @@ static inline uint8_t *zs_port_surface_byte(const struct zs_port_surface *surfac
 {
     return surface->base + zs_tiled(surface->tiling, surface->row_pitch_B, x_B, row, 0);
 }
-/* A texel's address; NULL outside. u, v, r: dimensions first, then the layer of an array. */
+/* Addresses of texels; returns which lanes are inside. u, v, r: dimensions first, then the layer of
+ * an array. */
+uint32_t zs_port_surface_texels(const struct zs_port_surface *surface,
+                                const int32_t at[3][ZS_PORT_TEXELS], uint32_t mask, uint8_t **ret);
+/* Of one; NULL outside. */
 uint8_t *zs_port_surface_texel(const struct zs_port_surface *surface, const int64_t coordinate[3]);
 
 /* NULL: it is named by a handle that is not known. header: of the message, if it has one. */
@@ -235,6 +239,15 @@ static inline void zs_port_store64(uint8_t *p, uint64_t v)
 {
     memcpy(p, &v, sizeof(v));
 }
+/* A dword of each lane; from: NULL: zeros */
+static inline void zs_port_store_lanes(uint8_t *to, const uint32_t *from, uint32_t mask)
+{
+    enum { EIGHT_B = 32 };
+    for (; from && (mask & 255) == 255; mask >>= 8, to += EIGHT_B, from += 8)
+        memcpy(to, from, EIGHT_B);
+    ZS_PORT_FOR_LANES(lane, mask)
+    zs_port_store32(to + (size_t)lane * 4, from ? from[lane] : 0);
+}
 
 /* Each against where it should be, a vector at a time: hosts forward what was stored as wide, and
  * aligned. */
@@ -275,22 +288,30 @@ static inline ZS_PORT_ALWAYS bool zs_port_rise(const uint8_t *addresses, uint32_
     return even && step <= UINT32_MAX;
 }
 
-/* A parameter of a lane; 0: there are fewer. */
-static inline uint32_t zs_port_parameter(const struct zs_port_message *message, const uint8_t *src0,
-                                         uint32_t index, uint32_t lane)
+/* Dwords of so many lanes, of eight at once. */
+static inline void zs_port_copy_lanes(void *to, const void *from, uint32_t lanes)
+{
+    typedef uint32_t eight[8];
+    for (uint32_t i = 0; i < (lanes + 7) / 8; i++)
+        memcpy((eight *)to + i, (const eight *)from + i, sizeof(eight));
+}
+/* A parameter of all lanes; zeros: there are fewer. */
+static inline void zs_port_parameters(const struct zs_port_message *message, const uint8_t *src0,
+                                      uint32_t index, void *ret)
 {
     const uint8_t *at = src0 + (size_t)message->header_grf * GRF_B;
-    return index < message->coordinates
-               ? zs_port_load32(at + (size_t)index * zs_port_typed_B(message) + lane * 4)
-               : 0;
+    if (index < message->coordinates)
+        zs_port_copy_lanes(ret, at + (size_t)index * zs_port_typed_B(message), message->lanes);
+    else
+        memset(ret, 0, sizeof(uint32_t) * ZS_PORT_TEXELS);
 }
-/* Of its texel: u, v, r; of one that the sampler loads the level may stand behind the first. */
+/* Of texels: u, v, r; of those that the sampler loads the level may stand behind the first. */
 static inline void zs_port_coordinates(const struct zs_port_message *message, const uint8_t *src0,
-                                       uint32_t lane, int64_t ret[3])
+                                       int32_t ret[3][ZS_PORT_TEXELS])
 {
     uint32_t level = message->shape == ZS_PORT_SHAPE_TEXEL && message->returns;
     for (uint32_t i = 0; i < 3; i++)
-        ret[i] = (int32_t)zs_port_parameter(message, src0, i ? i + level : 0, lane);
+        zs_port_parameters(message, src0, i ? i + level : 0, ret[i]);
 }
 
 /* block.c: where a block starts in its area. header: the payload. */

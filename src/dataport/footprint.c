@@ -369,10 +369,11 @@ static void add_texel(const struct zs_port_surface *s, const int64_t coordinate[
 static void touch_texels(const struct zs_port_surface *s, const struct zs_port_message *m,
                          const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
+    int32_t at[3][ZS_PORT_TEXELS];
+    zs_port_coordinates(m, src0, at);
     ZS_PORT_FOR_LANES(lane, mask)
     {
-        int64_t coordinate[3];
-        zs_port_coordinates(m, src0, lane, coordinate);
+        const int64_t coordinate[3] = {at[0][lane], at[1][lane], at[2][lane]};
         add_texel(s, coordinate, t);
     }
 }
@@ -420,13 +421,14 @@ static void touch_samples(const struct zs_port *port, const struct zs_port_surfa
     if (!sampler)
         return;
     const uint32_t size[3] = {s->width, s->height, s->depth};
+    float coordinates[3][ZS_PORT_TEXELS];
+    for (uint32_t i = 0; i < 3; i++)
+        zs_port_parameters(m, src0, m->channels + i * (1u + m->returns), coordinates[i]);
     ZS_PORT_FOR_LANES(lane, mask)
     {
         int64_t first[3] = {0};
         for (uint32_t i = 0; i < ZS_MIN(s->dimensions + (s->is_array ? 1u : 0u), 3u); i++) {
-            uint32_t bits = zs_port_parameter(m, src0, m->channels + i * (1u + m->returns), lane);
-            float u;
-            memcpy(&u, &bits, sizeof(u));
+            float u = coordinates[i][lane];
             bool layer = i >= s->dimensions;
             struct zs_port_sampler plain = {.normalized = sampler->normalized && !layer};
             first[i] = texel_at(&plain, u, layer ? s->depth : size[i], sampler->linear && !layer);

@@ -13,8 +13,6 @@
 
 #include <math.h>
 
-enum { SAMPLER_LANES_MAX = 32 };
-
 bool zs_port_run_sampler_flush(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                                const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
@@ -82,57 +80,31 @@ choose_sampler(struct zs_port *port, const struct zs_port_message *m, const uint
     return sampler;
 }
 
-static void swizzle(const struct zs_port_surface *s, const uint32_t in[4], uint32_t out[4])
-{
-    const uint32_t one = is_integer(s) ? 1 : 0x3f800000u;
-    for (uint32_t c = 0; c < 4; c++)
-        out[c] = s->swizzle[c] >= 4 ? in[s->swizzle[c] & 3] : s->swizzle[c] == 1 ? one : 0;
-}
+static const uint32_t no_dwords[ZS_PORT_TEXELS];
 
-/* The channels of a texel; with two planes V, Y, U, as the sampler gives them. */
-static void read_texel(const struct zs_port_surface *s, const int64_t coordinate[3],
-                       const uint8_t *texel, uint32_t ret_rgba[4])
+/* Of texels inside, the others read as if of zeros; with two planes V, Y, U, as the sampler gives
+ * them. */
+static void read_texels(const struct zs_port_surface *s, const struct zs_port_message *m,
+                        const int32_t at[3][ZS_PORT_TEXELS], uint32_t mask, uint32_t *ret_inside,
+                        struct zs_port_texels *ret)
 {
-    uint32_t channels[4];
-    zs_port_format_unpack(s->format, texel, channels);
-    if (s->chroma) {
-        uint32_t uv[4];
-        zs_port_format_unpack(s->chroma,
-                              s->chroma_base +
-                                  zs_tiled(s->tiling, s->row_pitch_B,
-                                           (uint64_t)(coordinate[0] / 2) * s->chroma->texel_B,
-                                           (uint64_t)(coordinate[1] / 2), 0),
-                              uv);
-        channels[1] = channels[0];
-        channels[0] = uv[1];
-        channels[2] = uv[0];
-    }
-    swizzle(s, channels, ret_rgba);
-}
-
-/* Store the wanted channels of the active lanes, as far as the response reaches. */
-static void respond(const struct zs_port_message *m, uint8_t *dst, uint32_t disabled, uint32_t mask,
-                    uint32_t rgba[SAMPLER_LANES_MAX][4], bool integer)
-{
-    uint32_t slot_B = m->op ? 2 : 4;
-    uint32_t group_B = m->op ? m->component_B : m->lanes * 4u, at_B = 0;
-    for (uint32_t c = 0; c < 4; c++) {
-        if (disabled >> c & 1)
-            continue;
-        if (at_B + group_B > m->rlen * (uint32_t)GRF_B)
-            return;
-        ZS_PORT_FOR_LANES(lane, mask)
-        {
-            uint32_t value = rgba[lane][c];
-            float as_float;
-            memcpy(&as_float, &value, sizeof(value));
-            uint16_t half = integer ? (uint16_t)value : zs_half_from_float(as_float);
-            if (m->op)
-                memcpy(dst + at_B + lane * slot_B, &half, 2);
-            else
-                zs_port_store32(dst + at_B + lane * slot_B, value);
-        }
-        at_B += group_B;
+    uint8_t *pointer[ZS_PORT_TEXELS];
+    struct zs_port_texels uv;
+    uint32_t inside = *ret_inside = zs_port_surface_texels(s, at, mask, pointer);
+    zs_port_texels_unpack(s->format, pointer, inside, m->lanes, ret);
+    if (!s->chroma)
+        return;
+    ZS_PORT_FOR_LANES(lane, inside)
+    pointer[lane] =
+        (uint8_t *)(uintptr_t)s->chroma_base +
+        zs_tiled(s->tiling, s->row_pitch_B, (uint64_t)(at[0][lane] / 2) * s->chroma->texel_B,
+                 (uint64_t)(at[1][lane] / 2), 0);
+    zs_port_texels_unpack(s->chroma, pointer, inside, m->lanes, &uv);
+    ZS_PORT_FOR_LANES(of, inside)
+    {
+        ret->channel[1][of] = ret->channel[0][of];
+        ret->channel[0][of] = uv.channel[1][of];
+        ret->channel[2][of] = uv.channel[0][of];
     }
 }
 
@@ -141,13 +113,35 @@ static uint32_t disabled_channels(const struct zs_port_message *m, const uint8_t
     return m->header_grf ? zs_port_bits(zs_port_load32(src0 + 8), 15, 12) : m->disabled;
 }
 
-static float parameter_float(const struct zs_port_message *m, const uint8_t *src0, uint32_t index,
-                             uint32_t lane)
+/* Store the wanted channels of the active lanes, as far as the response reaches. s: whose swizzle
+ * they go through; NULL: there is no surface. */
+static void respond(const struct zs_port_message *m, uint8_t *dst, const uint8_t *src0,
+                    uint32_t mask, const struct zs_port_surface *s,
+                    const struct zs_port_texels *texels)
 {
-    uint32_t bits = zs_port_parameter(m, src0, index, lane);
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
+    uint32_t disabled = disabled_channels(m, src0), one = !s || is_integer(s) ? 1 : 0x3f800000u;
+    uint32_t group_B = m->op ? m->component_B : m->lanes * 4u, at_B = 0, ones[ZS_PORT_TEXELS];
+    for (uint32_t c = 0; c < 4; c++) {
+        if (disabled >> c & 1)
+            continue;
+        if (at_B + group_B > m->rlen * (uint32_t)GRF_B)
+            return;
+        uint32_t how = s ? s->swizzle[c] : 0;
+        const uint32_t *from = how >= 4 ? texels->channel[how & 3] : how ? ones : no_dwords;
+        for (uint32_t i = 0; i < ZS_PORT_TEXELS && from == ones; i++)
+            ones[i] = one;
+        if (!m->op)
+            zs_port_store_lanes(dst + at_B, from, mask);
+        ZS_PORT_FOR_LANES(lane, m->op ? mask : 0)
+        {
+            float as_float;
+            memcpy(&as_float, &from[lane], sizeof(as_float));
+            uint16_t half =
+                s && is_integer(s) ? (uint16_t)from[lane] : zs_half_from_float(as_float);
+            memcpy(dst + at_B + (size_t)lane * 2, &half, sizeof(half));
+        }
+        at_B += group_B;
+    }
 }
 
 /* ---- texel reads -------------------------------------------------------------------------------
@@ -159,25 +153,18 @@ static bool sample_ld(struct zs_port *port, const struct zs_port_message *m, uin
     const struct zs_port_surface *s;
     if (!find_surface(port, m, &s))
         return false;
-    static const uint8_t no_texel[16] = {0};
-    uint32_t disabled = disabled_channels(m, src0);
-    uint32_t rgba[SAMPLER_LANES_MAX][4];
-    ZS_PORT_FOR_LANES(lane, mask)
-    {
-        int64_t coordinate[3];
-        zs_port_coordinates(m, src0, lane, coordinate);
-        bool level_0 = !m->returns || zs_port_parameter(m, src0, 1, lane) == 0;
-        const uint8_t *texel = s && level_0 ? zs_port_surface_texel(s, coordinate) : NULL;
-        memset(rgba[lane], 0, sizeof(rgba[lane]));
-        if (texel) {
-            read_texel(s, coordinate, texel, rgba[lane]);
-        } else if (s) { /* outside: zeros in the channels that the format has */
-            uint32_t channels[4];
-            zs_port_format_unpack(s->format, no_texel, channels);
-            swizzle(s, channels, rgba[lane]);
-        }
-    }
-    respond(m, dst, disabled, mask, rgba, s && is_integer(s));
+    int32_t at[3][ZS_PORT_TEXELS];
+    uint32_t level[ZS_PORT_TEXELS] = {0}, inside;
+    struct zs_port_texels texels;
+    zs_port_coordinates(m, src0, at);
+    if (m->returns)
+        zs_port_parameters(m, src0, 1, level);
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        at[0][lane] |=
+            level[lane] ? -1 : 0; /* outside: zeros in the channels that the format has */
+    if (s)
+        read_texels(s, m, at, mask, &inside, &texels);
+    respond(m, dst, src0, mask, s, &texels);
     return true;
 }
 
@@ -192,127 +179,135 @@ bool zs_port_run_sample_ld(struct zs_port *port, const struct zs_port_message *m
 
 enum { TEXEL_BORDER = -1 };
 
-static int64_t floor_i64(float value)
+/* Loops here are over all lanes, also those that are off: so they are the host's vectors. */
+static inline int32_t floor_i32(float value)
 {
     float f = floorf(value);
-    if (!(f >= -1e9f)) /* NaN too */
-        return -1000000000;
-    return f > 1e9f ? 1000000000 : (int64_t)f;
+    f = f >= -1e9f ? f : -1e9f; /* NaN too */
+    return (int32_t)(f <= 1e9f ? f : 1e9f);
 }
 
-/* An integer coordinate by the wrap mode: 0 .. size - 1, or TEXEL_BORDER. */
-static int64_t wrap_texel(int64_t i, int64_t size, enum zs_port_wrap wrap)
+/* Integer coordinates by the wrap mode: 0 .. size - 1, or TEXEL_BORDER. */
+static void wrap_texels(int32_t *i, uint32_t count, int32_t size, enum zs_port_wrap wrap)
 {
-    int64_t period;
-    switch (wrap) {
-    case ZS_PORT_WRAP_REPEAT:
-        return ((i % size) + size) % size;
-    case ZS_PORT_WRAP_MIRROR:
-        period = ((i % (2 * size)) + 2 * size) % (2 * size);
-        return period < size ? period : 2 * size - 1 - period;
-    case ZS_PORT_WRAP_MIRROR_ONCE:
-        i = i < 0 ? -1 - i : i;
-        return i < size ? i : size - 1;
-    case ZS_PORT_WRAP_BORDER:
-        return i < 0 || i >= size ? TEXEL_BORDER : i;
-    default:
-        return i < 0 ? 0 : i >= size ? size - 1 : i;
+    int32_t twice = 2 * size;
+    for (uint32_t k = 0; k < count && wrap == ZS_PORT_WRAP_REPEAT; k++)
+        i[k] = i[k] >= 0 && i[k] < size ? i[k] : (i[k] % size + size) % size;
+    for (uint32_t k = 0; k < count && wrap == ZS_PORT_WRAP_MIRROR; k++) {
+        int32_t at = (i[k] % twice + twice) % twice;
+        i[k] = at < size ? at : twice - 1 - at;
     }
+    for (uint32_t k = 0; k < count && wrap == ZS_PORT_WRAP_MIRROR_ONCE; k++)
+        i[k] = i[k] < 0 ? -1 - i[k] : i[k];
+    for (uint32_t k = 0; k < count && wrap == ZS_PORT_WRAP_BORDER; k++)
+        i[k] = i[k] < 0 || i[k] >= size ? TEXEL_BORDER : i[k];
+    if (wrap == ZS_PORT_WRAP_BORDER)
+        return;
+    for (uint32_t k = 0; k < count; k++)
+        i[k] = ZS_MIN(ZS_MAX(i[k], 0), size - 1);
 }
 
-/* One axis of a lookup: two texels and the weight of the second. Nearest: weight 0. */
-struct tap {
-    int64_t texel[2];
-    float weight;
+/* One axis of lookups: two texels and the weight of the second. Nearest: the first alone. */
+struct taps {
+    int32_t texel[2][ZS_PORT_TEXELS];
+    float weight[ZS_PORT_TEXELS];
 };
 
-static struct tap axis_tap(const struct zs_port_sampler *sampler, uint32_t axis, float coordinate,
-                           int64_t size, bool linear)
+static void axis_taps(const struct zs_port_sampler *sampler, uint32_t axis, const float *coordinate,
+                      uint32_t count, uint32_t size, bool linear, struct taps *ret)
 {
-    struct tap tap = {.weight = 0.0f};
-    float u = sampler->normalized ? coordinate * (float)size : coordinate;
-    if (!linear) {
-        tap.texel[0] = tap.texel[1] = wrap_texel(floor_i64(u), size, sampler->wrap[axis]);
-        return tap;
+    float scale = sampler->normalized ? (float)size : 1.0f, back = linear ? 0.5f : 0.0f;
+    for (uint32_t lane = 0; lane < count; lane++) {
+        float shifted = coordinate[lane] * scale - back;
+        float weight = shifted - floorf(shifted); /* may round to 1 */
+        ret->texel[0][lane] = floor_i32(shifted);
+        ret->texel[1][lane] = ret->texel[0][lane] + 1;
+        ret->weight[lane] = weight >= 0.0f && weight <= 1.0f ? weight : 0.0f;
     }
-    float shifted = u - 0.5f;
-    int64_t low = floor_i64(shifted);
-    tap.weight = shifted - floorf(shifted); /* may round to 1 */
-    if (!(tap.weight >= 0.0f && tap.weight <= 1.0f))
-        tap.weight = 0.0f;
-    tap.texel[0] = wrap_texel(low, size, sampler->wrap[axis]);
-    tap.texel[1] = wrap_texel(low + 1, size, sampler->wrap[axis]);
-    return tap;
+    for (uint32_t i = 0; i < 1u + linear; i++)
+        wrap_texels(ret->texel[i], count, (int32_t)size, sampler->wrap[axis]);
 }
 
-static void fetch(const struct zs_port_surface *s, const struct zs_port_sampler *sampler,
-                  const int64_t coordinate[3], uint32_t ret_rgba[4])
+/* Texels, or the sampler's border. */
+static void fetch(const struct zs_port_surface *s, const struct zs_port_message *m,
+                  const struct zs_port_sampler *sampler, const int32_t at[3][ZS_PORT_TEXELS],
+                  uint32_t mask, struct zs_port_texels *ret)
 {
-    bool border = false;
-    for (uint32_t i = 0; i < s->dimensions; i++)
-        border |= coordinate[i] == TEXEL_BORDER;
-    const uint8_t *texel = border ? NULL : zs_port_surface_texel(s, coordinate);
-    if (texel) {
-        read_texel(s, coordinate, texel, ret_rgba);
-    } else {
-        uint32_t channels[4];
-        memcpy(channels, sampler->border, sizeof(channels));
-        if (s->format->channel[3].bits == 0) /* OpenCL: opaque without alpha */
-            channels[3] = is_integer(s) ? 1 : 0x3f800000u;
-        swizzle(s, channels, ret_rgba);
+    uint32_t inside, border[4];
+    read_texels(s, m, at, mask, &inside, ret);
+    memcpy(border, sampler->border, sizeof(border));
+    if (s->format->channel[3].bits == 0) /* OpenCL: opaque without alpha */
+        border[3] = is_integer(s) ? 1 : 0x3f800000u;
+    ZS_PORT_FOR_LANES(lane, mask & ~inside)
+    {
+        for (uint32_t c = 0; c < 4; c++)
+            ret->channel[c][lane] = border[c];
     }
 }
 
-static void filter(const struct zs_port_surface *s, const struct zs_port_sampler *sampler,
-                   const struct tap taps[3], int64_t layer, uint32_t ret_rgba[4])
+static void filter(const struct zs_port_surface *s, const struct zs_port_message *m,
+                   const struct zs_port_sampler *sampler, const struct taps taps[3],
+                   int32_t at[3][ZS_PORT_TEXELS], uint32_t mask, struct zs_port_texels *ret)
 {
-    double sum[4] = {0};
+    double sum[4][ZS_PORT_TEXELS] = {0};
+    uint32_t count = m->lanes;
     for (uint32_t corner = 0; corner < 1u << s->dimensions; corner++) {
-        double weight = 1.0;
-        int64_t coordinate[3] = {0};
+        struct zs_port_texels texels;
+        double weight[ZS_PORT_TEXELS];
+        uint32_t some = 0;
+        for (uint32_t lane = 0; lane < count; lane++)
+            weight[lane] = 1.0;
         for (uint32_t i = 0; i < s->dimensions; i++) {
-            uint32_t high = corner >> i & 1;
-            coordinate[i] = taps[i].texel[high];
-            weight *= high ? (double)taps[i].weight : 1.0 - (double)taps[i].weight;
+            bool is_second = corner >> i & 1;
+            memcpy(at[i], taps[i].texel[is_second], sizeof(at[i]));
+            for (uint32_t lane = 0; lane < count; lane++) {
+                double second = (double)taps[i].weight[lane];
+                weight[lane] *= is_second ? second : 1.0 - second;
+            }
         }
-        if (s->is_array && s->dimensions < 3)
-            coordinate[s->dimensions] = layer;
-        if (weight == 0.0)
-            continue;
-        uint32_t rgba[4];
-        fetch(s, sampler, coordinate, rgba);
+        for (uint32_t lane = 0; lane < count; lane++)
+            some |= (uint32_t)(weight[lane] != 0.0) << lane;
+        fetch(s, m, sampler, at, some & mask, &texels);
         for (uint32_t c = 0; c < 4; c++) {
-            float value;
-            memcpy(&value, &rgba[c], sizeof(value));
-            sum[c] += weight * (double)value;
+            float value[ZS_PORT_TEXELS];
+            memcpy(value, texels.channel[c], sizeof(value));
+            for (uint32_t lane = 0; lane < count; lane++)
+                sum[c][lane] += weight[lane] != 0.0 ? weight[lane] * (double)value[lane] : 0.0;
         }
     }
     for (uint32_t c = 0; c < 4; c++) {
-        float value = (float)sum[c];
-        memcpy(&ret_rgba[c], &value, sizeof(value));
+        float value[ZS_PORT_TEXELS];
+        for (uint32_t lane = 0; lane < count; lane++)
+            value[lane] = (float)sum[c][lane];
+        memcpy(ret->channel[c], value, sizeof(value));
     }
 }
 
-static void sample_lane(const struct zs_port_surface *s, const struct zs_port_sampler *sampler,
-                        const float coordinate[3], uint32_t ret_rgba[4])
+static void sample(const struct zs_port_surface *s, const struct zs_port_message *m,
+                   const struct zs_port_sampler *sampler, const uint8_t *src0, uint32_t mask,
+                   struct zs_port_texels *ret)
 {
-    const int64_t size[3] = {s->width, s->height, s->depth};
+    const uint32_t size[3] = {s->width, s->height, s->depth};
     bool linear = sampler->linear && !is_integer(s);
-    struct tap taps[3] = {0};
-    for (uint32_t i = 0; i < s->dimensions; i++)
-        taps[i] = axis_tap(sampler, i, coordinate[i], size[i], linear);
-    int64_t layer = 0;
-    if (s->is_array && s->dimensions < 3) /* nearest layer, clamped */
-        layer =
-            wrap_texel(floor_i64(rintf(coordinate[s->dimensions])), s->depth, ZS_PORT_WRAP_CLAMP);
+    struct taps taps[3];
+    int32_t at[3][ZS_PORT_TEXELS];
+    for (uint32_t i = 0; i < ZS_MIN(s->dimensions + (uint32_t)s->is_array, 3u); i++) {
+        float coordinate[ZS_PORT_TEXELS];
+        zs_port_parameters(m, src0, m->channels + i * (1u + m->returns), coordinate);
+        if (i < s->dimensions)
+            axis_taps(sampler, i, coordinate, m->lanes, size[i], linear, &taps[i]);
+        for (uint32_t lane = 0; lane < m->lanes && i == s->dimensions; lane++) /* nearest layer */
+            at[i][lane] = floor_i32(rintf(coordinate[lane]));
+        if (i == s->dimensions)
+            wrap_texels(at[i], m->lanes, (int32_t)s->depth, ZS_PORT_WRAP_CLAMP);
+    }
     if (linear) {
-        filter(s, sampler, taps, layer, ret_rgba);
+        filter(s, m, sampler, taps, at, mask, ret);
         return;
     }
-    int64_t texel[3] = {taps[0].texel[0], taps[1].texel[0], taps[2].texel[0]};
-    if (s->is_array && s->dimensions < 3)
-        texel[s->dimensions] = layer;
-    fetch(s, sampler, texel, ret_rgba);
+    for (uint32_t i = 0; i < s->dimensions; i++)
+        memcpy(at[i], taps[i].texel[0], sizeof(at[i]));
+    fetch(s, m, sampler, at, mask, ret);
 }
 
 static bool run_sample(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
@@ -321,20 +316,12 @@ static bool run_sample(struct zs_port *port, const struct zs_port_message *m, ui
     const struct zs_port_surface *s;
     const struct zs_port_sampler *sampler =
         find_surface(port, m, &s) ? choose_sampler(port, m, src0) : NULL;
+    struct zs_port_texels texels;
     if (!sampler)
         return false;
-    uint32_t disabled = disabled_channels(m, src0);
-    uint32_t rgba[SAMPLER_LANES_MAX][4];
-    ZS_PORT_FOR_LANES(lane, mask)
-    {
-        float coordinate[3];
-        for (uint32_t i = 0; i < 3; i++)
-            coordinate[i] = parameter_float(m, src0, m->channels + i * (1u + m->returns), lane);
-        memset(rgba[lane], 0, sizeof(rgba[lane]));
-        if (s)
-            sample_lane(s, sampler, coordinate, rgba[lane]);
-    }
-    respond(m, dst, disabled, mask, rgba, s && is_integer(s));
+    if (s)
+        sample(s, m, sampler, src0, mask, &texels);
+    respond(m, dst, src0, mask, s, &texels);
     return true;
 }
 
@@ -344,25 +331,27 @@ bool zs_port_run_sample(struct zs_port *port, const struct zs_port_message *m, u
     return zs_port_with_own_floats(run_sample, port, m, dst, src0, src1, mask);
 }
 
+/* Sizes go through no swizzle. */
 bool zs_port_run_resinfo(struct zs_port *port, const struct zs_port_message *m, uint8_t *dst,
                          const uint8_t *src0, const uint8_t *src1, uint32_t mask)
 {
+    static const struct zs_port_format dwords = {.type = ZS_PORT_FORMAT_UINT};
+    static const struct zs_port_surface plain = {.format = &dwords, .swizzle = {4, 5, 6, 7}};
     const struct zs_port_surface *s;
+    struct zs_port_texels texels = {0};
+    uint32_t level[ZS_PORT_TEXELS];
     if (!find_surface(port, m, &s))
         return false;
-    uint32_t disabled = disabled_channels(m, src0);
-    uint32_t rgba[SAMPLER_LANES_MAX][4];
-    ZS_PORT_FOR_LANES(lane, mask)
+    zs_port_parameters(m, src0, 0, level);
+    ZS_PORT_FOR_LANES(lane, s ? mask : 0)
     {
-        memset(rgba[lane], 0, sizeof(rgba[lane]));
-        if (!s || zs_port_parameter(m, src0, 0, lane) != 0)
-            continue;
         uint32_t size[4] = {s->width, s->dimensions > 1 ? s->height : 0,
                             s->dimensions > 2 ? s->depth : 0, 1};
         if (s->is_array && s->dimensions < 3)
             size[s->dimensions] = s->depth;
-        memcpy(rgba[lane], size, sizeof(size));
+        for (uint32_t c = 0; c < 4; c++)
+            texels.channel[c][lane] = level[lane] ? 0 : size[c];
     }
-    respond(m, dst, disabled, mask, rgba, true);
+    respond(m, dst, src0, mask, &plain, &texels);
     return true;
 }

@@ -80,15 +80,19 @@ const struct zs_port_format *zs_port_format_find(uint32_t code);
 size_t zs_port_format_count(void);
 const struct zs_port_format *zs_port_format_at(size_t index);
 
-/* Texel bytes to four 32-bit channels: integers as such, else float bits.
- * Absent R, G, B read 0, an absent A reads one. No swizzle. */
-void zs_port_format_unpack(const struct zs_port_format *format, const uint8_t *texel,
-                           uint32_t ret_rgba[4]);
-/* The reverse: clamps to the format's range, rounds to nearest even. Of channels that share bits R
- * is written. */
-void zs_port_format_pack(const struct zs_port_format *format, const uint32_t rgba[4],
-                         uint8_t *texel);
+/* Channels of the texels of so many lanes. */
+enum { ZS_PORT_TEXELS = 32 };
+struct zs_port_texels {
+    uint32_t channel[4][ZS_PORT_TEXELS];
+};
 
-/* IEEE half precision. */
+/* Texels' bytes to 32-bit channels: integers as such, else float bits. Absent R, G, B read 0, an
+ * absent A reads one. No swizzle. mask: of count lanes; the others read as if of zeros. */
+void zs_port_texels_unpack(const struct zs_port_format *format, uint8_t *const *pointer,
+                           uint32_t mask, uint32_t count, struct zs_port_texels *ret);
+/* The reverse: clamps to the format's range, rounds to nearest even. Of channels that share bits R
+ * is written. Leaves nothing of use in texels. */
+void zs_port_texels_pack(const struct zs_port_format *format, struct zs_port_texels *texels,
+                         uint32_t mask, uint32_t count, uint8_t *const *pointer);
 
 #endif

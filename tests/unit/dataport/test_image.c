@@ -35,6 +35,44 @@ static uint32_t as_bits(float v)
     return bits;
 }
 
+/* By some lane among others, of which one is on besides. */
+enum { COUNT = 16, OTHER = 3 };
+static uint32_t turn;
+
+static uint32_t next_lane(void)
+{
+    do
+        turn = (turn + 1) % COUNT;
+    while (turn == OTHER);
+    return turn;
+}
+
+static void unpack(const struct zs_port_format *format, uint8_t *texel, uint32_t ret_rgba[4])
+{
+    uint32_t lane = next_lane();
+    uint8_t zeros[16] = {0}, *pointer[ZS_PORT_TEXELS] = {[OTHER] = zeros};
+    struct zs_port_texels texels;
+    pointer[lane] = texel;
+    zs_port_texels_unpack(format, pointer, 1u << lane | 1u << OTHER, COUNT, &texels);
+    for (uint32_t c = 0; c < 4; c++) {
+        ret_rgba[c] = texels.channel[c][lane];
+        for (uint32_t i = 0; i < COUNT; i++)
+            assert_true(i == lane || texels.channel[c][i] == texels.channel[c][OTHER]);
+    }
+}
+
+static void pack(const struct zs_port_format *format, const uint32_t rgba[4], uint8_t *texel)
+{
+    uint32_t lane = next_lane();
+    uint8_t other[16] = {0}, *pointer[ZS_PORT_TEXELS] = {[OTHER] = other};
+    struct zs_port_texels texels;
+    memset(&texels, 0xff, sizeof(texels)); /* of lanes that are off: no numbers */
+    pointer[lane] = texel;
+    for (uint32_t c = 0; c < 4; c++)
+        texels.channel[c][lane] = rgba[c];
+    zs_port_texels_pack(format, &texels, 1u << lane | 1u << OTHER, COUNT, pointer);
+}
+
 /* ---- half --------------------------------------------------------------------------------------
  */
 
@@ -102,7 +140,7 @@ static void formats_unpack_and_pack(void **state)
             uint8_t texel[16], again[16] = {0};
             uint32_t rgba[4], round_trip[4];
             fill_random(texel, 16, &seed);
-            zs_port_format_unpack(format, texel, rgba);
+            unpack(format, texel, rgba);
             for (uint32_t c = 0; c < 4; c++) {
                 uint32_t bit = format->channel[c].bit, bits = format->channel[c].bits, dw;
                 if (bits == 0) {
@@ -121,13 +159,27 @@ static void formats_unpack_and_pack(void **state)
                 else if (format->type != ZS_PORT_FORMAT_FLOAT)
                     assert_true(as_float(rgba[c]) == (float)value);
             }
-            zs_port_format_pack(format, rgba, again);
-            zs_port_format_unpack(format, again, round_trip);
+            pack(format, rgba, again);
+            unpack(format, again, round_trip);
             for (uint32_t c = 0; c < 4; c++)
                 assert_true(rgba[c] == round_trip[c] ||
                             (format->type == ZS_PORT_FORMAT_FLOAT && isnan(as_float(rgba[c])) &&
                              isnan(as_float(round_trip[c]))));
         }
+    }
+}
+
+/* Each of 16 bits: rounded once, and back. */
+static void all_normalized_words(void **state)
+{
+    const struct zs_port_format *format = zs_port_format_find(0x10A);
+    for (uint32_t raw = 0; raw <= UINT16_MAX; raw++) {
+        uint8_t texel[16] = {(uint8_t)raw, (uint8_t)(raw >> 8)}, again[16] = {0};
+        uint32_t rgba[4];
+        unpack(format, texel, rgba);
+        assert_true(as_float(rgba[0]) == (float)((double)raw / UINT16_MAX));
+        pack(format, rgba, again);
+        assert_memory_equal(texel, again, 2);
     }
 }
 
@@ -157,7 +209,7 @@ static void packing_clamps_and_rounds(void **state)
         const struct zs_port_format *format = zs_port_format_find(floats[i].code);
         uint32_t rgba[4] = {as_bits(floats[i].in)}, raw = 0;
         uint8_t texel[16];
-        zs_port_format_pack(format, rgba, texel);
+        pack(format, rgba, texel);
         memcpy(&raw, texel, format->texel_B < 4 ? format->texel_B : 4);
         uint32_t bits = format->channel[0].bits;
         assert_int_equal(raw & (bits == 32 ? UINT32_MAX : (1u << bits) - 1), floats[i].raw);
@@ -166,7 +218,7 @@ static void packing_clamps_and_rounds(void **state)
         const struct zs_port_format *format = zs_port_format_find(ints[i].code);
         uint32_t rgba[4] = {(uint32_t)ints[i].in}, raw = 0;
         uint8_t texel[16];
-        zs_port_format_pack(format, rgba, texel);
+        pack(format, rgba, texel);
         memcpy(&raw, texel, format->channel[0].bits / 8u);
         assert_int_equal(raw, ints[i].raw);
     }
@@ -721,6 +773,7 @@ int main(void)
         cmocka_unit_test(half_precision),
         cmocka_unit_test(formats_unpack_and_pack),
         cmocka_unit_test(packing_clamps_and_rounds),
+        cmocka_unit_test(all_normalized_words),
         cmocka_unit_test(sampling_follows_the_specification),
         cmocka_unit_test(samplers_by_handle),
         cmocka_unit_test(texel_loads),
