@@ -313,14 +313,16 @@ static const struct zs_eu_op *go(struct zs_eu_thread *t, const struct zs_eu_op *
     return split(t, t->ce, t->depth_key | op->block, op->next_block);
 }
 
-/* arg 1: lanes whose predicate is false go. Lanes outside the instruction's channels stay. */
+/* Lanes outside the instruction's channels stay. */
 const struct zs_eu_op *zs_eu_op_branch(struct zs_eu_thread *t, const struct zs_eu_op *op)
 {
-    uint32_t taken = zs_eu_active(t, op) << op->chan_offset;
+    uint32_t taken = zs_eu_active(t, op) << op->chan_offset, own = op->lanes << op->chan_offset;
 
-    if (op->arg)
-        taken = (op->lanes << op->chan_offset) & ~taken;
+    if (op->arg & ZS_EU_BRANCH_WHEN_FALSE)
+        taken = own & ~taken;
     taken &= t->ce;
+    if (op->arg & ZS_EU_BRANCH_TOGETHER && !(t->ce & own & ~taken))
+        taken = t->ce;
     if (taken == 0)
         ZS_EU_NEXT(t, op);
     if (ZS_LIKELY(taken == t->ce))

@@ -59,6 +59,10 @@ struct zs_eu_op {
     uint8_t cls;
 };
 
+/* arg of a branch: lanes whose predicate is false go; where those of the instruction all go, the
+ * others do, too. */
+enum { ZS_EU_BRANCH_WHEN_FALSE = 1, ZS_EU_BRANCH_TOGETHER = 2 };
+
 /* How a row's operands are read. N1: one channel, and no other bytes are touched. */
 enum {
     ZS_EU_CLASS_SCALAR0 = 1, /* source i is one element for all channels: 1 << i */

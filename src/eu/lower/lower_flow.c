@@ -76,6 +76,27 @@ static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, enum zs_eu_kind kind
     return op;
 }
 
+/* What it goes over is nothing to lanes outside its channels: if its own all go, nobody sees
+ * whether the others do. The macros of division and square root stand behind such a branch. */
+static bool may_go_together(const struct zs_eu_lowering *l, int64_t to_B)
+{
+    enum { INSTRUCTIONS_MAX = 64 };
+    const struct zs_isa_inst *branch = l->inst;
+    uint32_t at_B = behind(branch), end = branch->channel_offset + branch->exec_size;
+    struct zs_isa_inst inst;
+
+    if (branch->exec_size >= 32 || branch->flags & ZS_INST_NOMASK)
+        return false;
+    for (uint32_t i = 0; at_B < to_B; at_B += inst.size_B) {
+        if (++i > INSTRUCTIONS_MAX || !zs_eu_decode(l, at_B, &inst) ||
+            inst.flags & ZS_INST_NOMASK || inst.channel_offset < branch->channel_offset ||
+            inst.channel_offset + inst.exec_size > end ||
+            zs_isa_op_flags((enum zs_isa_op)inst.op) & (ZS_OPF_BRANCH | ZS_OPF_SEND))
+            return false;
+    }
+    return at_B == to_B;
+}
+
 static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
 {
     const struct zs_isa_inst *inst = l->inst;
@@ -98,11 +119,14 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
         zs_eu_refuse(l, ZS_EU_FAULT_UNMODELLED, "%s with branch control is not modelled", l->name);
         return;
     }
-    uint32_t block = target_block(l, branch_target(l, row->taken));
+    int64_t target_B = branch_target(l, row->taken);
+    uint32_t block = target_block(l, target_B);
     if (l->failed)
         return;
+    bool when_false = row->when_false || (inst->op == ZS_OP_GOTO && l->platform->goto_when_false);
     emit_jump(l, ZS_EU_KIND_BRANCH, block)->arg =
-        row->when_false || (inst->op == ZS_OP_GOTO && l->platform->goto_when_false);
+        (uint8_t)((when_false ? ZS_EU_BRANCH_WHEN_FALSE : 0) |
+                  (may_go_together(l, target_B) ? ZS_EU_BRANCH_TOGETHER : 0));
 }
 
 /* One dword of a register, wherever the region says. */

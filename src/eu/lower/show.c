@@ -180,6 +180,8 @@ static void put_op(const struct zs_eu_program *p, const struct zs_eu_op *op, str
     case ZS_EU_KIND_CALL:
     case ZS_EU_KIND_JUMP_UNIFORM:
         zs_buf_printf(ret, " block %u, else %u", op->block, op->next_block);
+        if (op->kind == ZS_EU_KIND_BRANCH && op->arg & ZS_EU_BRANCH_TOGETHER)
+            zs_buf_puts(ret, ", all if its lanes do");
         break;
     case ZS_EU_KIND_SEND:
         put_send(p, op, ret);

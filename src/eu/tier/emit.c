@@ -714,10 +714,29 @@ struct bytes {
     uint32_t at, size_B;
 };
 
-/* What an operation reads and writes; false: anything. */
-static bool operands(const struct zs_eu_emit *e, const struct zs_eu_op *op, struct bytes ret[4])
+/* Sources of an operation; what it writes, all or some of it. */
+enum { SOURCES = 3, OPERANDS = 5 };
+
+/* The macros of division and square root. */
+static void macro_operands(const struct zs_eu_op *op, struct bytes ret[OPERANDS])
 {
-    memset(ret, 0, 4 * sizeof(*ret));
+    uint32_t size_B = op->arg >> 3 & 1 ? 8 : 4, many_B = size_B * op->count;
+
+    for (unsigned i = 0; i < SOURCES; i++)
+        ret[i] = (struct bytes){op->src[i], op->arg >> i & 1 ? size_B : many_B};
+    ret[3] = (struct bytes){op->dst, many_B};
+    if (op->kind == ZS_EU_KIND_MACRO_SEED)
+        ret[4] = (struct bytes){op->flag, 4};
+}
+
+/* false: anything */
+static bool operands(const struct zs_eu_op *op, struct bytes ret[OPERANDS])
+{
+    memset(ret, 0, OPERANDS * sizeof(*ret));
+    if (op->kind == ZS_EU_KIND_MADM || op->kind == ZS_EU_KIND_MACRO_SEED) {
+        macro_operands(op, ret);
+        return true;
+    }
     if (op->kind < ZS_EU_ROW_COUNT) {
         const struct zs_eu_row_info *row = &zs_eu_row_infos[op->kind];
         uint32_t many = op->cls == ZS_EU_CLASS_N1 ? 1 : 8u * op->chunks;
@@ -738,9 +757,9 @@ static void each_of(struct zs_eu_emit *e, struct bytes bytes,
         what(e, unit);
 }
 
-static void note(struct zs_eu_emit *e, const struct bytes part[4])
+static void note(struct zs_eu_emit *e, const struct bytes part[OPERANDS])
 {
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < SOURCES; i++)
         zs_eu_emit_reads(e, part[i].at, part[i].size_B);
 }
 
@@ -749,16 +768,16 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
 {
     const struct bytes head = {0, ZS_EU_EMIT_HEAD_B}, all = {0, ZS_EU_EMIT_UNITS * 32};
     unsigned go_on = zs_eu_emit_label(e), stop = zs_eu_emit_label(e);
-    struct bytes part[4];
+    struct bytes part[OPERANDS];
 
-    if (!operands(e, &e->p->ops[index], part)) {
+    if (!operands(&e->p->ops[index], part)) {
         memset(part, 0, sizeof(part));
         part[0] = part[3] = all;
     }
     if (e->dry)
         note(e, part);
     each_of(e, head, zs_eu_emit_spill);
-    for (unsigned i = 0; i < 4 && !e->dry; i++)
+    for (unsigned i = 0; i < OPERANDS && !e->dry; i++)
         each_of(e, part[i], zs_eu_emit_spill);
     zs_eu_emit_store_budget(e);
     unsigned done = VALUE("call coldcc i32 @zs_one(i8* %%t, i32 %u)", index);
@@ -766,8 +785,8 @@ void zs_eu_emit_one(struct zs_eu_emit *e, uint32_t index)
     each_of(e, head, zs_eu_emit_fill);
     if (e->p->ops[index].kind == ZS_EU_KIND_SEND)
         zs_eu_emit_look_again(e, &e->p->ops[index].send->send);
-    if (!e->dry)
-        each_of(e, part[3], zs_eu_emit_fill);
+    for (unsigned i = SOURCES; i < OPERANDS && !e->dry; i++)
+        each_of(e, part[i], zs_eu_emit_fill);
     zs_eu_emit_branch(e, VALUE("icmp eq i32 %%v%u, 0", done), stop, go_on, 2);
     zs_eu_emit_put_label(e, stop);
     zs_eu_emit_stop(e);

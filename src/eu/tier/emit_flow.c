@@ -368,7 +368,7 @@ static struct zs_eu_emit_mask taken_lanes(struct zs_eu_emit *e, const struct zs_
     struct zs_eu_emit_mask taken =
         zs_eu_emit_mask_shift(e, zs_eu_emit_active(e, op), -(int)op->chan_offset);
 
-    if (op->kind == ZS_EU_KIND_BRANCH && op->arg)
+    if (op->kind == ZS_EU_KIND_BRANCH && op->arg & ZS_EU_BRANCH_WHEN_FALSE)
         taken = zs_eu_emit_mask_and(e, zs_eu_emit_mask_xor(e, taken, UINT32_MAX),
                                     zs_eu_emit_constant_mask(op->lanes << op->chan_offset));
     return zs_eu_emit_mask_and(e, taken, zs_eu_emit_mask_word(e, ZS_EU_OFFSET(ce)));
@@ -401,6 +401,12 @@ static void emit_split(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t
 static void emit_parting(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_t index)
 {
     unsigned taken = zs_eu_emit_mask_value(e, taken_lanes(e, op)), all = running(e);
+    if (op->kind == ZS_EU_KIND_BRANCH && op->arg & ZS_EU_BRANCH_TOGETHER) {
+        unsigned stays = VALUE("xor i32 %%v%u, %%v%u", all, taken);
+        stays = VALUE("and i32 %%v%u, %u", stays, op->lanes << op->chan_offset);
+        taken = VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", VALUE("icmp eq i32 %%v%u, 0", stays),
+                      all, taken);
+    }
     unsigned yes = zs_eu_emit_label(e), maybe = zs_eu_emit_label(e), no = zs_eu_emit_label(e),
              split = zs_eu_emit_label(e);
 
