@@ -217,10 +217,14 @@ struct zs_port_message {
     uint8_t disabled; /* sampler: mask of channels that do not come */
 };
 
-/* Where the lanes that run of a load or store are: neighbours, at one place, or anywhere, groups of
- * sixteen each for themselves; where some are off, those are anywhere, too. 0: it is another
- * message. */
-enum { ZS_PORT_WAY_ROW = 1, ZS_PORT_WAY_ONE = 2, ZS_PORT_WAY_ANY = 4 };
+/* Where the lanes that run of a load or store are: neighbours, at one place, two to four dwords
+ * apart (if all run), or anywhere, groups of sixteen each for themselves; where some are off, those
+ * are anywhere, too. 0: it is another message. */
+enum { ZS_PORT_WAY_ROW = 1, ZS_PORT_WAY_ONE = 2, ZS_PORT_WAY_ANY = 4, ZS_PORT_WAY_APART = 0x38 };
+static inline unsigned zs_port_way_apart(uint32_t dwords)
+{
+    return 2u << dwords;
+}
 unsigned zs_port_way(const struct zs_port_message *m, const uint8_t *src0, uint32_t mask);
 
 /* A message whose extended descriptor has a handle gets the index of its surface there, or one that

@@ -279,7 +279,9 @@ unsigned zs_port_way(const struct zs_port_message *m, const uint8_t *src0, uint3
 {
     bool in_dwords = m->shape == ZS_PORT_SHAPE_DWORD_OFFSETS;
     uint64_t step = in_dwords ? m->element_B / 4u : m->element_B, first = 0, from = EVEN_LANES;
-    unsigned way = ZS_PORT_WAY_ROW | ZS_PORT_WAY_ONE;
+    bool all = mask == zs_port_lane_mask(ZS_MAX(m->lanes, 1u));
+    unsigned way = ZS_PORT_WAY_ROW | ZS_PORT_WAY_ONE |
+                   (all && m->element_B == 4 && !in_dwords ? ZS_PORT_WAY_APART : 0u);
 
     if (m->lanes < 8 || m->gather || m->strided || m->offset64 || m->upper ||
         (m->address_B != 4 && m->address_B != 8) ||
@@ -296,10 +298,12 @@ unsigned zs_port_way(const struct zs_port_message *m, const uint8_t *src0, uint3
             first = at;
             from = lane % EVEN_LANES;
         }
+        uint64_t before = lane % EVEN_LANES - from;
         way &= ~(at == first ? 0u : ZS_PORT_WAY_ONE) &
-               ~(at == first + (lane % EVEN_LANES - from) * step ? 0u : ZS_PORT_WAY_ROW);
+               ~(at == first + before * step ? 0u : ZS_PORT_WAY_ROW);
+        for (uint32_t k = 2; k <= 4; k++)
+            way &= ~(at == first + before * k * 4 ? 0u : zs_port_way_apart(k));
     }
-    bool all = mask == zs_port_lane_mask(m->lanes);
     return way && all ? way : way | ZS_PORT_WAY_ANY;
 }
 

@@ -686,7 +686,10 @@ void zs_eu_thread_init(struct zs_eu_thread *t, const struct zs_eu_program *progr
 void zs_eu_thread_restart(struct zs_eu_thread *t, const struct zs_eu_program *program,
                           uint32_t dispatch_mask)
 {
+    uint32_t looks = t->looks; /* short threads begin with others of their messages each */
+
     clear(t, ZS_EU_OFFSET(acc));
+    t->looks = looks;
     t->fault.kind = ZS_EU_FAULT_NONE;
     t->fault.text[0] = '\0';
     if (program->scores)

@@ -225,6 +225,89 @@ static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
     }
 }
 
+/* ---- lanes that are some dwords apart ---- */
+
+/* Of a structure of so many dwords for each lane some are loaded or stored. */
+static bool may_be_apart(const struct zs_eu_emit_message *m, unsigned dwords)
+{
+    bool fits = m->place_B[m->elements - 1] < dwords * 4;
+    bool whole = m->elements == dwords || zs_eu_host_usable(ZS_EU_HOST_AVX512); /* masks are fast */
+
+    return m->ways & zs_port_way_apart(dwords) && m->size_B == 4 && fits && all_on(m) &&
+           !m->is_hooked && !(m->d->checks_local && zs_eu_emit_is_slm(m)) && (!m->writes || whole);
+}
+
+/* Dwords of a vector; UINT32_MAX: any. */
+static unsigned pick(struct zs_eu_emit *e, const unsigned v[2], unsigned size,
+                     const uint32_t *which, unsigned count)
+{
+    char order[64 * 8] = "", second[16] = "undef";
+
+    for (unsigned i = 0, at = 0; i < count; i++)
+        at += (unsigned)snprintf(order + at, sizeof(order) - at, "%si32 %u", i ? ", " : "",
+                                 which[i] == UINT32_MAX ? 0 : which[i]);
+    if (v[1])
+        snprintf(second, sizeof(second), "%%v%u", v[1]);
+    return VALUE("shufflevector <%u x i32> %%v%u, <%u x i32> %s, <%u x i32> <%s>", size, v[0], size,
+                 second, count, order);
+}
+
+/* Up to four vectors of n dwords as one of 4 * n. */
+static unsigned join(struct zs_eu_emit *e, const unsigned v[4], unsigned n)
+{
+    uint32_t all[64];
+
+    for (unsigned i = 0; i < 4 * n; i++)
+        all[i] = i;
+    const unsigned half[2] = {pick(e, v, n, all, 2 * n), v[2] ? pick(e, v + 2, n, all, 2 * n) : 0};
+    return pick(e, half, 2 * n, all, 4 * n);
+}
+
+/* n of the structures' dwords that are stored; which of them are. */
+static void store_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned all,
+                        unsigned part, unsigned dwords, unsigned pointer)
+{
+    uint32_t n = m->n, which[16], stored = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t lane = (part * n + i) / dwords, place_B = (part * n + i) % dwords * 4;
+        which[i] = UINT32_MAX;
+        for (uint32_t k = 0; k < m->elements; k++)
+            which[i] = m->place_B[k] == place_B ? k * n + lane : which[i];
+        stored |= (uint32_t)(which[i] != UINT32_MAX) << i;
+    }
+    unsigned v = pick(e, (const unsigned[2]){all, 0}, 4 * n, which, n);
+    unsigned mask = VALUE("bitcast i%u %d to <%u x i1>", n, (int)(int16_t)stored, n);
+    LINE("call void @llvm.masked.store.v%ui32.p0v%ui32(<%u x i32> %%v%u, <%u x i32>* %%v%u, i32 1, "
+         "<%u x i1> %%v%u)",
+         n, n, n, v, n, pointer, n, mask);
+}
+
+/* Whole vectors, of which each lane's dwords are taken, or put there. */
+static void move_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                       unsigned first, unsigned dwords)
+{
+    unsigned v[4] = {0}, n = m->n, vectors = m->writes ? m->elements : dwords;
+    uint32_t which[16];
+    char type[24];
+
+    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+    snprintf(type, sizeof(type), "<%u x i32>", n);
+    for (unsigned i = 0; i < vectors; i++)
+        v[i] = m->writes ? zs_eu_emit_from_slots(e, m, i, group)
+                         : VALUE("load volatile %s, %s* %%v%u, align 1", type, type,
+                                 zs_eu_emit_pointer(e, m, first, i * n * 4, type));
+    unsigned all = join(e, v, n);
+    for (unsigned i = 0; i < dwords && m->writes; i++)
+        store_apart(e, m, all, i, dwords, zs_eu_emit_pointer(e, m, first, i * n * 4, type));
+    for (unsigned i = 0; i < m->elements && !m->writes; i++) {
+        for (uint32_t lane = 0; lane < n; lane++)
+            which[lane] = lane * dwords + m->place_B[i] / 4;
+        put(e, m, i, group, pick(e, (const unsigned[2]){all, 0}, 4 * n, which, n));
+    }
+    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+}
+
 /* Pointers of n lanes to an element. */
 static unsigned pointers(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
                          unsigned group)
@@ -463,12 +546,12 @@ static unsigned rise_of_some(struct zs_eu_emit *e, const struct zs_eu_emit_messa
     return first;
 }
 
-/* All lanes that are on, if they are neighbours, or at one place (step 0). */
+/* All lanes that are on, if they are neighbours, at one place (step 0), or some dwords apart. */
 static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned step,
                          bool likely, unsigned ready)
 {
     unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e), first[2], ok = UINT32_MAX;
-    unsigned groups = m->lanes / m->n;
+    unsigned groups = m->lanes / m->n, apart = step == stride(m) ? 0 : step / 4;
 
     if (!all_on(m) && step && !is_masked(m))
         ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value,
@@ -483,19 +566,22 @@ static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *
             first[g] = rise_of_some(e, m, g, step, &rises);
         }
         first[g] = offset(e, m, first[g]);
-        unsigned is =
-            VALUE("and i1 %%v%u, %%v%u", rises,
-                  step ? lanes_inside(e, m, first[g], m->n) : inside(e, m, first[g], m->span_B));
+        unsigned is = VALUE("and i1 %%v%u, %%v%u", rises,
+                            apart  ? inside(e, m, first[g], m->n * step)
+                            : step ? lanes_inside(e, m, first[g], m->n)
+                                   : inside(e, m, first[g], m->span_B));
         ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
     }
     zs_eu_emit_branch(e, ok, yes, no, likely);
     zs_eu_emit_put_label(e, yes);
-    for (unsigned g = 0; g < groups; g++)
+    for (unsigned g = 0; g < groups && apart; g++)
+        move_apart(e, m, g, first[g], apart);
+    for (unsigned g = 0; g < groups && !apart; g++)
         zs_eu_emit_local_row(e, m, first[g], step ? zs_eu_emit_row_B(m, m->n) : m->span_B,
                              step && m->writes && !is_masked(m));
-    for (unsigned g = 0; g < groups; g++)
+    for (unsigned g = 0; g < groups && !apart; g++)
         zs_eu_emit_reach(e, m, step ? ZS_EU_REACH_ROW : ZS_EU_REACH_ONE, first[g], g * m->n, m->n);
-    for (unsigned g = 0; g < groups; g++)
+    for (unsigned g = 0; g < groups && !apart; g++)
         (step ? move_row : load_one)(e, m, g, first[g]);
     LINE("br label %%l%u", ready);
     zs_eu_emit_put_label(e, no);
@@ -511,6 +597,12 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
 
     if (regular && m->lanes == 32 && all_on(m))
         move_long(e, m, ready);
+    for (unsigned dwords = 2; dwords <= 4 && !alike; dwords++) {
+        if (may_be_apart(m, dwords))
+            move_regular(e, m, 4 * dwords, true, ready);
+        else
+            any |= (m->ways & zs_port_way_apart(dwords)) != 0;
+    }
     if (regular && !alike && (sure || m->ways & ZS_PORT_WAY_ROW))
         move_regular(e, m, stride(m), sure, ready);
     if (regular && !m->writes && !sure && (alike || m->ways & ZS_PORT_WAY_ONE))

@@ -225,6 +225,22 @@ kernel void follow(global const int *next, global int *out, int rounds)
     out[get_global_id(0)] = at;
 }
 
+/* Lanes whose structures are two, three and four dwords: some of them, or all. */
+kernel void apart(global const int *in, global int *out, int count, int rounds)
+{
+    int i = get_global_id(0);
+    global const int *threes = in + 2 * count, *fours = in + 5 * count;
+    for (int k = 0; k < rounds; k++) {
+        int2 pair = vload2(i, in);
+        int3 three = vload3(i, threes);
+        int4 four = vload4(i, fours);
+        out[2 * i + 1] = pair.x + 3 * pair.y + k;
+        vstore3(three * 2 + k, i, out + 2 * count);
+        out[5 * count + 4 * i] = four.y + four.w;
+        out[5 * count + 4 * i + 3] = four.z - k;
+    }
+}
+
 kernel void endless(global volatile int *flag)
 {
     while (*flag == 0)

@@ -52,7 +52,7 @@ static inline void runner_part(struct zs_span request, uint64_t seed, struct zs_
     assert_int_equal(zs_eu_lower(&parsed.params, &program, &diag), 0);
     for (size_t i = 0; i < zs_eu_program_seen_B(program); i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-        zs_buf_pad(ret_seen, (uint8_t)(seed >> (i < zs_eu_program_block_count(program) ? 62 : 61)),
+        zs_buf_pad(ret_seen, (uint8_t)(seed >> (i < zs_eu_program_block_count(program) ? 62 : 58)),
                    1);
     }
     zs_eu_program_destroy(program);

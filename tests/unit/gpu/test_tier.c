@@ -251,6 +251,50 @@ static void ways_are_added(void **state)
     runner_close(&b);
 }
 
+static void right_apart(struct runner *r, uint32_t size)
+{
+    int count = ITEMS / 64 * 64, rounds = 200, last = rounds - 1;
+    size_t bytes = (size_t)count * 9 * sizeof(int);
+    int *in = runner_alloc(r, bytes, 0), *out = runner_alloc(r, bytes, 0);
+    for (int i = 0; i < 9 * count; i++)
+        in[i] = i * 7 ^ i >> 3;
+    memset(out, 0xff, bytes);
+    arg_buffer(r, 0, in);
+    arg_buffer(r, 1, out);
+    arg_value(r, 2, 4, &count);
+    arg_value(r, 3, 4, &rounds);
+    runner_ok(r, DIM((uint32_t)count / size, 1, 1), DIM(size, 1, 1));
+    for (int i = 0; i < count / (int)size * (int)size; i++) {
+        const int *four = in + 5 * count + 4 * i, *to = out + 5 * count + 4 * i;
+        assert_int_equal(out[2 * i], -1);
+        assert_int_equal(out[2 * i + 1], in[2 * i] + 3 * in[2 * i + 1] + last);
+        for (int k = 2 * count + 3 * i; k < 2 * count + 3 * i + 3; k++)
+            assert_int_equal(out[k], in[k] * 2 + last);
+        assert_int_equal(to[0], four[1] + four[3]);
+        assert_int_equal(to[1] & to[2], -1);
+        assert_int_equal(to[3], four[2] - last);
+    }
+    runner_free(r, in);
+    runner_free(r, out);
+}
+
+static void lanes_some_dwords_apart(void **state)
+{
+    struct compiler c = {0};
+    struct runner r;
+    (void)state;
+    open_auto(&r, &c, "apart");
+    for (unsigned i = 0; i < 500 && !c.made; i++)
+        right_apart(&r, 64);
+    zs_gpu_tier_wait(r.device);
+    assert_true(is_compiled(&r));
+    for (uint32_t dwords = 2; dwords <= 4; dwords++)
+        assert_true(has_way(zs_gpu_tier_program(r.kernel), zs_port_way_apart(dwords)));
+    for (uint32_t size = 8; size <= 64; size += 8)
+        right_apart(&r, size);
+    runner_close(&r);
+}
+
 /* A short one asks nobody. */
 static void short_ones_stay(void **state)
 {
@@ -311,13 +355,10 @@ static void destroyed_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(becomes_compiled),
-        cmocka_unit_test(what_runs_later_is_added),
-        cmocka_unit_test(ways_are_added),
-        cmocka_unit_test(short_ones_stay),
-        cmocka_unit_test(wanted_ones_are_made_sooner),
-        cmocka_unit_test(lies_change_nothing),
-        cmocka_unit_test(destroyed_meanwhile),
+        cmocka_unit_test(becomes_compiled),    cmocka_unit_test(what_runs_later_is_added),
+        cmocka_unit_test(ways_are_added),      cmocka_unit_test(lanes_some_dwords_apart),
+        cmocka_unit_test(short_ones_stay),     cmocka_unit_test(wanted_ones_are_made_sooner),
+        cmocka_unit_test(lies_change_nothing), cmocka_unit_test(destroyed_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
