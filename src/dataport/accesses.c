@@ -74,19 +74,14 @@ struct runs {
 static struct runs runs_of(const struct zs_port_message *m)
 {
     struct runs runs = {.count = 1, .run = {{0, (uint32_t)m->element_B * m->elements}}};
-    if (!m->channels || m->channels == 15)
+    uint64_t parts = zs_port_parts(m);
+    uint32_t first;
+    if (!parts)
         return runs;
-    runs.count = 0;
-    for (uint32_t channel = 0; channel < 4; channel++) {
-        uint32_t at_B = channel * m->element_B;
-        if (!(m->channels >> channel & 1))
-            continue;
-        if (runs.count && runs.run[runs.count - 1].at_B + runs.run[runs.count - 1].size_B == at_B) {
-            runs.run[runs.count - 1].size_B += m->element_B;
-            continue;
-        }
-        runs.run[runs.count].at_B = at_B;
-        runs.run[runs.count++].size_B = m->element_B;
+    for (runs.count = 0; parts; runs.count++) {
+        uint32_t count = zs_port_next_parts(&parts, &first);
+        runs.run[runs.count].at_B = first * m->element_B;
+        runs.run[runs.count].size_B = count * m->element_B;
     }
     return runs;
 }
@@ -155,8 +150,29 @@ static void reach_block(const struct zs_port *port, const struct zs_port_message
     struct zs_port_area area;
     if (!area_of(port, m, m->bytes_written != 0, &area))
         return;
-    add_in_area(r, port, &area, zs_port_block_offset(m, &area, header), m->block_B,
-                ZS_PORT_NO_LANE);
+    uint64_t offset = zs_port_block_offset(m, &area, header), parts = zs_port_parts(m);
+    uint32_t first, count = m->block_B;
+    if (!parts)
+        add_in_area(r, port, &area, offset, count, ZS_PORT_NO_LANE);
+    while (parts) {
+        count = zs_port_next_parts(&parts, &first);
+        add_in_area(r, port, &area, offset + first * 4u, count * 4u, ZS_PORT_NO_LANE);
+    }
+}
+
+/* ... by its address. */
+static void reach_a64_block(const struct zs_port *port, const struct zs_port_message *m,
+                            const uint8_t *header, struct zs_port_accesses *r)
+{
+    const uint8_t *at = host_of(port, m, zs_port_load64(header));
+    uint64_t parts = zs_port_parts(m);
+    uint32_t first, count = m->block_B;
+    if (!parts)
+        add(r, at, count, ZS_PORT_NO_LANE, port);
+    while (parts) {
+        count = zs_port_next_parts(&parts, &first);
+        add(r, at + first * 4u, count * 4u, ZS_PORT_NO_LANE, port);
+    }
 }
 
 /* Scratch blocks of channels are dwords of lanes. */
@@ -281,7 +297,7 @@ static void reach_lsc(const struct zs_port *port, const struct zs_port_message *
     if (m->lanes) {
         reach_lanes(port, m, src0, mask, r);
     } else if (m->address_B == 8) {
-        add(r, host_of(port, m, zs_port_load64(src0)), m->block_B, ZS_PORT_NO_LANE, port);
+        reach_a64_block(port, m, src0, r);
     } else {
         reach_block(port, m, src0, r);
     }
@@ -294,7 +310,7 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
     r->count = 0;
     r->whole = true;
     if (m->lanes)
-        mask &= zs_port_lane_mask(m->lanes);
+        mask &= zs_port_lane_mask(m->lanes) & zs_port_read_lanes(m);
     switch ((enum zs_port_shape)m->shape) {
     case ZS_PORT_SHAPE_NONE:
         r->whole = !m->bytes_written;
@@ -317,7 +333,7 @@ void zs_port_accesses(const struct zs_port *port, const struct zs_port_message *
         reach_scratch(port, m, src0, mask, r);
         break;
     case ZS_PORT_SHAPE_A64_BLOCK:
-        add(r, host_of(port, m, zs_port_load64(src0)), m->block_B, ZS_PORT_NO_LANE, port);
+        reach_a64_block(port, m, src0, r);
         break;
     case ZS_PORT_SHAPE_TYPED:
         reach_typed(port, m, src0, mask, r);

@@ -75,6 +75,24 @@ static bool place_by_address(struct zs_port *port, const struct zs_port_message 
     return true;
 }
 
+static bool track(struct zs_port *port, const struct zs_port_message *m, const struct place *place,
+                  bool is_write)
+{
+    uint64_t parts = zs_port_parts(m);
+    uint32_t first;
+    bool is_written = true;
+    if (!parts)
+        return zs_port_track(port, m, place->at, place->inside_B, lane_of(m), is_write);
+    while (parts && is_written) {
+        uint32_t size_B = 4 * zs_port_next_parts(&parts, &first);
+        if (first * 4 < place->inside_B)
+            is_written =
+                zs_port_track(port, m, place->at + first * 4,
+                              ZS_MIN(size_B, place->inside_B - first * 4), lane_of(m), is_write);
+    }
+    return is_written;
+}
+
 /* false: refused */
 static bool place_block(struct zs_port *port, const struct zs_port_message *m,
                         const uint8_t *header, bool is_write, struct place *ret)
@@ -82,7 +100,7 @@ static bool place_block(struct zs_port *port, const struct zs_port_message *m,
     if (!(m->address_B == 8 ? place_by_address : place_in_area)(port, m, header, is_write, ret))
         return false;
     return !zs_port_tracks(port) || m->space != ZS_PORT_SPACE_GLOBAL || !ret->inside_B ||
-           zs_port_track(port, m, ret->at, ret->inside_B, lane_of(m), is_write);
+           track(port, m, ret, is_write);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------

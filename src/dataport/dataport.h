@@ -215,6 +215,9 @@ struct zs_port_message {
     /* sendg: addresses are made of a base that s0 has and scale_B times what src0 has */
     uint8_t makes, offset_size_B, is_signed, scale_B;
     uint8_t disabled; /* sampler: mask of channels that do not come */
+    /* Loads: of what they bring nobody reads these, which is for checks alone. A bit each: dwords
+     * of a block, elements of lanes or, where there is one of each, lanes. */
+    uint64_t unread;
 };
 
 /* Where the lanes that run of a load or store are: neighbours, at one place, two to four dwords
@@ -348,6 +351,18 @@ bool zs_port_local_is_full(struct zs_port *port);
 /* The gap that has some of the bytes; NULL: none. */
 const struct zs_port_gap *zs_port_gap_at(const struct zs_port *port, uint64_t offset_B,
                                          uint64_t size_B);
+
+/* Of a message by lanes the elements of each, where they stand in memory, of a block its dwords: a
+ * bit for each that is moved and not unread. 0: all from the first one on. */
+uint64_t zs_port_parts(const struct zs_port_message *message);
+/* The first of them that follow each other: how many, and which is the first. They are taken away.
+ */
+uint32_t zs_port_next_parts(uint64_t *parts, uint32_t *ret_first);
+/* The lanes whose elements are not unread. */
+static inline uint32_t zs_port_read_lanes(const struct zs_port_message *message)
+{
+    return message->elements == 1 ? ~(uint32_t)message->unread : UINT32_MAX;
+}
 
 /* The bytes of registers that a load of a block of two dimensions writes, by its descriptor and
  * payload; 0: it is not allowed. */

@@ -17,6 +17,30 @@ uint32_t zs_port_message_element_B(const struct zs_port_message *m)
     return by_lanes && m->lanes && m->rlen && m->bytes_read && !m->header_grf ? m->component_B : 0;
 }
 
+uint64_t zs_port_parts(const struct zs_port_message *m)
+{
+    bool some = m->lanes && m->channels && m->channels != 15;
+    uint32_t count = m->lanes ? m->elements : m->block_B / 4u;
+    uint64_t parts = 0;
+    if (!m->unread || (m->lanes && m->elements == 1))
+        return some ? m->channels : 0;
+    for (uint32_t i = 0, channel = 0; i < count; channel++) {
+        if (!some || m->channels >> channel & 1)
+            parts |= (uint64_t) !(m->unread >> i++ & 1) << channel;
+    }
+    return parts;
+}
+
+uint32_t zs_port_next_parts(uint64_t *parts, uint32_t *ret_first)
+{
+    uint32_t first = (uint32_t)__builtin_ctzll(*parts);
+    uint64_t behind = ~(*parts >> first); /* never 0, but for all of 64 */
+    uint32_t count = behind ? (uint32_t)__builtin_ctzll(behind) : 64;
+    *parts &= count == 64 ? 0 : ~(((UINT64_C(1) << count) - 1) << first);
+    *ret_first = first;
+    return count;
+}
+
 /* `run` is another file's: the compiler moves none of its arithmetic across the change of modes. */
 bool zs_port_with_own_floats(zs_port_run_fn *run, struct zs_port *port,
                              const struct zs_port_message *message, uint8_t *dst,

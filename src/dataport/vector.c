@@ -94,9 +94,13 @@ static void outside_lanes(struct zs_port *port, const struct move *v,
 
 static bool track(struct zs_port *port, const struct move *v, const struct zs_port_lanes *lanes)
 {
-    ZS_PORT_FOR_LANES(lane, v->m->space == ZS_PORT_SPACE_GLOBAL ? lanes->valid : 0)
+    uint32_t mask = v->m->space == ZS_PORT_SPACE_GLOBAL ? lanes->valid : 0;
+    uint64_t unread = v->m->elements == 1 ? 0 : v->m->unread;
+    ZS_PORT_FOR_LANES(lane, mask & zs_port_read_lanes(v->m))
     {
         for (uint32_t e = 0; e < v->m->elements; e++) {
+            if (unread >> e & 1)
+                continue;
             if (!zs_port_track(port, v->m, lanes->pointer[lane] + v->at_B[e], v->m->element_B,
                                (int)lane, v->store_slots != NULL))
                 return false;

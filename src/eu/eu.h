@@ -143,6 +143,7 @@ struct zs_eu_send_desc {
     bool checks_local; /* ZS_EU_LOWER_LOCAL */
     bool is_ahead;     /* hooked: a load of what is stored next, no read of the program's */
     uint32_t dst_B, src0_B, src1_B; /* byte offsets in t->grf */
+    uint64_t unread;                /* as struct zs_port_message has it: of messages for checks */
     const struct zs_isa_generation *generation;
 };
 
@@ -163,7 +164,7 @@ struct zs_eu_send {
     const void *table;
     bool (*run)(struct zs_port *port, const struct zs_port_message *message, uint8_t *dst,
                 const uint8_t *src0, const uint8_t *src1, uint32_t mask);
-    uint32_t u[12];
+    uint64_t u[7];
 };
 
 /*

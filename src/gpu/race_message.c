@@ -182,14 +182,24 @@ static inline uint32_t record_beside(const struct zs_check_where *at, uint32_t i
     return is ? block->base + at->number : 0;
 }
 
-/* Channels of a lane, if there are holes between them. */
-static uint32_t channels_of(const struct zs_port_message *m)
+/* Elements of a lane, dwords of a block, if there are holes between them. */
+static uint64_t holes_of(const struct zs_port_message *m)
 {
-    return m->lanes && m->channels & (m->channels + 1u) ? m->channels : 0;
+    uint64_t parts = zs_port_parts(m);
+    return parts & (parts + 1) ? parts : 0;
 }
 
+static uint32_t part_B(const struct zs_port_message *m)
+{
+    return m->lanes ? m->element_B : 4;
+}
+
+/* Where there are no holes. */
 static uint32_t size_of(const struct zs_port_message *m)
 {
+    uint64_t parts = zs_port_parts(m);
+    if (parts)
+        return part_B(m) * (uint32_t)__builtin_popcountll(parts);
     return m->lanes ? (uint32_t)m->element_B * m->elements : m->block_B;
 }
 
@@ -302,16 +312,16 @@ void zs_check_access(struct zs_check_where *at, const struct zs_eu_thread *t,
 static void add_piece(const struct zs_port_message *m, uint64_t address, uint32_t lane,
                       struct zs_port_accesses *ret)
 {
-    uint32_t channels = channels_of(m);
+    uint64_t holes = holes_of(m);
     struct zs_port_access piece = {.address = address,
                                    .size_B = size_of(m),
                                    .lane = m->lanes ? (uint8_t)lane : ZS_PORT_NO_LANE,
                                    .is_slm = m->space == ZS_PORT_SPACE_SLM};
-    if (!channels)
+    if (!holes)
         ret->pieces[ret->count++] = piece;
-    for (; channels && ret->count < ZS_PORT_ACCESSES_MAX; channels &= channels - 1) {
-        piece.address = address + (uint64_t)m->element_B * (unsigned)__builtin_ctz(channels);
-        piece.size_B = m->element_B;
+    for (; holes && ret->count < ZS_PORT_ACCESSES_MAX; holes &= holes - 1) {
+        piece.address = address + (uint64_t)part_B(m) * (unsigned)__builtin_ctzll(holes);
+        piece.size_B = part_B(m);
         ret->pieces[ret->count++] = piece;
     }
 }
@@ -340,10 +350,9 @@ static bool reach_rows(struct zs_race_access *a, enum zs_eu_reach how, uint64_t 
                        uint32_t lane_mask)
 {
     const struct zs_port_message *m = a->m;
-    uint32_t low = (uint32_t)__builtin_ctz(lane_mask), mask = lane_mask >> low,
-             holes = channels_of(m);
+    uint32_t low = (uint32_t)__builtin_ctz(lane_mask), mask = lane_mask >> low;
     uint32_t size_B = size_of(m), lanes = 32 - (uint32_t)__builtin_clz(mask);
-    uint32_t channels = holes ? holes : (1u << m->elements) - 1;
+    uint64_t holes = holes_of(m);
     uint32_t lane = a->only    ? (uint32_t)__builtin_ctz(a->only)
                     : m->lanes ? a->chan_offset + low
                                : 0;
@@ -356,9 +365,10 @@ static bool reach_rows(struct zs_race_access *a, enum zs_eu_reach how, uint64_t 
     }
     if (how == ZS_EU_REACH_ONE || m->element_B != 4 || mask & (mask + 1))
         return false;
+    uint64_t channels = holes ? holes : (1u << size_B / 4) - 1;
     for (; channels; channels &= channels - 1) {
         a->lane = lane;
-        zs_race_row(a, address + (low + (uint32_t)__builtin_ctz(channels)) * 4u, lanes,
+        zs_race_row(a, address + (low + (uint32_t)__builtin_ctzll(channels)) * 4u, lanes,
                     !a->record->is_whole);
     }
     return true;
@@ -401,7 +411,7 @@ static bool is_row_of_dwords(const struct zs_race_access *a, const struct reach 
 {
     uint32_t mask = r->lanes >> __builtin_ctz(r->lanes);
     return r->how == ZS_EU_REACH_ROW && a->m->element_B == 4 && a->m->elements == 1 && !a->only &&
-           !channels_of(a->m) && !(mask & (mask + 1)) && !(r->address & 3);
+           !holes_of(a->m) && !(mask & (mask + 1)) && !(r->address & 3);
 }
 
 /* Where something conflicts: false, and nothing is told, but of what has been put off. */
@@ -412,7 +422,7 @@ static bool reach(struct zs_check_where *at, uint32_t passed, const struct zs_eu
     const struct zs_port_message *m = zs_eu_send_message(r->send, &row);
     bool is_slm = m->space == ZS_PORT_SPACE_SLM, is_lanes = r->how == ZS_EU_REACH_LANES;
     bool is_noted = at->c->reads && (row->is_atomic || !m->bytes_written);
-    uint32_t lane_mask = r->lanes, first = r->first;
+    uint32_t lane_mask = m->lanes ? r->lanes & zs_port_read_lanes(m) : r->lanes, first = r->first;
     struct zs_race_access a;
     if (!lane_mask || !at->c->races || r->send->d.is_ahead)
         return true;
@@ -425,7 +435,7 @@ static bool reach(struct zs_check_where *at, uint32_t passed, const struct zs_eu
             return true;
     }
     if (!begin(&a, at, passed, t, r->send, m, r->ce, row->is_atomic, !m->lanes,
-               channels_of(m) ? m->element_B : size_of(m)))
+               holes_of(m) ? part_B(m) : size_of(m)))
         return true;
     a.is_quick = true;
     a.is_late = r->was_put_off;
@@ -489,13 +499,13 @@ static struct zs_check_site *find_site(struct zs_gpu_checks *c, const struct zs_
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     uint32_t size_B = size_of(m);
     bool is_write = m->bytes_written != 0;
-    bool is = !row->is_atomic && (is_write || !c->reads) && !channels_of(m) && !(size_B & 3) &&
-              size_B < 1024;
+    bool is = !row->is_atomic && (is_write || !c->reads) && !holes_of(m) && !(size_B & 3) &&
+              size_B < 1024 && !(m->lanes && ~zs_port_read_lanes(m));
     *site = (struct zs_check_site){.program = program,
                                    .send = send,
                                    .op = op,
                                    .dwords = is ? (uint8_t)(size_B / 4) : 0,
-                                   .rows = is && m->element_B == 4 ? (uint8_t)m->elements : 0,
+                                   .rows = is && m->element_B == 4 ? (uint8_t)(size_B / 4) : 0,
                                    .is_slm = m->space == ZS_PORT_SPACE_SLM,
                                    .is_whole = send->d.no_mask || !m->lanes,
                                    .is_scalar = send->d.no_mask && send->d.exec_size == 1,

@@ -64,7 +64,7 @@ struct zs_isa_kernel {
     uint16_t *live_out; /* per block: grf_count masks of register parts */
     uint16_t *parked;   /* per block: the same */
     uint32_t live_peak, live_peak_inst;
-    bool live_exact;
+    bool live_exact, live_values, live_across;
 };
 
 /* kernel.c */

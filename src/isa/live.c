@@ -162,7 +162,7 @@ static mask parts_of(uint32_t reg, uint32_t begin, uint32_t end)
     return (mask)((1u << high) - (1u << low));
 }
 
-struct live_state {
+struct zs_isa_live_state {
     const struct zs_isa_kernel *k;
     uint32_t part_B;
     mask *live;
@@ -172,7 +172,7 @@ struct live_state {
     bool counts;
 };
 
-static void change(struct live_state *s, uint32_t reg, mask parts, bool live)
+static void change(struct zs_isa_live_state *s, uint32_t reg, mask parts, bool live)
 {
     mask parked = s->parked ? s->parked[reg] : 0;
     bool before = s->live[reg] | parked;
@@ -185,7 +185,7 @@ static void change(struct live_state *s, uint32_t reg, mask parts, bool live)
 }
 
 /* Parts that lie wholly inside the range become dead; with `live`, all that it touches live. */
-static void change_range(struct live_state *s, struct zs_isa_range r, bool live)
+static void change_range(struct zs_isa_live_state *s, struct zs_isa_range r, bool live)
 {
     uint32_t begin = live ? r.begin_B / s->part_B : (r.begin_B + s->part_B - 1) / s->part_B;
     uint32_t end = live ? (r.end_B + s->part_B - 1) / s->part_B : r.end_B / s->part_B;
@@ -193,6 +193,15 @@ static void change_range(struct live_state *s, struct zs_isa_range r, bool live)
         return;
     for (uint32_t reg = begin / PARTS; reg * PARTS < end; reg++)
         change(s, reg, parts_of(reg, begin, end), live);
+}
+
+bool zs_isa_is_live(const struct zs_isa_live_state *s, uint32_t begin_B, uint32_t end_B)
+{
+    uint32_t begin = begin_B / s->part_B, end = (end_B + s->part_B - 1) / s->part_B;
+    bool is = end_B > s->k->grf_count * s->k->grf_B;
+    for (uint32_t reg = begin / PARTS; !is && reg * PARTS < end; reg++)
+        is = (s->live[reg] | (s->parked ? s->parked[reg] : 0)) & parts_of(reg, begin, end);
+    return is;
 }
 
 static bool always_writes(const struct zs_isa_inst *inst)
@@ -209,19 +218,21 @@ static bool has_gaps(const struct zs_isa_inst *inst, uint32_t i)
            (o->hstride > 1 || o->vstride > (uint32_t)o->width * o->hstride);
 }
 
-static void read_elements(struct live_state *s, const struct zs_isa_inst *inst, uint32_t i,
-                          struct zs_isa_range r)
+static void read_elements(struct zs_isa_live_state *s, const struct zs_isa_inst *inst, uint32_t i,
+                          struct zs_isa_range r, uint32_t elements)
 {
     const struct zs_isa_operand *o = &inst->src[i];
     uint32_t element_B = ZS_MAX(zs_isa_type_bits((enum zs_isa_type)o->type) / 8, 1u);
     for (uint32_t c = 0; c < inst->exec_size; c++) {
         uint32_t at = c / o->width * o->vstride + c % o->width * o->hstride;
         uint32_t begin_B = r.begin_B + at * element_B;
-        change_range(s, (struct zs_isa_range){begin_B, ZS_MIN(begin_B + element_B, r.end_B)}, true);
+        if (elements >> c & 1)
+            change_range(s, (struct zs_isa_range){begin_B, ZS_MIN(begin_B + element_B, r.end_B)},
+                         true);
     }
 }
 
-static void change_arf(struct live_state *s, const uint32_t flags[4], uint32_t address,
+static void change_arf(struct zs_isa_live_state *s, const uint32_t flags[4], uint32_t address,
                        uint32_t acc, bool live)
 {
     uint32_t first = s->k->grf_count;
@@ -238,7 +249,7 @@ static void change_arf(struct live_state *s, const uint32_t flags[4], uint32_t a
 
 /* An accumulator is written for good when it is the destination; what else writes it may leave
  * a part. */
-static void step_arf(struct live_state *s, const struct zs_isa_inst *inst)
+static void step_arf(struct zs_isa_live_state *s, const struct zs_isa_inst *inst)
 {
     struct zs_isa_effects e;
     zs_isa_arf_effects(s->k->model, inst, &e);
@@ -249,12 +260,52 @@ static void step_arf(struct live_state *s, const struct zs_isa_inst *inst)
     change_arf(s, e.flags_read, e.address_read, e.acc_read, true);
 }
 
+/* Elements of a copy that somebody reads; of all else all, and where what follows is not known. */
+static uint32_t elements_read(const struct zs_isa_live_state *s, const struct zs_isa_inst *inst,
+                              struct zs_isa_range dst, uint32_t element_B, uint32_t stride_B)
+{
+    const struct zs_isa_operand *o = &inst->src[0];
+    struct zs_isa_effects e;
+    uint32_t elements = 0;
+    if (!s->k->live_values || s->kill || inst->op != ZS_OP_MOV || !stride_B ||
+        dst.begin_B == dst.end_B || o->vstride == ZS_REGION_NONE || !o->width ||
+        o->width == ZS_REGION_NONE || o->hstride == ZS_REGION_NONE)
+        return UINT32_MAX;
+    zs_isa_arf_effects(s->k->model, inst, &e);
+    if (e.flags_written[0] | e.flags_written[1] | e.flags_written[2] | e.flags_written[3] |
+        e.acc_written)
+        return UINT32_MAX;
+    for (uint32_t c = 0; c < inst->exec_size; c++) {
+        uint32_t at_B = dst.begin_B + c * stride_B;
+        elements |= (uint32_t)zs_isa_is_live(s, at_B, at_B + element_B) << c;
+    }
+    return elements;
+}
+
+/* Each lane reads what is its own, as registers have one behind the other. */
+static bool is_by_lane(const struct zs_isa_kernel *k, const struct zs_isa_inst *inst, uint32_t i)
+{
+    const struct zs_isa_operand *o = &inst->src[i];
+    uint32_t op_flags = zs_isa_op_flags((enum zs_isa_op)inst->op);
+    if (inst->flags & ZS_INST_NOMASK || op_flags & ZS_OPF_DPAS || special_span(inst, i))
+        return false;
+    if (op_flags & ZS_OPF_SEND) {
+        const struct zs_isa_message *m =
+            inst->message == ZS_ISA_NO_INDEX ? NULL : &k->messages[inst->message];
+        return m && m->kind != ZS_MSG_UNKNOWN && !(m->flags & (ZS_MSGF_BLOCK | ZS_MSGF_HEADER));
+    }
+    return !o->subreg && o->hstride && o->hstride != ZS_REGION_NONE && o->width &&
+           o->width != ZS_REGION_NONE && o->vstride == (uint32_t)o->width * o->hstride;
+}
+
 /* Step backward over one instruction. */
-static void step(struct live_state *s, const struct zs_isa_inst *inst)
+static void step(struct zs_isa_live_state *s, const struct zs_isa_inst *inst)
 {
     uint32_t element_B, stride_B;
     struct zs_isa_range dst = zs_isa_dst_range(s->k, inst, &element_B, &stride_B);
-    if (always_writes(inst)) {
+    bool across = s->k->live_across;
+    uint32_t elements = elements_read(s, inst, dst, element_B, stride_B);
+    if (always_writes(inst) && !(across && !(inst->flags & ZS_INST_NOMASK))) {
         if (stride_B <= element_B) {
             change_range(s, dst, false);
         } else {
@@ -266,8 +317,10 @@ static void step(struct live_state *s, const struct zs_isa_inst *inst)
     }
     for (uint32_t i = 0; i < inst->source_count; i++) {
         struct zs_isa_range r = zs_isa_source_range(s->k, inst, i);
-        if (has_gaps(inst, i) && r.begin_B < r.end_B)
-            read_elements(s, inst, i, r);
+        if (across && is_by_lane(s->k, inst, i))
+            continue;
+        if ((has_gaps(inst, i) || elements != UINT32_MAX) && r.begin_B < r.end_B)
+            read_elements(s, inst, i, r, elements);
         else
             change_range(s, r, true);
     }
@@ -305,10 +358,10 @@ static void summarise_blocks(struct dataflow *d)
 {
     struct zs_isa_kernel *k = d->k;
     for (uint32_t b = 0; b < k->block_count; b++) {
-        struct live_state s = {.k = k,
-                               .part_B = d->part_B,
-                               .live = d->gen + b * d->set_regs,
-                               .kill = d->kill + b * d->set_regs};
+        struct zs_isa_live_state s = {.k = k,
+                                      .part_B = d->part_B,
+                                      .live = d->gen + b * d->set_regs,
+                                      .kill = d->kill + b * d->set_regs};
         const struct zs_isa_block *block = &k->blocks[b];
         for (uint32_t i = block->count; i-- > 0;)
             step(&s, &k->insts[block->first + i]);
@@ -536,10 +589,10 @@ static int find_parked(struct dataflow *d)
 
 /* ---- results ---- */
 
-static struct live_state state_at_end(const struct zs_isa_kernel *k, uint32_t b, mask *live)
+static struct zs_isa_live_state state_at_end(const struct zs_isa_kernel *k, uint32_t b, mask *live)
 {
     size_t at = (size_t)b * (k->grf_count + ARF_COUNT);
-    struct live_state s = {
+    struct zs_isa_live_state s = {
         .k = k, .part_B = k->grf_B / PARTS, .live = live, .parked = k->parked + at, .counts = true};
     memcpy(live, k->live_out + at, (k->grf_count + ARF_COUNT) * sizeof(mask));
     for (uint32_t r = 0; r < k->grf_count; r++)
@@ -552,7 +605,7 @@ static void count_live(struct zs_isa_kernel *k, mask *scratch)
     k->live_exact = !k->edges_missing;
     for (uint32_t b = 0; b < k->block_count; b++) {
         const struct zs_isa_block *block = &k->blocks[b];
-        struct live_state s = state_at_end(k, b, scratch);
+        struct zs_isa_live_state s = state_at_end(k, b, scratch);
         for (uint32_t i = block->first + block->count; i-- > block->first;) {
             step(&s, &k->insts[i]);
             k->live_grf[i] = (uint16_t)s.count;
@@ -616,6 +669,15 @@ int zs_isa_make_liveness(struct zs_isa_kernel *k, struct zs_diag *diag)
     return error;
 }
 
+int zs_isa_make_liveness_of_values(struct zs_isa_kernel *k, bool across)
+{
+    k->live_values = true;
+    k->live_across = across;
+    int error = zs_isa_make_liveness(k, NULL);
+    k->done |= error ? 0 : ZS_ISA_LIVENESS;
+    return error;
+}
+
 uint32_t zs_isa_live_grf(const struct zs_isa_kernel *k, uint32_t i)
 {
     zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count);
@@ -637,11 +699,11 @@ uint32_t zs_isa_live_peak(const struct zs_isa_kernel *k, uint32_t *ret_inst)
 }
 
 /* The state before instruction i, in `live`. */
-static struct live_state state_before(const struct zs_isa_kernel *k, uint32_t i, mask *live)
+static struct zs_isa_live_state state_before(const struct zs_isa_kernel *k, uint32_t i, mask *live)
 {
     uint32_t b = zs_isa_inst_block(k, i);
     const struct zs_isa_block *block = &k->blocks[b];
-    struct live_state s = state_at_end(k, b, live);
+    struct zs_isa_live_state s = state_at_end(k, b, live);
     for (uint32_t at = block->first + block->count; at-- > i;)
         step(&s, &k->insts[at]);
     return s;
@@ -649,7 +711,7 @@ static struct live_state state_before(const struct zs_isa_kernel *k, uint32_t i,
 
 enum { GRF_MAX = 64 * ZS_ISA_GRF_WORDS };
 
-static void put_bits(const struct live_state *s, uint64_t ret_bits[ZS_ISA_GRF_WORDS])
+static void put_bits(const struct zs_isa_live_state *s, uint64_t ret_bits[ZS_ISA_GRF_WORDS])
 {
     memset(ret_bits, 0, ZS_ISA_GRF_WORDS * sizeof(*ret_bits));
     for (uint32_t r = 0; r < s->k->grf_count; r++)
@@ -661,7 +723,7 @@ void zs_isa_live_set(const struct zs_isa_kernel *k, uint32_t i, uint64_t ret_bit
 {
     zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count && k->grf_count <= GRF_MAX);
     mask live[GRF_MAX + ARF_COUNT];
-    struct live_state s = state_before(k, i, live);
+    struct zs_isa_live_state s = state_before(k, i, live);
     put_bits(&s, ret_bits);
 }
 
@@ -671,10 +733,23 @@ void zs_isa_live_sets(const struct zs_isa_kernel *k, uint32_t b,
     zs_assert(k->done & ZS_ISA_LIVENESS && b < k->block_count && k->grf_count <= GRF_MAX);
     mask live[GRF_MAX + ARF_COUNT];
     const struct zs_isa_block *block = &k->blocks[b];
-    struct live_state s = state_at_end(k, b, live);
+    struct zs_isa_live_state s = state_at_end(k, b, live);
     for (uint32_t at = block->count; at-- > 0;) {
         step(&s, &k->insts[block->first + at]);
         put_bits(&s, ret_bits[at]);
+    }
+}
+
+void zs_isa_visit_live(const struct zs_isa_kernel *k, uint32_t b, zs_isa_live_visit *visit,
+                       void *context)
+{
+    zs_assert(k->done & ZS_ISA_LIVENESS && b < k->block_count && k->grf_count <= GRF_MAX);
+    mask live[GRF_MAX + ARF_COUNT];
+    const struct zs_isa_block *block = &k->blocks[b];
+    struct zs_isa_live_state s = state_at_end(k, b, live);
+    for (uint32_t i = block->first + block->count; i-- > block->first;) {
+        visit(context, i, &s);
+        step(&s, &k->insts[i]);
     }
 }
 
@@ -682,7 +757,7 @@ void zs_isa_live_arf(const struct zs_isa_kernel *k, uint32_t i, struct zs_isa_li
 {
     zs_assert(k->done & ZS_ISA_LIVENESS && i < k->count && k->grf_count <= GRF_MAX);
     mask live[GRF_MAX + ARF_COUNT];
-    struct live_state s = state_before(k, i, live);
+    struct zs_isa_live_state s = state_before(k, i, live);
     uint32_t first = k->grf_count;
     for (uint32_t r = first; r < first + ARF_COUNT; r++)
         live[r] |= s.parked[r];

@@ -663,6 +663,7 @@ static int lower_program(struct zs_eu_lowering *l, struct zs_diag *diag)
         error = lower_all(l);
     if (error)
         return zs_diag_set(diag, error, ZS_DIAG_NO_OFFSET, "out of memory");
+    zs_eu_find_unread(l);
     p->kernel_B = params->kernel_B;
     p->entry_block = p->insts[zs_eu_program_inst_at(p, params->entry_B)].block;
     return 0;

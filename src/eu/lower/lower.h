@@ -140,6 +140,10 @@ static inline bool zs_eu_is_watched(const struct zs_eu_lowering *l)
 /* cr0 as the program's first write to it leaves it, if nothing before depends on it; else 0. */
 uint32_t zs_eu_early_control(const struct zs_eu_lowering *l, uint32_t entry_block);
 
+/* ---- lower_unread.c ---- */
+/* Of loads that checks look at: what nobody reads of them. */
+void zs_eu_find_unread(const struct zs_eu_lowering *l);
+
 /* ---- lower_score.c ---- */
 /* In front of an instruction: its row of the scoreboard's check. */
 void zs_eu_lower_score(struct zs_eu_lowering *l, const struct zs_isa_inst *inst, uint32_t index);

@@ -4,7 +4,7 @@
 #include "dataport/dataport.h"
 
 _Static_assert(sizeof(struct zs_port_message) <= sizeof(((struct zs_eu_send *)0)->u) &&
-                   _Alignof(struct zs_port_message) <= _Alignof(uint32_t),
+                   _Alignof(struct zs_port_message) <= _Alignof(uint64_t),
                "a decoded message is kept in the send");
 
 enum {
@@ -192,6 +192,7 @@ static int lower(struct zs_eu_send *ret, const struct zs_isa_send *send, struct 
         return error;
     message.cache_slot = (uint8_t)(ret->d.inst % ZS_PORT_CACHE);
     message.masked = message.masked && !ret->d.no_mask;
+    message.unread = ret->d.unread;
     memset(ret->u, 0, sizeof(ret->u));
     memcpy(ret->u, &message, sizeof(message));
     /* operands that are not there: any place will do, nothing is read or written */
@@ -228,4 +229,10 @@ void zs_eu_send_place_in_cache(struct zs_eu_send *send, unsigned place)
 {
     struct zs_port_message *m = (struct zs_port_message *)(void *)send->u;
     m->cache_slot = (uint8_t)(place % ZS_PORT_CACHE);
+}
+
+void zs_eu_send_leave_unread(struct zs_eu_send *send, uint64_t unread)
+{
+    struct zs_port_message *m = (struct zs_port_message *)(void *)send->u;
+    send->d.unread = m->unread = unread;
 }

@@ -7,6 +7,8 @@
 
 /* Where the message remembers what it hit last: any number. */
 void zs_eu_send_place_in_cache(struct zs_eu_send *send, unsigned place);
+/* struct zs_port_message's unread. */
+void zs_eu_send_leave_unread(struct zs_eu_send *send, uint64_t unread);
 /* Lowered as for zs_eu_send_lower(), with the surface that its handle names for this thread. */
 int zs_eu_send_lower_handle(const struct zs_eu_thread *t, struct zs_eu_send *send,
                             struct zs_diag *diag);

@@ -150,6 +150,32 @@ static int local_unwritten(void)
     return read_local(ITEMS / 2);
 }
 
+static int read_three(const char *name)
+{
+    ze_kernel_handle_t kernels[2] = {load("write_outer"), load(name)};
+    char *three = allocate(ITEMS * 12), *out = allocate(ITEMS * 4);
+    set(kernels[0], 0, sizeof(three), &three);
+    set(kernels[1], 0, sizeof(three), &three);
+    set(kernels[1], 1, sizeof(out), &out);
+    int error = launch(kernels[0], ITEMS);
+    return error ? error : launch(kernels[1], ITEMS);
+}
+
+static int outer(void)
+{
+    return read_three("read_outer");
+}
+
+static int middle(void)
+{
+    return read_three("read_middle");
+}
+
+static int middle_of_all(void)
+{
+    return read_three("read_middle_of_all");
+}
+
 static int local_arguments(const char *name, uint32_t locals, int offset)
 {
     ze_kernel_handle_t kernel = load(name);
@@ -242,6 +268,9 @@ static const struct {
     {"freed", freed},
     {"local-written", local_written},
     {"local-unwritten", local_unwritten},
+    {"outer", outer},
+    {"middle", middle},
+    {"middle-of-all", middle_of_all},
     {"local-inside", local_inside},
     {"local-behind", local_behind},
     {"local-own-behind", local_own_behind},

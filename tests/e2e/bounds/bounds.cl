@@ -53,6 +53,29 @@ kernel void local_arrays(global int *out, int offset)
     out[i] = first[(i ^ 1) + offset] + second[i % 4][i / 4] + between[i / 4].y;
 }
 
+/* Of three ints the outer ones are written; who reads them reads all three, on some devices. */
+kernel void write_outer(global int *three)
+{
+    three[3 * get_local_id(0)] = three[3 * get_local_id(0) + 2] = 1;
+}
+
+kernel void read_outer(global int *three, global int *out)
+{
+    int i = get_local_id(0);
+    out[i] = three[3 * i] + three[3 * i + 2] + three[30] * three[32];
+}
+
+kernel void read_middle(global int *three, global int *out)
+{
+    int i = get_local_id(0);
+    out[i] = three[3 * i] + three[3 * i + 2] * three[3 * i + 1];
+}
+
+kernel void read_middle_of_all(global int *three, global int *out)
+{
+    out[get_local_id(0)] = three[30] + three[31] * three[32];
+}
+
 #ifdef IMAGES
 kernel void write_image(write_only image2d_t image)
 {

@@ -52,6 +52,12 @@ class Memory(unittest.TestCase):
         self.assertEqual(run('local-unwritten', '--check=memory').returncode, 0)
         self.assertEqual(run('local-unwritten', '--check=init').returncode, 99)
 
+    def test_unread(self):
+        """What a load brings and nobody reads is not read."""
+        self.silent('outer')
+        self.found('middle', 'kernel read_middle: read of memory that was never written', r'bounds\.cl:\d+')
+        self.found('middle-of-all', 'kernel read_middle_of_all: read of memory that was never written')
+
     def test_between_local_arguments(self):
         self.silent('local-inside')
         self.found('local-behind', 'access between arrays in local memory: write of 4 bytes at offset 0x40',

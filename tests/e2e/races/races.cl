@@ -185,6 +185,36 @@ __kernel void local_late(ARGS)
     a[GID] = some.y;
 }
 
+/* The compiler makes one load of those of the three; fine_merged's are without the middle one. */
+__kernel void merged(ARGS)
+{
+    __global int *p = a + 192 * GROUP + 3 * (LID & 31);
+    if (LID < 32)
+        b[GID] = p[0] + p[1] * p[2]; // second
+    else
+        p[1] = GID; // first
+}
+
+__kernel void merged_local(ARGS)
+{
+    __local int tile[192];
+    for (int i = LID; i < 192; i += N)
+        tile[i] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local int *p = tile + 3 * (LID & 31);
+    if (LID < 32)
+        b[GID] = p[0] + p[1] * p[2]; // second
+    else
+        p[1] = GID; // first
+}
+
+__kernel void merged_one(ARGS)
+{
+    b[GID] = a[0] + a[1] * LID + a[2] * GID; // second
+    if (GID == 40)
+        a[1] = 3; // first
+}
+
 __kernel void divergent(ARGS)
 {
     if (LID < 8) {
@@ -254,6 +284,35 @@ __kernel void fine_chars(ARGS)
     __global char *p = (__global char *)a;
     p[GID] = (char)GID;
     p[GID] += 1;
+}
+
+__kernel void fine_merged(ARGS)
+{
+    __global int *p = a + 192 * GROUP + 3 * (LID & 31);
+    if (LID < 32)
+        b[GID] = p[0] + p[2];
+    else
+        p[1] = GID;
+}
+
+__kernel void fine_merged_local(ARGS)
+{
+    __local int tile[192];
+    for (int i = LID; i < 192; i += N)
+        tile[i] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local int *p = tile + 3 * (LID & 31);
+    if (LID < 32)
+        b[GID] = p[0] + p[2];
+    else
+        p[1] = GID;
+}
+
+__kernel void fine_merged_one(ARGS)
+{
+    b[GID] = a[0] + a[2] * GID;
+    if (GID == 40)
+        a[1] = 3;
 }
 
 __kernel void fine_reduction(ARGS)

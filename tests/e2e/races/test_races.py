@@ -50,7 +50,8 @@ class Races(unittest.TestCase):
 
     def test_races(self):
         for kernel, groups in (('global_groups', 4), ('global_neighbour', 4), ('local_no_barrier', 1), ('local_reuse', 1),
-                               ('one_send', 1), ('atomic_plain', 4), ('late_zero', 4), ('local_atomic_plain', 1), ('chars', 1), ('other_fence', 1)):
+                               ('one_send', 1), ('atomic_plain', 4), ('late_zero', 4), ('local_atomic_plain', 1), ('chars', 1), ('other_fence', 1),
+                               ('merged', 2), ('merged_local', 1), ('merged_one', 4)):
             with self.subTest(kernel=kernel):
                 _, errors = self.findings(kernel, groups=groups)
                 self.assertTrue(errors)
@@ -67,7 +68,8 @@ class Races(unittest.TestCase):
         for kernel, groups, how in (('read_by_all', 6, ()), ('in_place', 4, ()), ('vectors', 2, ()), ('aliased', 2, ('same',)),
                                     ('aliased', 2, ('inside',)), ('aliased', 2, ()), ('stored', 2, ('stored',)), ('local_rounds', 2, ()), ('local_late', 2, ()),
                                     ('local_reuse', 2, ()), ('global_groups', 4, ()), ('global_neighbour', 4, ()), ('late_zero', 4, ()), ('fine_same', 4, ()), ('other_fence_local', 1, ()), ('lanes_uniform', 1, ()), ('fine_reduction', 4, ()),
-                                    ('fine_histogram', 4, ()), ('fine_flags', 4, ())):
+                                    ('fine_histogram', 4, ()), ('fine_flags', 4, ()), ('merged', 2, ()),
+                                    ('merged_local', 2, ()), ('merged_one', 4, ()), ('fine_merged_one', 4, ())):
             with self.subTest(kernel=kernel, how=how):
                 found, errors = self.findings(kernel, groups=groups, how=how, eu='compiled')
                 texts = [re.sub(r'0x\w{9,}', 'an address', json.dumps(f)) for f in found]
@@ -125,7 +127,7 @@ class Races(unittest.TestCase):
     def test_silent(self):
         with open(SOURCE) as f:
             kernels = re.findall(r'void (fine_\w+)\(ARGS\)', f.read())
-        self.assertEqual(len(kernels), 16)
+        self.assertEqual(len(kernels), 19)
         notes = {'fine_same': 'the same value', 'fine_compare_loop': 'an atomic follows the read', 'fine_sub_group': 'in step'}
         for kernel in kernels:
             with self.subTest(kernel=kernel):
