@@ -36,9 +36,9 @@ void zs_isa_kernel_register_use(const struct zs_isa_kernel *kernel, uint32_t pay
 void zs_isa_live_sets(const struct zs_isa_kernel *kernel, uint32_t block,
                       uint64_t (*ret_bits)[ZS_ISA_GRF_WORDS]);
 
-/* INSTS, BLOCKS. Liveness from here on, instead, of values: a copy reads what is read of it. across: of
- * those that lanes have which may be off: what is written under the mask leaves them, and only who
- * reads across lanes reads them. 0, or an error: there is none. */
+/* INSTS, BLOCKS. Liveness from here on, instead, of values: a copy reads what is read of it.
+ * across: of those that lanes have which may be off: what is written under the mask leaves them,
+ * and only who reads across lanes reads them. 0, or an error: there is none. */
 int zs_isa_make_liveness_of_values(struct zs_isa_kernel *kernel, bool across);
 
 /* LIVENESS. Of each instruction of a block, the last one first, what is live behind it. */
