@@ -78,6 +78,12 @@ static inline uint64_t zs_load_u64(const uint8_t *p)
     return (uint64_t)zs_load_u32(p) | (uint64_t)zs_load_u32(p + 4) << 32;
 }
 
+static inline void zs_store_u32(uint8_t *p, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        p[i] = (uint8_t)(value >> 8 * i);
+}
+
 static inline void zs_store_u64(uint8_t *p, uint64_t value)
 {
     for (unsigned i = 0; i < 8; i++)

@@ -111,17 +111,24 @@ static bool place_of(const struct zs_drm_checked *c, int64_t offset_B, char text
     return true;
 }
 
-/* The value that threads get at an offset of what all of them get. */
-static uint64_t payload_at(const struct zs_drm_checked *c, const struct zs_payload *field)
+/* Where a field is in what all threads get; NULL: nowhere. */
+static uint8_t *find_field(const struct zs_drm_checked *c, const struct zs_payload *field)
 {
     const struct zs_gpu_walk_code *code = zs_gpu_walk_kernel_code(c->walk->kernel);
     uint64_t begin_B = (uint64_t)field->offset_B, end_B;
     begin_B += zs_kernel_implicit_B(c->kernel, code->code, c->skip_B);
     uint64_t have_B = (uint64_t)code->inline_B + code->cross_B;
     if (!zs_add_u64(begin_B, field->size_B, &end_B) || end_B > have_B)
-        return 0;
-    const uint8_t *at = c->walk->cross + begin_B;
-    return field->size_B == 8 ? zs_load_u64(at) : field->size_B == 4 ? zs_load_u32(at) : 0;
+        return NULL;
+    return c->payload + begin_B;
+}
+
+static uint64_t payload_at(const struct zs_drm_checked *c, const struct zs_payload *field)
+{
+    const uint8_t *at = find_field(c, field);
+    return at && field->size_B == 8   ? zs_load_u64(at)
+           : at && field->size_B == 4 ? zs_load_u32(at)
+                                      : 0;
 }
 
 /* The argument behind an entry of the binding table, or that points into what is nearest. */
@@ -410,7 +417,64 @@ static uint64_t private_va(const struct zs_drm_checked *c)
     return 0;
 }
 
-void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
+/* ---- local arguments ---------------------------------------------------------------------------
+ * Drivers place them one behind the other. What threads get is moved, so that there are gaps.
+ */
+
+struct local {
+    const struct zs_payload *field;
+    uint64_t from_B; /* behind the kernel's own arrays */
+};
+
+/* Ascending; of fields of 8 bytes the upper ones are 0. 0: there are none, or too many. */
+static uint32_t find_locals(const struct zs_drm_checked *c, struct local ret[ZS_DRM_LOCALS_MAX])
+{
+    const struct zs_kernel *k = c->kernel;
+    uint32_t count = 0;
+    for (uint32_t i = 0; k && i < k->payload_count; i++) {
+        const struct zs_payload *field = &k->payload[i];
+        if (field->kind != ZS_PAYLOAD_LOCAL_POINTER)
+            continue;
+        if (count == ZS_DRM_LOCALS_MAX || field->size_B < 4 || field->arg >= k->arg_count ||
+            !find_field(c, field))
+            return 0;
+        const struct local local = {field, payload_at(c, field)};
+        uint32_t at = count++;
+        for (; at && ret[at - 1].from_B > local.from_B; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = local;
+    }
+    return count;
+}
+
+static void part_locals(const struct zs_gpu_model *model, struct zs_gpu_walk *walk,
+                        struct zs_drm_checked *c)
+{
+    struct local locals[ZS_DRM_LOCALS_MAX];
+    uint32_t count = find_locals(c, locals), moved_B = 0;
+    if (walk->slm_B + (uint64_t)count * ZS_GPU_LOCAL_GAP_B > model->slm_B)
+        return;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t size_B = locals[i].from_B - locals[i - 1].from_B;
+        const struct zs_payload *below = locals[i - 1].field;
+        const char *name = c->kernel->args[below->arg].name;
+        struct zs_port_gap *gap = &c->gaps[walk->gap_count];
+        if (size_B) {
+            gap->begin_B = c->kernel->slm_B + (uint32_t)locals[i].from_B + moved_B;
+            moved_B += ZS_GPU_LOCAL_GAP_B;
+            gap->end_B = gap->begin_B + ZS_GPU_LOCAL_GAP_B;
+            gap->below_B = (uint32_t)size_B;
+            zs_gpu_name_local(below->arg, name, gap->below, sizeof(gap->below));
+            walk->gap_count++;
+        }
+        zs_store_u32(find_field(c, locals[i].field), (uint32_t)locals[i].from_B + moved_B);
+    }
+    walk->gaps = c->gaps;
+    walk->slm_B += moved_B;
+}
+
+void zs_drm_check_launch(const struct zs_gpu_model *model, struct zs_gpu_walk *walk,
+                         struct zs_drm_checked *c)
 {
     unsigned kinds = zs_drm_checks();
     c->walk = walk;
@@ -426,4 +490,6 @@ void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *c)
         (kinds & ZS_CHECK_SYNC ? ZS_GPU_LAUNCH_CHECK_SYNC : 0u);
     walk->found = on_found;
     walk->found_context = c;
+    if (kinds & ZS_CHECK_MEMORY)
+        part_locals(model, walk, c);
 }

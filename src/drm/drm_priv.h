@@ -30,6 +30,7 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
+#include "dataport/dataport.h"
 #include "gpu/between.h"
 
 #include <zescope/driver_ext.h>
@@ -76,12 +77,16 @@ struct zs_gpu_walk_code;
 void zs_drm_compile_choose(struct zs_gpu_walk_code *code);
 void zs_drm_compile_begin_child(void);
 /* What a launch is to look for. kernel: of zs_drm_name(), or NULL; it stays as long as the walk. */
+enum { ZS_DRM_LOCALS_MAX = 16 };
 struct zs_drm_checked {
     const struct zs_kernel *kernel;
     uint64_t skip_B;
+    uint8_t *payload; /* the walk's cross */
     const struct zs_gpu_walk *walk;
+    struct zs_port_gap gaps[ZS_DRM_LOCALS_MAX];
 };
-void zs_drm_check_launch(struct zs_gpu_walk *walk, struct zs_drm_checked *checked);
+void zs_drm_check_launch(const struct zs_gpu_model *model, struct zs_gpu_walk *walk,
+                         struct zs_drm_checked *checked);
 /* What an engine of a context runs, for races between commands of all engines. */
 struct zs_drm_order {
     struct zs_past *mine;   /* what it has run */

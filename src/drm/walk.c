@@ -452,8 +452,9 @@ static int run(struct zs_drm_node *node, struct work *work, const struct zs_cs_w
     struct zs_gpu_walk *walk = &work->walk;
     struct zs_between_command command;
     struct zs_gpu_result result;
-    struct zs_drm_checked checked = {.kernel = work->kept->named, .skip_B = work->kept->skip_B};
-    zs_drm_check_launch(walk, &checked);
+    struct zs_drm_checked checked = {
+        .kernel = work->kept->named, .skip_B = work->kept->skip_B, .payload = work->payload};
+    zs_drm_check_launch(node->model, walk, &checked);
     zs_drm_order_begin(order, asked, walk, &command);
     walk->counters = zs_drm_count_begin(walk->kernel);
     walk->flags |= walk->counters ? zs_drm_measure_flags() : 0u;

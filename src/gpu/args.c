@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOCAL_GAP_B = 256 };
-
 void zs_gpu_payload_store(uint8_t *cross_thread, const struct zs_payload *field, uint64_t value)
 {
     for (uint32_t i = 0; i < field->size_B; i++)
@@ -272,9 +270,9 @@ static uint64_t place_all(struct zs_gpu_args *args, uint64_t gap_B, bool store)
 static uint64_t local_gap_B(struct zs_gpu_args *args)
 {
     const struct zs_gpu_kernel *kernel = args->kernel;
-    bool room =
-        place_all(args, LOCAL_GAP_B, false) + kernel->module->slm_B <= kernel->device->model->slm_B;
-    return kernel->checks_local && room ? LOCAL_GAP_B : 0;
+    bool room = place_all(args, ZS_GPU_LOCAL_GAP_B, false) + kernel->module->slm_B <=
+                kernel->device->model->slm_B;
+    return kernel->checks_local && room ? ZS_GPU_LOCAL_GAP_B : 0;
 }
 
 /* Local arguments stand one behind the other, in the order of their indexes, behind the static
@@ -285,16 +283,19 @@ static uint64_t place_locals(struct zs_gpu_args *args, bool store)
     return place_all(args, args->gap_B, store);
 }
 
+void zs_gpu_name_local(uint32_t arg, const char *name, char *ret, size_t size_B)
+{
+    snprintf(ret, size_B, "argument %u%s%.24s", (unsigned)arg, *name ? ", " : "", name);
+}
+
 static void add_gap(const struct zs_gpu_args *args, uint32_t arg, uint64_t begin_B, uint64_t end_B,
                     struct zs_port_gap *ret)
 {
     const struct zs_kernel *m = args->kernel->module;
-    const char *name = m->args[arg].name;
     *ret = (struct zs_port_gap){.begin_B = (uint32_t)(m->slm_B + begin_B),
                                 .end_B = (uint32_t)(m->slm_B + end_B),
                                 .below_B = (uint32_t)args->local_B[arg]};
-    snprintf(ret->below, sizeof(ret->below), "argument %u%s%.24s", (unsigned)arg, *name ? ", " : "",
-             name);
+    zs_gpu_name_local(arg, m->args[arg].name, ret->below, sizeof(ret->below));
 }
 
 static uint32_t add_own_gaps(const struct zs_gpu_kernel *kernel, struct zs_port_gap *ret)
@@ -311,10 +312,19 @@ static uint32_t add_own_gaps(const struct zs_gpu_kernel *kernel, struct zs_port_
     return count;
 }
 
+uint32_t zs_gpu_args_gaps_max(const struct zs_gpu_args *args)
+{
+    return args->kernel->module->arg_count + args->kernel->local_array_count + args->gap_count;
+}
+
 uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret)
 {
     const struct zs_kernel *m = args->kernel->module;
     uint64_t end_B = 0;
+    for (uint32_t i = 0; i < args->gap_count; i++)
+        ret[i] = args->gaps[i];
+    if (args->gap_count)
+        return args->gap_count;
     uint32_t count = add_own_gaps(args->kernel, ret), below = 0;
     for (uint32_t i = 0; i < m->arg_count && args->gap_B; i++) {
         if (m->args[i].kind != ZS_ARG_LOCAL)

@@ -646,6 +646,10 @@ struct zs_gpu_timing {
 /* ---- Launches ----------------------------------------------------------------------------------
  */
 
+enum { ZS_GPU_LOCAL_GAP_B = 256 }; /* between local arguments, where that is checked */
+/* What faults call one (cut). */
+void zs_gpu_name_local(uint32_t arg, const char *name, char *ret, size_t size_B);
+
 enum {
     ZS_GPU_LAUNCH_COOPERATIVE = 1u << 0, /* all groups make progress together */
     /* Checks beyond the default ones. */

@@ -287,11 +287,13 @@ struct zs_gpu_args {
     uint64_t *named_va;               /* by argument: what a launch pins, 0: nothing */
     uint64_t slm_end_B;               /* end of the local arguments */
     uint64_t gap_B;                   /* between them */
+    const struct zs_port_gap *gaps;   /* of a walk, which has made them */
+    uint32_t gap_count;
 };
 
-/* What stands apart in local memory, where the kernel checks that; at most one gap per argument and
- * array.
- */
+/* What stands apart in local memory, where the kernel checks that: so many at most, and what they
+ * are. */
+uint32_t zs_gpu_args_gaps_max(const struct zs_gpu_args *args);
 uint32_t zs_gpu_args_gaps(const struct zs_gpu_args *args, struct zs_port_gap *ret);
 
 /* Write the low bytes of a value into a payload field; wider fields are zero-filled. */

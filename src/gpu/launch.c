@@ -142,8 +142,7 @@ static int setup_gaps(struct zs_gpu_run *run)
 {
     if (!run->kernel->checks_local || !run->slm_B)
         return 0;
-    run->gaps = calloc(run->kernel->module->arg_count + run->kernel->local_array_count + 1u,
-                       sizeof(*run->gaps));
+    run->gaps = calloc(zs_gpu_args_gaps_max(run->launch->args) + 1u, sizeof(*run->gaps));
     if (!run->gaps)
         return -ENOMEM;
     run->gap_count = zs_gpu_args_gaps(run->launch->args, run->gaps);

@@ -318,6 +318,8 @@ int zs_gpu_walk_run(struct zs_gpu_device *device, const struct zs_gpu_walk *walk
         return ret_result->error;
     memcpy(args->cross_thread, walk->cross, kernel->module->thread.cross_thread_B);
     args->slm_end_B = walk->slm_B;
+    args->gaps = walk->gaps;
+    args->gap_count = walk->gap_count;
     bind_surfaces(args, walk);
     bind_samplers(args, walk);
     struct zs_gpu_launch launch = {

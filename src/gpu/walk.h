@@ -16,6 +16,7 @@
 #include "gpu/gpu.h"
 
 struct zs_gpu_walk_kernel;
+struct zs_port_gap;
 
 /* ---- functions that kernels may call by addresses ----------------------------------------------
  */
@@ -97,6 +98,8 @@ struct zs_gpu_walk {
     struct zs_gpu_memory *memory;
     uint32_t group_count[3], group_start[3], group_size[3];
     uint32_t slm_B;
+    const struct zs_port_gap *gaps; /* in local memory: nobody is to reach them */
+    uint32_t gap_count;
     const uint8_t *rows;  /* row_B for each thread of a group */
     const uint8_t *cross; /* inline_B and cross_B bytes */
     const struct zs_gpu_walk_surface *surfaces;

@@ -73,6 +73,12 @@ if DEVICE == 'acm-g10':
 with open(SOURCE) as f:
     source = f.read().splitlines()
 first = next(n for n, text in enumerate(source, 1) if re.search('// first *$', text) and 'tile[LID]' in text)
+# local arguments are told apart, wherever the driver has placed them
+status, found, err = run('memory', BOUNDS, OF_BOUNDS, 'local-inside')
+assert (status, found) == (0, []), f'{status} {found} {err}'
+status, found, err = run('memory', BOUNDS, OF_BOUNDS, 'local-behind')
+assert (status, [(f['kind'], f['kernel']) for f in found]) == (99, [('memory', 'local_arguments')]), f'{status} {found} {err}'
+assert 'bytes from the start of argument 1, a, which has 64' in found[0]['text'] and 'bounds.cl' in found[0]['text'], found
 status, found, err = run('race', RACES, BINARY, 'local_no_barrier', '1', '64')
 assert status == 99 and found[0]['kernel'] == 'local_no_barrier', f'{status} {found} {err}'
 assert first in {line_of(s) for s in found[0]['sites']}, found
