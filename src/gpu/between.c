@@ -357,12 +357,12 @@ static void add_access(const struct zs_between_command *command, struct cell *ce
 static uint32_t after(const struct zs_between_command *command, struct recent *last,
                       uint32_t before, uint64_t done, uint64_t host_va)
 {
-    struct zs_between *b = command->between;
-    struct recent *r = &b->recent[zs_hash_u64(before, done) % RECENT];
     if (!done)
         return before;
     if (last->is_known && last->before == before && last->done == done)
         return last->after;
+    struct zs_between *b = command->between;
+    struct recent *r = &b->recent[zs_hash_u64(before, done) % RECENT];
     if (r->is_known && r->before == before && r->done == done) {
         *last = *r;
         return r->after;

@@ -65,6 +65,7 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
         uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
         if (ZS_UNLIKELY(!page))
             return false;
+        page->quiet_words = a->record->is_write ? 0 : page->quiet_words;
         if (ZS_UNLIKELY(zs_race_is_quiet(page) && a->record->is_write)) {
             atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
             c->reaches.quiet[at / ZS_BETWEEN_PAGE_B % ZS_EU_REACHES_QUIET] = UINT64_MAX;

@@ -61,6 +61,7 @@ struct zs_race_page {
      * another worker's: further reads change nothing. Looked for after so many reads. */
     atomic_bool is_quiet;
     uint32_t reads;
+    uint32_t quiet_words; /* so many from the first one on are like that, until it is written */
     atomic_uint reads_until;
 };
 

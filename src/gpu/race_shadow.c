@@ -24,6 +24,7 @@ static void forget_all(struct zs_gpu_checks *c)
             continue;
         memset(page->lines, 0, sizeof(page->lines));
         atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
+        page->quiet_words = 0;
         page->is_kept = false; /* what the launch has written is not known any more */
     }
     if (c->local)
@@ -89,7 +90,7 @@ static struct zs_race_page *make_page(struct zs_gpu_checks *c)
     page->of = c;
     atomic_init(&page->is_quiet, false);
     page->is_kept = false;
-    page->reads = 0;
+    page->reads = page->quiet_words = 0;
     atomic_init(&page->reads_until, READS_UNTIL);
     return page;
 }
@@ -103,27 +104,48 @@ static bool has_ended(const struct zs_gpu_checks *c, uint32_t group)
     return true;
 }
 
-static bool is_quiet(const struct zs_gpu_checks *c, uint64_t word, uint32_t *group)
+/* The last record that was found to be a reader's of a group that has ended, and that group; all in
+ * front of `resident` have. */
+struct ended {
+    uint32_t record, group;
+    uint64_t resident;
+};
+
+static uint64_t first_resident(const struct zs_gpu_checks *c)
 {
-    uint32_t read = (uint32_t)word, other = (uint32_t)(word >> 32);
-    if (!read || !(other & ZS_RACE_SECOND_READ))
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < c->run->groups_per_worker; i++)
+        first = ZS_MIN(first, c->groups[i].index);
+    return first;
+}
+
+static inline bool is_quiet(const struct zs_gpu_checks *c, uint64_t word, struct ended *last)
+{
+    uint32_t read = (uint32_t)word, record = read & ZS_RACE_RECORD_MASK;
+    if (!read || !(word >> 63))
         return false;
+    if (record == last->record)
+        return true;
     const struct zs_check_record *r = zs_race_record(c, read);
-    if (r->is_write || (r->group != *group && !has_ended(c, r->group)))
+    if (r->is_write ||
+        (r->group != last->group && r->group >= last->resident && !has_ended(c, r->group)))
         return false;
-    *group = r->group;
+    last->record = record;
+    last->group = r->group;
     return true;
 }
 
 void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page)
 {
-    uint32_t group = UINT32_MAX;
+    struct ended last = {0, UINT32_MAX, first_resident(c)};
+    uint32_t i = page->quiet_words;
     bool is_known = zs_race_is_shared(page) && zs_race_is_quiet_elsewhere(page), is = true;
-    for (uint32_t i = 0; i < ZS_BETWEEN_WORDS && is && !is_known; i++) {
+    while (i < ZS_BETWEEN_WORDS && is && !is_known) {
         uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
-        is = is_quiet(c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, 0), &group);
-        i += line == ZS_RACE_SPLIT ? 0 : ZS_RACE_LINE_WORDS - 1;
+        is = is_quiet(c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, 0), &last);
+        i += !is ? 0 : line == ZS_RACE_SPLIT ? 1 : ZS_RACE_LINE_WORDS;
     }
+    page->quiet_words = i - i % ZS_RACE_LINE_WORDS;
     atomic_store_explicit(&page->is_quiet, is, memory_order_relaxed);
     page->reads = 0;
     uint32_t until = atomic_load_explicit(&page->reads_until, memory_order_relaxed);
