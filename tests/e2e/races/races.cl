@@ -8,6 +8,7 @@
 #define ARGS __global int *a, __global int *b
 
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
 
 /* ---- defects ---- */
 
@@ -191,6 +192,16 @@ __kernel void merged(ARGS)
     __global int *p = a + 192 * GROUP + 3 * (LID & 31);
     if (LID < 32)
         b[GID] = p[0] + p[1] * p[2]; // second
+    else
+        p[1] = GID; // first
+}
+
+/* Who reads the middle one names its register by a0. */
+__kernel void merged_shuffled(ARGS)
+{
+    __global int *p = a + 192 * GROUP + 3 * (LID & 31);
+    if (LID < 32)
+        b[GID] = p[0] + p[2] + intel_sub_group_shuffle(p[1], LID * 5 & 7); // second
     else
         p[1] = GID; // first
 }

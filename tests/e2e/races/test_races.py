@@ -51,7 +51,7 @@ class Races(unittest.TestCase):
     def test_races(self):
         for kernel, groups in (('global_groups', 4), ('global_neighbour', 4), ('local_no_barrier', 1), ('local_reuse', 1),
                                ('one_send', 1), ('atomic_plain', 4), ('late_zero', 4), ('local_atomic_plain', 1), ('chars', 1), ('other_fence', 1),
-                               ('merged', 2), ('merged_local', 1), ('merged_one', 4)):
+                               ('merged', 2), ('merged_shuffled', 2), ('merged_local', 1), ('merged_one', 4)):
             with self.subTest(kernel=kernel):
                 _, errors = self.findings(kernel, groups=groups)
                 self.assertTrue(errors)
