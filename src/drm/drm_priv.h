@@ -157,6 +157,8 @@ struct zs_drm_node {
     struct zs_drm_kernels *kernels;
     struct zs_drm_stalls *stalls; /* streams that observe it */
 };
+/* xe_query.c: keys, counts of words and values, as firmware has them. */
+size_t zs_drm_put_hwconfig(const struct zs_drm_node *node, uint8_t *to);
 /* A call on a stream's descriptor. false: it is none. */
 bool zs_drm_xe_stream_ioctl(int fd, unsigned long request, int *ret);
 /* Somebody samples stalls: launches are to be timed, and what was found of them goes there. */

@@ -125,6 +125,12 @@ static size_t put_regions(const struct zs_drm_node *node, uint8_t *to)
     return sizeof(*m) + m->num_regions * sizeof(m->regions[0]);
 }
 
+/* Firmware has it from XeHPG on. */
+static size_t put_hwconfig(const struct zs_drm_node *node, uint8_t *to)
+{
+    return node->model->platform >= ZS_ISA_XE_HPG ? zs_drm_put_hwconfig(node, to) : 0;
+}
+
 /* A length of 0 asks for it; errors are lengths below 0. */
 static int query_item(const struct zs_drm_node *node, struct drm_i915_query_item *item)
 {
@@ -134,7 +140,8 @@ static int query_item(const struct zs_drm_node *node, struct drm_i915_query_item
         size_t (*put)(const struct zs_drm_node *node, uint8_t *to);
     } rows[] = {{DRM_I915_QUERY_TOPOLOGY_INFO, put_topology},
                 {DRM_I915_QUERY_ENGINE_INFO, put_engines},
-                {DRM_I915_QUERY_MEMORY_REGIONS, put_regions}};
+                {DRM_I915_QUERY_MEMORY_REGIONS, put_regions},
+                {DRM_I915_QUERY_HWCONFIG_BLOB, put_hwconfig}};
     uint8_t *data = calloc(1, ROOM_B);
     if (!data)
         return -ENOMEM;

@@ -97,7 +97,7 @@ enum hwconfig {
     HBM_STACKS = 74,
 };
 
-static size_t put_hwconfig(const struct zs_drm_node *node, uint8_t *to)
+size_t zs_drm_put_hwconfig(const struct zs_drm_node *node, uint8_t *to)
 {
     const struct zs_gpu_model *model = node->model;
     const struct zs_drm_device *says = node->says;
@@ -194,7 +194,7 @@ int zs_drm_xe_query(struct zs_drm_file *file, void *argument)
                 {ZS_XE_QUERY_MEM_REGIONS, put_regions},
                 {ZS_XE_QUERY_CONFIG, put_config},
                 {ZS_XE_QUERY_GT_LIST, put_gts},
-                {ZS_XE_QUERY_HWCONFIG, put_hwconfig},
+                {ZS_XE_QUERY_HWCONFIG, zs_drm_put_hwconfig},
                 {ZS_XE_QUERY_GT_TOPOLOGY, put_topology},
                 {ZS_XE_QUERY_EU_STALL, zs_drm_xe_put_stalls}};
     struct zs_xe_query *q = argument;

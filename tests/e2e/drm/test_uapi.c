@@ -439,13 +439,43 @@ static void exits(void **state)
     }
 }
 
-int main(void)
+/* Today's driver takes the EUs of a subslice of it. */
+static void firmware_table(void **state)
 {
+    enum { EUS_PER_SUBSLICE = 3, EUS = 16 };
+    int fd = open_node();
+    uint32_t words[64] = {0};
+    struct drm_i915_query_item item = {.query_id = DRM_I915_QUERY_HWCONFIG_BLOB};
+    struct drm_i915_query query = {.num_items = 1, .items_ptr = (uintptr_t)&item};
+    assert_int_equal(ioctl(fd, DRM_IOCTL_I915_QUERY, &query), 0);
+    if (!*state) { /* skl has none */
+        assert_int_equal(item.length, -EINVAL);
+        close(fd);
+        return;
+    }
+    assert_in_range(item.length, 12, sizeof(words));
+    item.data_ptr = (uintptr_t)words;
+    assert_int_equal(ioctl(fd, DRM_IOCTL_I915_QUERY, &query), 0);
+    uint32_t at = 0, eus = 0;
+    for (; at < (uint32_t)item.length / 4; at += 2 + words[at + 1])
+        eus = words[at] == EUS_PER_SUBSLICE ? words[at + 2] : eus;
+    assert_int_equal(at * 4, item.length);
+    assert_int_equal(eus, EUS);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest of_dg2[] = {cmocka_unit_test_prestate(firmware_table, argv)};
+    if (argc > 1)
+        return cmocka_run_group_tests(of_dg2, NULL, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths),           cmocka_unit_test(batches), cmocka_unit_test(reuse),
-        cmocka_unit_test(syncs_dmabufs),   cmocka_unit_test(bans),    cmocka_unit_test(hostile),
-        cmocka_unit_test(threads),         cmocka_unit_test(forks),   cmocka_unit_test(fences),
-        cmocka_unit_test(closed_contexts), cmocka_unit_test(exits),
+        cmocka_unit_test(paths),   cmocka_unit_test(batches),
+        cmocka_unit_test(reuse),   cmocka_unit_test(syncs_dmabufs),
+        cmocka_unit_test(bans),    cmocka_unit_test(hostile),
+        cmocka_unit_test(threads), cmocka_unit_test(forks),
+        cmocka_unit_test(fences),  cmocka_unit_test(closed_contexts),
+        cmocka_unit_test(exits),   cmocka_unit_test(firmware_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
