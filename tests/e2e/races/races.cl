@@ -186,6 +186,14 @@ __kernel void local_late(ARGS)
     a[GID] = some.y;
 }
 
+static __local int *filled(__local int *tile)
+{
+    for (int i = LID; i < 192; i += N)
+        tile[i] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return tile + 3 * (LID & 31);
+}
+
 /* The compiler makes one load of those of the three; fine_merged's are without the middle one. */
 __kernel void merged(ARGS)
 {
@@ -209,10 +217,7 @@ __kernel void merged_shuffled(ARGS)
 __kernel void merged_local(ARGS)
 {
     __local int tile[192];
-    for (int i = LID; i < 192; i += N)
-        tile[i] = i;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    __local int *p = tile + 3 * (LID & 31);
+    __local int *p = filled(tile);
     if (LID < 32)
         b[GID] = p[0] + p[1] * p[2]; // second
     else
@@ -309,10 +314,7 @@ __kernel void fine_merged(ARGS)
 __kernel void fine_merged_local(ARGS)
 {
     __local int tile[192];
-    for (int i = LID; i < 192; i += N)
-        tile[i] = i;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    __local int *p = tile + 3 * (LID & 31);
+    __local int *p = filled(tile);
     if (LID < 32)
         b[GID] = p[0] + p[2];
     else
