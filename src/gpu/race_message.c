@@ -128,23 +128,25 @@ static uint32_t add_records(struct zs_check_where *at, const struct zs_eu_send *
     at->thread->is_unfenced |= is_plain_write;
     at->of_group->is_loose |= thread->signals > passed;
     struct zs_check_record *r = &c->records[c->record_count];
-    *r = (struct zs_check_record){.group = (uint32_t)at->group->index,
-                                  .inst = send->d.inst,
-                                  .signals = thread->signals,
-                                  .epoch = thread->epoch,
-                                  .log_at = (uint32_t)c->order.log.count,
-                                  .fences = {thread->fences[0], thread->fences[1]},
-                                  .thread = (uint16_t)at->number,
-                                  .size_B = (uint8_t)ZS_MIN(size_B, 255u),
-                                  .is_write = m->bytes_written != 0 || is_atomic,
-                                  .is_atomic = is_atomic,
-                                  .is_whole = is_whole,
-                                  .by_all =
-                                      is_scalar && is_whole && (is_atomic || !m->bytes_written)};
+    uint32_t *whats = &c->whats[c->record_count];
+    const struct zs_check_record one = {.group = (uint32_t)at->group->index,
+                                        .inst = send->d.inst,
+                                        .signals = thread->signals,
+                                        .epoch = thread->epoch,
+                                        .log_at = (uint32_t)c->order.log.count,
+                                        .fences = {thread->fences[0], thread->fences[1]},
+                                        .thread = (uint16_t)at->number,
+                                        .size_B = (uint8_t)ZS_MIN(size_B, 255u),
+                                        .is_write = m->bytes_written != 0 || is_atomic,
+                                        .is_atomic = is_atomic,
+                                        .is_whole = is_whole,
+                                        .by_all = is_scalar && is_whole &&
+                                                  (is_atomic || !m->bytes_written)};
+    uint32_t what = zs_race_what(&one), number = at->number;
     for (uint32_t i = 0; i < count; i++) {
-        r[i] = r[0];
-        r[i].thread = (uint16_t)(at->number + i);
-        c->whats[c->record_count + i] = zs_race_what(r);
+        r[i] = one;
+        r[i].thread = (uint16_t)(number + i);
+        whats[i] = what;
     }
     c->record_count += count;
     return c->record_count - count + 1;
