@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_B)
         module->image_count ? zs_gpu_model_find(module->images[0].device) : NULL;
     if (!model)
         model = zs_gpu_model_find("skl");
-    c.buffer = aligned_alloc(64, BUFFER_B);
+    c.buffer = aligned_alloc(4096, BUFFER_B); /* checks look at whole pages */
     if (c.buffer && zs_gpu_device_create(model, 1, &c.device) == 0 &&
         zs_gpu_memory_create(&c.memory) == 0) {
         struct zs_gpu_allocation a = {.gpu_va = (uint64_t)(uintptr_t)c.buffer, .size_B = BUFFER_B};
