@@ -265,7 +265,17 @@ static bool is_shifted(const struct flow *f, struct value v)
            f->symbols.items[v.symbol - 1].b > 1;
 }
 
-/* A mask of low bits keeps an index within an array: lanes lie as before, unless it is so small
+static bool is_multiple(const struct flow *f, uint32_t symbol, int64_t of)
+{
+    const struct symbol *s = symbol ? &f->symbols.items[symbol - 1] : NULL;
+    if (!s || of == 1)
+        return true;
+    if (s->op == SYMBOL_SUM)
+        return is_multiple(f, s->a, of) && is_multiple(f, (uint32_t)s->b, of);
+    return s->op == SYMBOL_MULTIPLE && s->b % of == 0;
+}
+
+/* A mask keeps an index within an array, its bytes, too: lanes lie as before, unless it is so small
  * that they must be beyond its end. */
 static struct value masked(struct flow *f, const struct zs_isa_inst *inst, struct value a,
                            struct value b)
@@ -273,8 +283,10 @@ static struct value masked(struct flow *f, const struct zs_isa_inst *inst, struc
     struct value of = a.symbol ? a : b, mask = a.symbol ? b : a;
     if (!of.symbol)
         return (struct value){0, a.constant & b.constant};
-    bool low = !mask.symbol && mask.constant > 0 && !(mask.constant & (mask.constant + 1));
-    if (!low || of.constant < 0 || of.constant > mask.constant)
+    int64_t step = mask.constant & -mask.constant; /* its bits are those from there on */
+    bool row = !mask.symbol && mask.constant > 0 && !(mask.constant & (mask.constant + step));
+    if (!row || of.constant % step || !is_multiple(f, of.symbol, step) ||
+        llabs(of.constant) > mask.constant)
         return opaque(f, inst->op, a, b);
     uint32_t part = symbol_of(f, SYMBOL_OTHER, of.symbol, 0);
     uint32_t by = symbol_of(f, SYMBOL_OTHER, 0, mask.constant);

@@ -526,6 +526,13 @@ const char *zs_limiter_text(enum zs_limiter limiter)
     return texts[limiter];
 }
 
+/* Percent of the launch that go by before threads are under way. */
+static double begins_after(const struct rule_context *c)
+{
+    return fmax(analysis_metric(c->analysis, "ZscopeGains.LaunchBusy"),
+                analysis_gain(c->analysis, "DispatchGain"));
+}
+
 /* EUs with a thread at most have nothing else to do while it waits. Where the same is spread over
  * all of the device, a thread has as much less to do as there are more of them, and units have as
  * much to do as before. What is for latency of messages is told there; it is told first where EUs
@@ -537,10 +544,10 @@ static double gain_of_groups(const struct rule_context *c, double used, bool *re
     bool several = used * p->threads > 100.0 * p->eus;
     if (several && !(analysis_gain(c->analysis, "DependencyGain") > latency))
         return latency / 3;
-    double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
+    double begin = begins_after(c); /* more threads take no less of it */
     double busiest = c->limit->unit_count ? c->limit->units[0].percent : 100;
     *ret_general = several;
-    return 100 - launch - fmax(busiest, (100 - launch) * used / 100) - latency;
+    return 100 - begin - fmax(busiest, (100 - begin) * used / 100) - latency;
 }
 
 static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
@@ -592,11 +599,9 @@ double rule_gain_of_places(const struct rule_context *c)
     if (!c->limit->unit_count || !(v[ZS_Q_WAVES] > 1))
         return 0;
     double there = analysis_metric(c->analysis, "EuThreadOccupancy");
-    double launch = analysis_metric(c->analysis, "ZscopeGains.LaunchBusy");
-    double begin = fmax(launch, analysis_gain(c->analysis, "DispatchGain"));
     double places = 100 - 100 * there / v[ZS_Q_OCCUPANCY];
     double free = fmin(places, FULL - c->limit->units[0].percent);
-    return fmin(free, 100 * (1 - use_of_rounds(v[ZS_Q_WAVES]))) - begin;
+    return fmin(free, 100 * (1 - use_of_rounds(v[ZS_Q_WAVES]))) - begins_after(c);
 }
 
 static bool rule_tail(struct rule_context *c, struct zs_found *f)

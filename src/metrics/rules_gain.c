@@ -148,6 +148,8 @@ bool rule_atomic_contention(struct rule_context *c, struct zs_found *f)
 {
     if (!gains(c, f, SOME))
         return false;
+    f->least = analysis_gain(c->analysis, "AtomicApartGain");
+    f->is_choice = true;
     double bank = busy(c, "ZscopeGains.L3AtomicsBusy"), mean = busy(c, "ZscopeGains.L3Busy");
     rule_say(f, "lanes of an atomic meet at one place, which takes them one by one%s",
              bank > 2 * mean ? "; threads meet, too: one bank of L3 serves most of them" : "");

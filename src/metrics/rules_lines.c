@@ -506,18 +506,25 @@ static bool is_conversion(const struct zs_profile *p, uint32_t i)
     return zs_isa_turns(p->code->isa, i);
 }
 
+/* Who has integers in between only to cut values off does that in floats, too, at the price of a
+ * conversion: what turns integers into floats is saved in any case. */
 bool rule_conversions(struct rule_context *c, struct zs_found *f)
 {
-    double all = 0, plain = 0, gain = analysis_gain(c->analysis, "ConversionGain");
+    double all = 0, plain = 0, back = 0, gain = analysis_gain(c->analysis, "ConversionGain");
     if (!finds(c, f, LINE_PLAIN, is_conversion, 0))
         return false;
     for (uint32_t i = 0; i < c->profile->inst_count; i++) {
+        const struct zs_isa_inst *inst = zs_isa_inst(c->profile->code->isa, i);
         double n = is_conversion(c->profile, i) ? fmax(c->profile->insts[i].executions, 0) : 0;
+        bool cuts = is_integer(inst->dst.type) && is_float(inst->src[0].type);
         all += n;
         plain += c->line_kinds[i] == LINE_PLAIN ? n : 0;
+        back += c->line_kinds[i] == LINE_PLAIN && cuts ? n : 0;
     }
     if (gain > 0 && all > 0) /* of lines about something else they are not told */
         f->gain = gain * plain / all;
+    f->least = plain > 0 ? f->gain * (1 - back / plain) : f->gain;
+    f->is_choice = true;
     rule_say(f,
              "instructions that only turn values into another type take %.0f %% of threads' time",
              100 * f->severity);

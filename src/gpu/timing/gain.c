@@ -255,6 +255,20 @@ static void leave_lines(const struct zs_timing_machine *m, struct zs_timing_thre
     r->line_count = least;
 }
 
+/* Of lanes, by as many cycles as local memory takes for them; of threads, by other lines. */
+static void part_atomics(const struct zs_timing_machine *m, const struct zs_timing_thread *th,
+                         struct zs_timing_request *r)
+{
+    enum { PLACES = 16 };
+    bool local = (r->event >> ZS_TIMING_EVENT_SPACE & 7) == ZS_PORT_SPACE_SLM;
+    uint32_t lanes = m->lanes, rest = r->event & ~(UINT32_C(255) << ZS_TIMING_EVENT_CYCLES);
+    uint32_t cycles = local ? ZS_MAX(lanes / PLACES, 1u) : 1;
+    r->event = rest | ZS_MIN(r->event >> ZS_TIMING_EVENT_CYCLES & 255, cycles)
+                          << ZS_TIMING_EVENT_CYCLES;
+    for (uint32_t i = 0; m->atomics_meet && i < r->line_count; i++)
+        r->lines[i] ^= (th->group * m->threads_per_group + th->member) % PLACES;
+}
+
 uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op)
 {
     return gain == ZS_TIMING_GAIN_narrow       ? 1u << op->narrow
@@ -293,6 +307,8 @@ bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timin
                    (cycles > conflicts ? cycles - conflicts : 1) << ZS_TIMING_EVENT_CYCLES;
     else if (gain == ZS_TIMING_GAIN_atomics && r->event & ZS_TIMING_EVENT_ATOMIC)
         return cycles <= 1 && !m->atomics_meet;
+    else if (gain == ZS_TIMING_GAIN_atomics_apart && r->event & ZS_TIMING_EVENT_ATOMIC)
+        part_atomics(m, th, r);
     return true;
 }
 
@@ -394,6 +410,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_conflicts:
         return waits && t->slm_conflicts;
     case ZS_TIMING_GAIN_atomics:
+    case ZS_TIMING_GAIN_atomics_apart:
         return waits && (t->limit_l3_atomics || t->limit_slm_atomics);
     case ZS_TIMING_GAIN_barriers:
         return trace->launch.has_barriers;

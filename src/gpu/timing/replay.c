@@ -191,19 +191,6 @@ static uint64_t latest_of(const struct zs_timing_thread *th, uint64_t responses)
     return latest;
 }
 
-static struct zs_timing_burst *find_part(struct zs_timing_machine *m, struct zs_timing_thread *th,
-                                         uint32_t stop)
-{
-    bool event = stop < th->inst_end && m->code->next_event[stop] == stop;
-    uint32_t number =
-        zs_timing_burst_find(&m->bursts, th->last, th->state, th->inst, stop, event, th->mask);
-    m->failed = m->failed || number == UINT32_MAX;
-    if (m->failed)
-        return NULL;
-    th->last = number;
-    return &m->bursts.items[number];
-}
-
 /* Without divergence: lanes that are on are those of few threads, which have them all; the others
  * have nothing to do there. Threads take turns in being one of the few. */
 static bool is_without(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
@@ -218,8 +205,30 @@ static bool is_without(const struct zs_timing_machine *m, const struct zs_timing
     uint64_t all = (UINT64_C(1) << m->lanes) - 1, row = (UINT64_C(1) << on) - 1;
     uint64_t comb = all / ((UINT64_C(1) << m->lanes / on) - 1), rest = th->mask >> first;
     uint64_t way = rest == row ? first : rest == comb ? (uint64_t)first * on : 0;
-    /* turns have no period that subslices could have, too */
-    return (number + number / m->lanes * 7 + way) % m->lanes >= on;
+    /* turns spread evenly over few threads, too, and have no period that subslices could have */
+    uint32_t turn =
+        (uint32_t)number * 0x9e3779b1 - (uint32_t)(way * (UINT64_C(1) << 32) / m->lanes);
+    return turn >= (uint64_t)on * (UINT64_C(1) << 32) / m->lanes;
+}
+
+/* ... which have them all. */
+static uint32_t mask_of(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
+{
+    bool joins = ZS_UNLIKELY(m->without == ZS_TIMING_GAIN_divergence) && m->lanes && th->mask;
+    return joins ? th->mask | UINT32_MAX >> (32 - m->lanes) : th->mask;
+}
+
+static struct zs_timing_burst *find_part(struct zs_timing_machine *m, struct zs_timing_thread *th,
+                                         uint32_t stop)
+{
+    bool event = stop < th->inst_end && m->code->next_event[stop] == stop;
+    uint32_t number = zs_timing_burst_find(&m->bursts, th->last, th->state, th->inst, stop, event,
+                                           mask_of(m, th));
+    m->failed = m->failed || number == UINT32_MAX;
+    if (m->failed)
+        return NULL;
+    th->last = number;
+    return &m->bursts.items[number];
 }
 
 static void add_part(struct zs_timing_machine *m, struct zs_timing_thread *th, uint64_t at,

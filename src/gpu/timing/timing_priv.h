@@ -309,8 +309,8 @@ struct zs_timing_hierarchy {
 
 struct zs_timing_request {
     uint32_t subslice;
-    uint32_t event;        /* ZS_TIMING_EVENT_* */
-    const uint64_t *lines; /* canonical: see replay.c */
+    uint32_t event;  /* ZS_TIMING_EVENT_* */
+    uint64_t *lines; /* canonical: see replay.c */
     uint32_t line_count;
     uint32_t payload_grf, response_grf;
     uint64_t *accesses; /* of its instruction: [ZS_GPU_ACCESSES] */

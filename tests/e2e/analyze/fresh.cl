@@ -298,6 +298,16 @@ __kernel void steps_mended(__global float *a, __global float *b, int rounds)
     b[i] = (float)level;
 }
 
+/* ... and, where integers have one pipe, in floats */
+__kernel void steps_floats(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float level = (float)(i & 255);
+    for (int k = 0; k < 16 * rounds; k++)
+        level = trunc(level * 0.75f) + 64.0f;
+    b[i] = level;
+}
+
 /* two groups for the whole device; mended by the launch */
 __kernel void two_groups(__global float *a, __global float *b, int rounds)
 {

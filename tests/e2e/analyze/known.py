@@ -41,7 +41,7 @@ KNOWN = {
     'odd_groups': ('partial-threads', (672, 10, 0), (210, 32, 0)),
     # arrays and registers in memory
     'private_array': ('private-arrays', (42, 64, 0)),
-    'private_table': ('private-arrays', (42, 64, 0)),
+    'private_table': ('private-arrays', (126, 64, 0)),
     'spilling': ('spills', (21, 64, 0)),
     # types that are slow, and on their way to others
     'wide': ('wide-integers', (42, 256, 0)),
@@ -65,7 +65,7 @@ KNOWN = {
     # each instruction needs the one before
     'one_chain': ('dependencies', (24, 16, 0)),
     # the instruction cache does not hold a loop; messages that are two halves
-    'unrolled': ('instruction-fetch', (63, 256, 0)),
+    'unrolled': ('instruction-fetch', (10, 256, 0)),
     'bytes_each': ('split-messages', (84, 256, 0)),
     # nothing is wrong
     'clean_sums': (None, (42, 256, 0)),
@@ -144,7 +144,7 @@ SEALED = {
     'neighbours': ('scattered', (42, 256, 0)),
     'borders': ('divergence', (42, 256, 0)),
     'sparse': ('divergence', (42, 256, 0)),
-    'twenties': ('partial-threads', (336, 20, 0), (84, 80, 0)),
+    'twenties': ('partial-threads', (1344, 20, 0), (420, 64, 0)),
     'states': ('bank-conflicts', (42, 64, 4096)),
     'tile_turns': ('bank-conflicts', (42, 256, 4224)),
     'pivots': ('barrier-imbalance', (42, 256, 1024)),
@@ -160,7 +160,7 @@ SEALED = {
     'levels': ('conversions', (42, 256, 0)),
     'linked': ('message-latency', (42, 64, 0)),
     'boxes': ('redundant-loads', (84, 256, 0)),
-    'four_groups': ('low-occupancy', (4, 256, 0), (96, 256, 0)),
+    'four_groups': ('low-occupancy', (4, 256, 0), (32, 256, 0)),
     'roomy': ('low-occupancy', (84, 64, 30000), (84, 64, 1024)),
     'marks': ('dispatch', (1344, 64, 0), (84, 64, 0)),
     'summed': ('dependencies', (24, 32, 0)),
@@ -178,7 +178,7 @@ OUTSIDE = {
     'seen': ('private-arrays', (42, 64, 0), (42, 64, 16384)),
     'boxed': ('redundant-loads', (42, 256, 0)),
     'overlaid': ('split-messages', (84, 256, 0), (21, 256, 0)),
-    'written_out': ('instruction-fetch', (42, 256, 0)),
+    'written_out': ('instruction-fetch', (10, 256, 0)),
     'packed_points': ('memory-bound', (42, 256, 0)),
     'listed': ('atomic-contention', (42, 256, 0), (42, 256, 16)),
     'exchanged': ('atomic-contention', (21, 64, 0)),
@@ -218,7 +218,11 @@ EVERYDAY = {
 }
 
 # What is mended otherwise than as NAME_mended.
-MENDED = {('sums_so_far', 'barrier-imbalance'): 'in_step_mended', ('softmaxed', 'memory-bound'): 'softmaxed_halves'}
+MENDED = {('sums_so_far', 'barrier-imbalance'): 'in_step_mended', ('softmaxed', 'memory-bound'): 'softmaxed_halves',
+          ('icllp', 'steps'): 'steps_floats', ('icllp', 'conversions'): 'conversions_floats',
+          ('one_chain', 'low-occupancy'): 'one_chain_shared', ('summed', 'low-occupancy'): 'summed_shared',
+          ('chased', 'low-occupancy'): 'chased_shared'}
+LAUNCHED = {'one_chain_shared': (144, 16, 0), 'summed_shared': (96, 32, 0), 'chased_shared': (360, 32, 0)}
 
 
 # What limits a kernel.
@@ -231,11 +235,11 @@ ROUNDS = {'skl': 4, 'icllp': 8, 'tgllp': 16, 'acm-g10': 8, 'pvc': 16}
 # Judged otherwise where the device is another: doubles of pvc are as quick as floats, but for what converts them.
 # ... nor does the instruction cache matter where it is large enough (acm-g10) or threads enough hide it (skl). icllp has
 # more EUs for the same memory.
-JUDGED = {'skl': {'unrolled': None, 'grey': None},
-          'icllp': {'softmaxed': 'memory-bound', 'hops': 'memory-bound'},
-          'tgllp': {},
-          'acm-g10': {'blended': None, 'softmaxed': 'memory-bound', 'doubles': None, 'thirds': None, 'filtered': None, 'softened': None, 'unrolled': None},
-          'pvc': {'sparse_rows': None, 'packed_points': None, 'double_sums': None, 'bytes_each': None}}
+JUDGED = {'skl': {'one_chain': 'low-occupancy', 'summed': 'low-occupancy', 'grey': None},
+          'icllp': {'one_chain': 'low-occupancy', 'softmaxed': 'memory-bound', 'hops': 'memory-bound'},
+          'tgllp': {'one_chain': 'low-occupancy', 'summed': 'low-occupancy'},
+          'acm-g10': {'one_chain': 'low-occupancy', 'summed': 'low-occupancy', 'chased': 'low-occupancy', 'blended': None, 'softmaxed': 'memory-bound', 'doubles': None, 'thirds': None, 'filtered': None, 'softened': None},
+          'pvc': {'one_chain': 'low-occupancy', 'summed': 'low-occupancy', 'chased': 'low-occupancy', 'sparse_rows': None, 'packed_points': None, 'double_sums': None, 'bytes_each': None}}
 
 # Every check tries these; the long tests all, on each of these devices.
 FEW_EVERYDAY = {'skl': ('particles', 'searched'), 'acm-g10': ('layer_norm', 'marched')}

@@ -110,7 +110,7 @@ __kernel void gathered_mended(__global float *a, __global float *b, int rounds)
 }
 
 /* one chain of loads, each of what the last one brought */
-__kernel void chased(__global float *a, __global float *b, int rounds)
+__kernel void chased(__global float *a, __global float *b, int rounds) /* MARK chased low-occupancy */
 {
     uint at = get_global_id(0) >> 4;
     __global uint *next = (__global uint *)a;
@@ -130,6 +130,16 @@ __kernel void chased_mended(__global float *a, __global float *b, int rounds)
         at = (got + at * 5u + 1u) & 1023;
     }
     b[get_global_id(0)] = (float)(at.x + at.y + at.z + at.w);
+}
+
+/* ... or as many by four times as many work-items */
+__kernel void chased_shared(__global float *a, __global float *b, int rounds)
+{
+    uint at = get_global_id(0) >> 4;
+    __global uint *next = (__global uint *)a;
+    for (int k = 0; k < 16 * rounds; k++)
+        at = (next[at & 1023] + at * 5u + 1u) & 1023;
+    b[get_global_id(0)] = (float)at;
 }
 
 /* bytes come one by one: four times the messages */
@@ -697,6 +707,15 @@ __kernel void conversions_mended(__global float *a, __global float *b, int round
     b[i] = (float)x;
 }
 
+/* ... and, where integers have one pipe, in floats */
+__kernel void conversions_floats(__global float *a, __global float *b, int rounds)
+{
+    float x = (float)get_global_id(0);
+    for (int k = 0; k < 16 * rounds; k++)
+        x = trunc(x * 0.5f) + trunc((x - 16.0f * trunc(x * 0.0625f)) * 0.25f);
+    b[get_global_id(0)] = x;
+}
+
 /* ---- math ---- */
 
 __kernel void sines(__global float *a, __global float *b, int rounds)
@@ -829,18 +848,18 @@ __kernel void wide_modulos_mended(__global float *a, __global float *b, int roun
 /* one group does what 32 could; the mended one is launched with 32 times the groups */
 __kernel void few_groups(__global float *a, __global float *b, int rounds)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), groups = get_num_groups(0);
     float x = a[i];
-    for (int k = 0; k < 512 * rounds; k++)
+    for (int k = 0; k < 512 * rounds / groups; k++)
         x = mad(x, 0.5f, 1.0f);
     b[i] = x;
 }
 
 __kernel void few_groups_mended(__global float *a, __global float *b, int rounds)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), groups = get_num_groups(0);
     float x = a[i];
-    for (int k = 0; k < 16 * rounds; k++)
+    for (int k = 0; k < 512 * rounds / groups; k++)
         x = mad(x, 0.5f, 1.0f);
     b[i] = x;
 }
@@ -883,7 +902,7 @@ __kernel void short_threads_mended(__global float *a, __global float *b, int rou
 }
 
 /* one chain, and one thread on each EU */
-__kernel __attribute__((intel_reqd_sub_group_size(16))) void one_chain(__global float *a, __global float *b, int rounds)
+__kernel __attribute__((intel_reqd_sub_group_size(16))) void one_chain(__global float *a, __global float *b, int rounds) /* MARK one_chain low-occupancy */
 {
     int i = get_global_id(0);
     float x = a[i];
@@ -899,6 +918,16 @@ __kernel __attribute__((intel_reqd_sub_group_size(16))) void one_chain_mended(__
     for (int k = 0; k < 64 * rounds; k++)
         x = mad(x, 0.5f, 1.0f);
     b[i] = x.x + x.y + x.z + x.w;
+}
+
+/* ... and as many steps by six times as many */
+__kernel __attribute__((intel_reqd_sub_group_size(16))) void one_chain_shared(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i];
+    for (int k = 0; k < 64 * rounds / 6; k++)
+        x = mad(mad(mad(mad(x, 0.5f, 1.0f), 0.5f, 1.0f), 0.5f, 1.0f), 0.5f, 1.0f);
+    b[i] = x;
 }
 
 /* ---- clean: nothing is wrong with these */

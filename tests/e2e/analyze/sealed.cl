@@ -278,23 +278,19 @@ __kernel void ballots(__global float *a, __global float *b, int rounds, __local 
     b[get_global_id(0)] = (float)tile[l & 3];
 }
 
-/* each work-item counts in registers first */
+/* ... in places of sixteen lanes; one adds them up */
 __kernel void ballots_mended(__global float *a, __global float *b, int rounds, __local int *tile)
 {
-    int l = get_local_id(0), sum[4] = {0, 0, 0, 0};
+    int l = get_local_id(0), sum = 0;
     if (l < 64)
         tile[l] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int k = 0; k < 8 * rounds; k++) {
-        int which = (l * 5 + k) & 3;
-        sum[0] += which == 0 ? l + k : 0;
-        sum[1] += which == 1 ? l + k : 0;
-        sum[2] += which == 2 ? l + k : 0;
-        sum[3] += which == 3 ? l + k : 0;
-    }
-    tile[l & 63] = sum[0] + sum[1] + sum[2] + sum[3];
+    for (int k = 0; k < 8 * rounds; k++)
+        atomic_add(tile + (((l * 5 + k) & 3) << 4 | (l & 15)), l + k);
     barrier(CLK_LOCAL_MEM_FENCE);
-    b[get_global_id(0)] = (float)tile[l & 3];
+    for (int k = 0; k < 16; k++)
+        sum += tile[(l & 3) << 4 | k];
+    b[get_global_id(0)] = (float)sum;
 }
 
 /* the smallest eight, kept by insertion where they belong */
@@ -537,9 +533,9 @@ __kernel __attribute__((intel_reqd_sub_group_size(16))) void boxes_mended(__glob
 /* four groups have all the work */
 __kernel void four_groups(__global float *a, __global float *b, int rounds)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), groups = get_num_groups(0);
     float x = a[i], y = x + 1.0f;
-    for (int k = 0; k < 192 * rounds; k++) {
+    for (int k = 0; k < 768 * rounds / groups; k++) {
         x = mad(x, 0.5f, y);
         y = mad(y, 0.25f, 0.5f);
     }
@@ -549,9 +545,9 @@ __kernel void four_groups(__global float *a, __global float *b, int rounds)
 /* 96 share it */
 __kernel void four_groups_mended(__global float *a, __global float *b, int rounds)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), groups = get_num_groups(0);
     float x = a[i], y = x + 1.0f;
-    for (int k = 0; k < 8 * rounds; k++) {
+    for (int k = 0; k < 768 * rounds / groups; k++) {
         x = mad(x, 0.5f, y);
         y = mad(y, 0.25f, 0.5f);
     }
@@ -596,11 +592,11 @@ __kernel void marks_mended(__global float *a, __global float *b, int rounds)
 }
 
 /* a sum of one variable, of few threads; mended it has four */
-__kernel void summed(__global float *a, __global float *b, int rounds)
+__kernel void summed(__global float *a, __global float *b, int rounds) /* MARK summed low-occupancy */
 {
     int i = get_global_id(0);
     float x = a[i];
-    for (int k = 0; k < 16 * rounds; k++) {
+    for (int k = 0; k < 64 * rounds; k++) {
 #pragma unroll
         for (int n = 0; n < 8; n++)
             x = mad(x, 0.999f, 0.5f); /* MARK summed */
@@ -612,7 +608,7 @@ __kernel void summed_mended(__global float *a, __global float *b, int rounds)
 {
     int i = get_global_id(0);
     float x = a[i], y = x + 1.0f, z = x + 2.0f, w = x + 3.0f;
-    for (int k = 0; k < 16 * rounds; k++) {
+    for (int k = 0; k < 64 * rounds; k++) {
 #pragma unroll
         for (int n = 0; n < 2; n++) {
             x = mad(x, 0.999f, 0.5f);
@@ -622,6 +618,19 @@ __kernel void summed_mended(__global float *a, __global float *b, int rounds)
         }
     }
     b[i] = x + y + z + w;
+}
+
+/* ... and as many steps by four times as many */
+__kernel void summed_shared(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float x = a[i];
+    for (int k = 0; k < 16 * rounds; k++) {
+#pragma unroll
+        for (int n = 0; n < 8; n++)
+            x = mad(x, 0.999f, 0.5f);
+    }
+    b[i] = x;
 }
 
 /* nothing is wrong: two polynomials */

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from kinds import Kinds
-from known import APART, FEW, FEW_GROUPS, JUDGED, LIMITED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
+from known import APART, FEW, FEW_GROUPS, JUDGED, LAUNCHED, LIMITED, MENDED, OFF, ROUNDS, SCALE, SUITES, tried
 
 SOURCE, ZESCOPE, DRIVER, PROGRAM = map(os.path.abspath, sys.argv[1:5])
 DEVICES = sys.argv[5:]  # those of which all kernels are tried; none: a few kernels
@@ -23,15 +23,15 @@ COSTLESS = 5
 FILLS = 'filled'  # the kernel that runs first, in sources that have it
 
 
-def mended_of(name, rule):
-    return MENDED.get((name, rule), name + '_mended')
+def mended_of(name, rule, device):
+    return MENDED.get((device, name)) or MENDED.get((name, rule), name + '_mended')
 
 
-def words_of(name, rule, kernel, kernels, kinds):
+def words_of(device, name, rule, kernel, kernels, kinds):
     """What does not hold of it: '' (first finding), 'line', 'gain'; and what was told."""
     findings = [f for f in kernel['findings'] if f['gain'] is None or f['gain'] >= 5]
     told = [(f['rule'], f['gain'] and round(f['gain_least']), f['gain'] and round(f['gain'])) for f in findings]
-    mended = kernels.get(mended_of(name, rule))
+    mended = kernels.get(mended_of(name, rule, device))
     gained = 100 * (1 - mended['quantities']['time_mean'] / kernel['quantities']['time_mean']) if mended else None
     seen = f'{told[:4]}, measured {gained and round(gained)}, {kernel["limit_text"]}'
     first = findings[0] if findings else None
@@ -72,8 +72,8 @@ class Known(unittest.TestCase):
             shapes = {FILLS: (8, 256, 0, 1)} if self.has_filled() else {}
             for name in names:
                 shape, mended = (*known[name][1:], known[name][-1])[:2]
-                to = mended_of(name, JUDGED[device].get(name, known[name][0]))
-                for kernel, (groups, size, local) in ((name, shape), (to, mended)):
+                to = mended_of(name, JUDGED[device].get(name, known[name][0]), device)
+                for kernel, (groups, size, local) in ((name, shape), (to, LAUNCHED.get(to, mended))):
                     if known[name][0] not in (None, 'memory-bound') or kernel == name:
                         few = name in FEW_GROUPS and kernel == name
                         shapes[kernel] = (groups if few else int(groups * SCALE[device]), size, local, 1)
@@ -87,7 +87,7 @@ class Known(unittest.TestCase):
                 self.assertFalse('of what it can do' in k['limit_text'] and k['limit'] < 55 and k['occupancy_achieved'] < 50, (k['name'], k['limit_text']))
             for name in names:
                 rule = JUDGED[device].get(name, known[name][0])
-                off, seen = words_of(name, rule, kernels[name], kernels, kinds)
+                off, seen = words_of(device, name, rule, kernels[name], kernels, kinds)
                 if os.environ.get('VERBOSE'):
                     print(device, name, 'OK' if not off else off, rule, seen)
                 with self.subTest(name):
@@ -105,7 +105,7 @@ class Known(unittest.TestCase):
         with open(SOURCE) as f:
             pieces = re.split('(?m)^(?=__kernel|struct)', f.read())
         known, judged = SUITES[os.path.basename(SOURCE)], JUDGED[device]
-        wanted = {FILLS, *names, *(mended_of(n, judged.get(n, known[n][0])) for n in names)}
+        wanted = {FILLS, *names, *(mended_of(n, judged.get(n, known[n][0]), device) for n in names)}
         keep = [p if not p.startswith('__kernel') or re.match(r'__kernel.* (\w+)\(', p)[1] in wanted else '\n' * p.count('\n')
                 for p in pieces]
         os.mkdir(os.path.join(folder, 'source'))

@@ -725,9 +725,9 @@ __kernel void own_rows_mended(__global float *a, __global float *b, int rounds, 
 /* three groups do all */
 __kernel void lone(__global float *a, __global float *b, int rounds)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), groups = get_num_groups(0);
     float x = a[i], y = x + 1.0f;
-    for (int k = 0; k < 256 * rounds; k++) {
+    for (int k = 0; k < 768 * rounds / groups; k++) {
         x = mad(x, 0.5f, y);
         y = mad(y, 0.25f, 0.5f);
     }
@@ -736,9 +736,9 @@ __kernel void lone(__global float *a, __global float *b, int rounds)
 
 __kernel void lone_mended(__global float *a, __global float *b, int rounds)
 {
-    int i = get_global_id(0);
+    int i = get_global_id(0), groups = get_num_groups(0);
     float x = a[i], y = x + 1.0f;
-    for (int k = 0; k < 8 * rounds; k++) {
+    for (int k = 0; k < 768 * rounds / groups; k++) {
         x = mad(x, 0.5f, y);
         y = mad(y, 0.25f, 0.5f);
     }
