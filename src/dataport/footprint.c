@@ -6,6 +6,7 @@
  */
 #include "dataport/dataport_priv.h"
 
+#include <emmintrin.h>
 #include <math.h>
 
 enum { LINE_SHIFT = 6, BANKS = 16, TILE_B = 16, TILE_ROWS = 4, FOOTPRINT_LANES = 32 };
@@ -86,6 +87,55 @@ static uint32_t most_at_one(const uint64_t *address, uint32_t mask)
     return most;
 }
 
+/* Lanes whose dwords are the same, a bit each. dwords: those of lanes, then others that none has.
+ */
+static inline uint32_t lanes_with(const uint32_t *dwords, uint32_t count, uint32_t dword)
+{
+    const __m128i wanted = _mm_set1_epi32((int32_t)dword);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i += BANKS) {
+        const __m128i *at = (const void *)(dwords + i);
+        __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(at), wanted),
+                                    _mm_cmpeq_epi32(_mm_load_si128(at + 1), wanted));
+        __m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(at + 2), wanted),
+                                    _mm_cmpeq_epi32(_mm_load_si128(at + 3), wanted));
+        found |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(a, b)) << i;
+    }
+    return found;
+}
+
+/* As find_conflicts(), where each lane names one dword; false: they do not. */
+static bool find_conflicts_of_dwords(struct zs_port_footprint *t, bool atomic,
+                                     const uint64_t *address, uint32_t mask, uint32_t span_B)
+{
+    _Alignas(16) uint32_t dwords[FOOTPRINT_LANES];
+    uint32_t lanes = 0, most = 0, count = 0;
+    uint8_t per_bank[BANKS] = {0}, fullest = 0;
+    ZS_PORT_FOR_LANES(lane, mask)
+    {
+        uint64_t offset = address[lane] & SLM_OFFSET_MASK;
+        if (offset % 4 + span_B > 4)
+            return false;
+        dwords[lanes++] = (uint32_t)(offset / 4);
+    }
+    for (uint32_t i = lanes; i % BANKS; i++)
+        dwords[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < lanes; i++) {
+        uint32_t same = lanes_with(dwords, lanes, dwords[i]);
+        uint32_t together = (uint32_t)__builtin_popcount(same);
+        uint8_t fresh = (uint32_t)__builtin_ctz(same) == i; /* nobody before it names this one */
+        per_bank[dwords[i] % BANKS] = (uint8_t)(per_bank[dwords[i] % BANKS] + fresh);
+        most = ZS_MAX(most, together);
+        count += fresh;
+    }
+    for (uint32_t b = 0; b < BANKS; b++)
+        fullest = ZS_MAX(fullest, per_bank[b]);
+    t->slm_cycles = fullest;
+    t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
+    t->atomic_lanes = (uint16_t)(atomic ? most : 0);
+    return true;
+}
+
 /* Dwords that the lanes name, each once, by bank: the fullest bank decides how long it takes. An
  * atomic's location is a dword, or begins with one: how many lanes are at that of most. */
 static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_message *m,
@@ -96,6 +146,9 @@ static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_mes
     uint8_t lanes[BANKS][BANK_DWORDS], ignored = 0, *here = &ignored;
     uint32_t span_B = span_of(m), most = 0;
     uint64_t before = UINT64_MAX;
+    bool atomic = m->bytes_read && m->bytes_written;
+    if (find_conflicts_of_dwords(t, atomic, address, mask, span_B))
+        return;
     ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t offset = address[lane] & SLM_OFFSET_MASK;
@@ -121,7 +174,7 @@ static void find_conflicts(struct zs_port_footprint *t, const struct zs_port_mes
     }
     t->slm_cycles = (uint16_t)fullest;
     t->slm_conflicts = (uint16_t)(fullest - (count + BANKS - 1) / BANKS);
-    t->atomic_lanes = (uint16_t)(m->bytes_read && m->bytes_written ? most : 0);
+    t->atomic_lanes = (uint16_t)(atomic ? most : 0);
 }
 
 /* What addresses and offsets count from, and where what they may reach ends. Lines of scratch
