@@ -76,7 +76,7 @@ static void take_part(struct zs_timing_op *op, uint32_t kept, uint32_t *small)
 }
 
 /* What is not sent takes what computes its address along: instructions whose results go nowhere
- * else. Backwards, twice: loops. */
+ * else, but for divisions, which are a finding of their own. Backwards, twice: loops. */
 static bool save_addresses(enum zs_timing_gain gain, struct zs_timing_code *code)
 {
     enum { UNUSED, ADDRESS, OTHER };
@@ -107,7 +107,8 @@ static bool save_addresses(enum zs_timing_gain gain, struct zs_timing_code *code
             uint8_t of = k < addresses ? (uint8_t)ADDRESS : as;
             use[deps[k]] = ZS_MAX(use[deps[k]], of);
         }
-        if (i < code->op_count && as == ADDRESS && op->unit <= ZS_TIMING_UNIT_FPU1)
+        if (i < code->op_count && as == ADDRESS && op->unit <= ZS_TIMING_UNIT_FPU1 &&
+            op->kind != ZS_TIMING_KIND_MATH)
             take_part(op, kept, &small);
     }
     free(use);

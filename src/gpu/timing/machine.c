@@ -239,21 +239,20 @@ bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *
     return true;
 }
 
-enum { PLACE_SHIFT = 20 };
-_Static_assert(ZS_TIMING_LINE_SHARED < 1 << PLACE_SHIFT, "beyond it");
+_Static_assert(ZS_TIMING_LINE_SHARED < 1 << ZS_TIMING_PLACE_BITS, "beyond it");
 
 /* A line's name in a replay: which allocation, and where in it. */
 static inline uint64_t name_line(const struct zs_timing_thread *th, uint32_t place, uint32_t word,
                                  uint32_t low)
 {
-    uint32_t range = word >> 24, own = low & ((1u << PLACE_SHIFT) - 1);
+    uint32_t range = word >> 24, own = low & ((1u << ZS_TIMING_PLACE_BITS) - 1);
     uint64_t first = (uint64_t)range << ZS_TIMING_LINE_BITS;
     if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST))
         return th->stream->ranges[range - ZS_TIMING_RANGE_FIRST] << ZS_TIMING_LINE_BITS |
                (uint64_t)(word & 0xff) << 32 | low;
     if (word & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
         return first | own | ZS_TIMING_LINE_SHARED;
-    return first | (uint64_t)place << PLACE_SHIFT | own;
+    return first | (uint64_t)place << ZS_TIMING_PLACE_BITS | own;
 }
 
 uint32_t zs_timing_read_lines(const struct zs_timing_thread *th, uint32_t place,

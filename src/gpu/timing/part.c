@@ -95,10 +95,23 @@ static uint32_t choose_of(const struct zs_timing_trace *t, uint32_t share, doubl
  * Those that the part touches are kept, and what others do to them.
  */
 
-/* Neighbours stand together. */
+/* Neighbours stand together: of those that come one after the other the place is found once. */
+struct block {
+    uint64_t lines;
+    uint32_t place;
+};
+
+static inline uint32_t place_in(struct block *block, uint64_t line)
+{
+    if (line >> 3 != block->lines)
+        *block = (struct block){line >> 3, (uint32_t)zs_hash_u64(0, line >> 3) << 3};
+    return block->place | (line & 7);
+}
+
 static inline uint32_t place_of(uint64_t line)
 {
-    return (uint32_t)zs_hash_u64(0, line >> 3) << 3 | (line & 7);
+    struct block block = {.lines = UINT64_MAX};
+    return place_in(&block, line);
 }
 
 static inline uint64_t *word_of_place(struct zs_timing_part *part, uint32_t place)
@@ -155,6 +168,16 @@ static void count_line(struct zs_timing_shared *to, uint32_t when, bool own)
     to->own += when == to->when && own;
 }
 
+/* Of scratch or private memory. */
+static void count_own(struct zs_timing_part *part, uint64_t thread, uint64_t line, bool own)
+{
+    uint32_t *last = &part->last_touched[line % ZS_ARRAY_LEN(part->last_touched)];
+    if (!own || *last == thread + 1)
+        return;
+    *last = (uint32_t)thread + 1;
+    part->own_lines++;
+}
+
 static bool count_stream(struct zs_timing_part *part, const struct zs_timing_trace *t,
                          uint64_t thread, bool own)
 {
@@ -163,15 +186,18 @@ static bool count_stream(struct zs_timing_part *part, const struct zs_timing_tra
     uint32_t begin = (uint32_t)(group / part->wave * STEPS), when = begin;
     const struct zs_timing_thread th = {.stream = (struct zs_timing_stream *)(uintptr_t)s};
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
+    struct block block = {.lines = UINT64_MAX};
     for (uint32_t at = 0, words; at < s->count; at += words) {
         bool message = s->words[at] >> 30 == ZS_TIMING_WORD_MESSAGE;
         words = message ? zs_timing_message_words(s->words + at) : 2;
         uint32_t count = message ? zs_timing_read_lines(&th, 0, s->words + at, lines) : 0;
         advance(part, begin, at + words, &when);
         for (uint32_t i = 0; i < count; i++) {
-            if (!zs_timing_is_shared(lines[i]))
+            if (!zs_timing_is_shared(lines[i])) {
+                count_own(part, thread, lines[i], own);
                 continue;
-            uint32_t place = place_of(lines[i]);
+            }
+            uint32_t place = place_in(&block, lines[i]);
             uint64_t *touched = word_of_place(part, place), bit = UINT64_C(1) << place % 64;
             if (!own && !(*touched & bit)) /* mostly: then the table need not be looked at */
                 continue;
@@ -253,8 +279,12 @@ static int fill(const struct zs_timing_trace *t, uint32_t number, struct zs_timi
         lines += part->lines[i].line
                      ? (double)part->share * part->lines[i].own_touches / part->lines[i].touches
                      : 0;
+    /* threads that come one after the other have the same of their own */
+    double groups = (double)ZS_MIN(part->group_count, (uint64_t)t->resident_groups / part->share);
+    double own = (double)part->own_lines * groups / (double)ZS_MAX(part->group_count, UINT64_C(1));
+    lines += own * part->share;
     if (lines > most)
-        part->reach = part->line_count / lines;
+        part->reach = (part->line_count + own) / lines;
     *ret_fits = part->line_count <= LINES_MOST &&
                 (lines <= most || part->reach * part->share < 1 + 1.0 / ALIKE);
     return ok ? 0 : -ENOMEM;

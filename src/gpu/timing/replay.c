@@ -76,8 +76,11 @@ static inline void use_pipes(struct zs_timing_eu *eu, double fpu0, double fpu1, 
     eu->both = fpu0 * fpu1 * others;
     eu->with_dpas = fpu0 * dpas * others;
     double fpus = fpu0 + fpu1 - eu->both;
-    fpus += dpas - dpas * fpus * others;
-    eu->busy = at_most_1(fpus + control - control * fpus * others);
+    if (dpas + control > 0) { /* mostly there are none */
+        fpus += dpas - dpas * fpus * others;
+        fpus += control - control * fpus * others;
+    }
+    eu->busy = at_most_1(fpus);
 }
 
 /* How much of the pipes is wanted; work for either FPU goes where there is more room. False: there
@@ -191,27 +194,19 @@ static uint64_t latest_of(const struct zs_timing_thread *th, uint64_t responses)
     return latest;
 }
 
-/* Without divergence: lanes that are on are those of few threads, which have them all; the others
- * have nothing to do there. Threads take turns in being one of the few. */
+/* Without divergence: all lanes of a thread do what one of them does, and it has nothing to do
+ * where that is off. Which one it is takes turns. */
 static bool is_without(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
 {
     if (ZS_LIKELY(m->without != ZS_TIMING_GAIN_divergence) || !m->lanes || !th->mask)
         return false;
-    uint64_t number = (uint64_t)th->group * m->threads_per_group + th->member;
-    uint32_t on = (uint32_t)__builtin_popcount(th->mask), first = (uint32_t)__builtin_ctz(th->mask);
-    if (on >= m->lanes)
-        return false;
-    /* another way, of neighbours or of every so many lanes, is for other threads */
-    uint64_t all = (UINT64_C(1) << m->lanes) - 1, row = (UINT64_C(1) << on) - 1;
-    uint64_t comb = all / ((UINT64_C(1) << m->lanes / on) - 1), rest = th->mask >> first;
-    uint64_t way = rest == row ? first : rest == comb ? (uint64_t)first * on : 0;
+    uint32_t number = th->group * m->threads_per_group + th->member;
     /* turns spread evenly over few threads, too, and have no period that subslices could have */
-    uint32_t turn =
-        (uint32_t)number * 0x9e3779b1 - (uint32_t)(way * (UINT64_C(1) << 32) / m->lanes);
-    return turn >= (uint64_t)on * (UINT64_C(1) << 32) / m->lanes;
+    uint32_t lane = (uint32_t)((uint64_t)(number * 0x9e3779b1) * m->lanes >> 32);
+    return !(th->mask >> lane & 1);
 }
 
-/* ... which have them all. */
+/* ... Where it is on, all are. */
 static uint32_t mask_of(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
 {
     bool joins = ZS_UNLIKELY(m->without == ZS_TIMING_GAIN_divergence) && m->lanes && th->mask;
@@ -297,6 +292,7 @@ static void set_step(struct zs_timing_eu *eu, struct zs_timing_thread *th, enum 
 {
     th->step = (uint8_t)step;
     eu->when[th->place] = cycle * FRACTION;
+    eu->next = NULL;
 }
 
 /* From `until` on; what it did before that goes until then. */
@@ -715,10 +711,11 @@ _Static_assert(ZS_TIMING_PLACES == 16, "eight at a time, in four bits");
 static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t until)
 {
     uint64_t last = until + m->params->barrier_latency;
-    for (;;) {
+    const struct zs_timing_thread *next = eu->next; /* as the EU was left */
+    for (;; next = NULL) {
         if (eu->changed)
             change_pace(m, eu);
-        uint32_t place = first_of(eu, m->threads_per_eu);
+        uint32_t place = next ? next->place : first_of(eu, m->threads_per_eu);
         if (eu->when[place] == ZS_TIMING_NEVER) {
             set_key(m, eu->number, UINT64_MAX);
             return;

@@ -222,7 +222,9 @@ struct zs_timing_part {
     struct zs_timing_shared *lines;
     uint32_t line_mask, line_count;
     uint32_t wave, longest;    /* groups that the device holds; words of the longest stream */
+    uint64_t own_lines;        /* of its threads' own memory: of each thread those it touches */
     uint64_t touched[1 << 10]; /* a bit of the place of each line that it touches */
+    uint32_t last_touched[1 << 10]; /* by a line of own memory: the thread, and one more */
 };
 
 struct zs_timing_trace {
@@ -242,6 +244,8 @@ struct zs_timing_trace {
  */
 uint32_t zs_timing_resident_groups(const struct zs_timing_launch *launch, uint32_t slm_B);
 
+/* Of memory that each thread has of its own: behind them which thread's. Its pages lie anywhere. */
+enum { ZS_TIMING_PLACE_BITS = 20 };
 enum { ZS_TIMING_LINE_BITS = 40 }; /* of a line's name in a replay: where in an allocation */
 
 /* Several threads may touch it: it is not of one's own scratch or private memory. */
@@ -263,12 +267,12 @@ struct zs_timing_subslice {
 /* All slices are one cache: lines are spread over them. */
 static inline uint32_t zs_timing_slice_of(uint32_t slices, uint64_t line)
 {
-    return slices == 1 ? 0 : (uint32_t)(line ^ line >> 9) % slices;
+    return slices == 1 ? 0 : (uint32_t)(line ^ line >> 9 ^ line >> ZS_TIMING_PLACE_BITS) % slices;
 }
 
 static inline uint32_t zs_timing_bank_of(uint32_t mask, uint64_t line)
 {
-    return (uint32_t)(line ^ line >> 6) & mask;
+    return (uint32_t)(line ^ line >> 6 ^ line >> (ZS_TIMING_PLACE_BITS + 3)) & mask;
 }
 
 enum { ZS_TIMING_BANKS = 4 };       /* of L3 that totals tell apart */
