@@ -516,7 +516,7 @@ static uint32_t loop_of(const struct flow *f, uint32_t i)
 }
 
 /* With what the first time through a loop has left: an address that follows from what the last
- * round has loaded. How far lanes are apart is told by the first time. */
+ * round has loaded is data. How far others are apart is told by the first time. */
 static void follow_again(struct flow *f, uint32_t first, uint32_t last,
                          struct zs_lane_access *accesses)
 {
@@ -526,8 +526,7 @@ static void follow_again(struct flow *f, uint32_t first, uint32_t last,
         struct zs_lane_access access = {0};
         if (m)
             look_at(f, inst, m, &access);
-        bool same = accesses[i].has_stride && !accesses[i].stride_B; /* before anything is loaded */
-        accesses[i].from_load |= access.from_load && (same || !accesses[i].is_known);
+        accesses[i].from_load |= access.from_load;
         accesses[i].is_known = accesses[i].is_known && !accesses[i].from_load;
         follow(f, inst, m);
     }

@@ -627,6 +627,71 @@ static bool rule_tail(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
+/* What part of the threads goes into the loop of instruction i: of the outermost one in which
+ * nobody waits at a barrier. all: how often a barrier is passed. */
+static double part_that_enters(const struct zs_profile *p, uint32_t i, const double *waited,
+                               double all)
+{
+    const struct zs_isa_kernel *isa = p->code->isa;
+    const struct zs_isa_block *block = zs_isa_block(isa, zs_isa_inst_block(isa, i));
+    double entries = all;
+    for (uint32_t l = block->loop; l != ZS_ISA_NO_INDEX; l = zs_isa_loop(isa, l)->parent) {
+        const struct zs_isa_loop *loop = zs_isa_loop(isa, l);
+        uint32_t first = zs_isa_block(isa, loop->header)->first;
+        double within = 0;
+        for (uint32_t k = first; k < first + loop->inst_count && k < p->inst_count; k++)
+            within += waited[k];
+        if (within > 0 || !first)
+            break;
+        entries = p->insts[first - 1].executions; /* what leads to it */
+    }
+    return all > 0 ? fmin(entries / all, 1) : 1;
+}
+
+/* Where threads wait at barriers for what few of them do: these lines, by how long they keep the
+ * others; then barriers. NULL: they wait for something else. */
+static double *lines_of_few(struct rule_context *c)
+{
+    static const char *const own[] = {"Active",    "ControlStall", "PipeStall",
+                                      "SendStall", "DistStall",    "SbidStall"};
+    const struct zs_profile *p = c->profile;
+    double *waited = analysis_sampled(c->analysis, p, "SyncStall"), *found = waited;
+    double threads = ceil(p->values[ZS_Q_GROUP_ITEMS] / p->values[ZS_Q_SIMD]), all = 0, few = 0;
+    double most = 0, sum = 0;
+    for (uint32_t i = 0; waited && i < p->inst_count; i++) {
+        all = waited[i] > most ? p->insts[i].executions : all;
+        most = fmax(most, waited[i]);
+        sum += waited[i];
+    }
+    double *more[ZS_ARRAY_LEN(own)] = {0};
+    for (size_t r = 0; waited && r < ZS_ARRAY_LEN(own); r++) {
+        more[r] = analysis_sampled(c->analysis, p, own[r]);
+        found = more[r] ? found : NULL;
+    }
+    for (uint32_t i = 0; found && i < p->inst_count; i++) {
+        double part = part_that_enters(p, i, waited, all), cycles = 0;
+        for (size_t r = 0; r < ZS_ARRAY_LEN(own) && part < 1; r++)
+            cycles += more[r][i];
+        few += more[0][i] = cycles * (1 - part) * threads;
+    }
+    if (!found || few < sum / 3)
+        return NULL;
+    for (uint32_t i = 0; i < p->inst_count; i++)
+        more[0][i] += waited[i] / 3;
+    return more[0];
+}
+
+/* Places, and what is said of them. */
+static const char *lines_of_waits(struct rule_context *c, struct zs_found *f)
+{
+    double *few = lines_of_few(c);
+    if (few)
+        rule_lines(c, f, sampled, few);
+    else if (!rule_lines_sampled(c, f, "SyncStall"))
+        lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
+    return few ? ", most of the time for what few do meanwhile" : "";
+}
+
 static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
 {
     static const char *const reasons[] = {"Active",     "ControlStall",   "PipeStall",
@@ -637,10 +702,8 @@ static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
         return false;
     if (isnan(waited) && f->gain >= GAIN_MUCH) {
         f->severity = f->gain / 100;
-        rule_say(f, "threads of a work-group wait for others at barriers");
+        rule_say(f, "threads of a work-group wait for others at barriers%s", lines_of_waits(c, f));
         rule_number(f, "BarrierGain", f->gain, "%");
-        if (!rule_lines_sampled(c, f, "SyncStall"))
-            lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
         c->missing = NULL;
         return true;
     }
@@ -663,11 +726,10 @@ static bool rule_barrier_imbalance(struct rule_context *c, struct zs_found *f)
     if (!(waited > 0.2 * all))
         return false;
     f->severity = waited / all;
-    rule_say(f, "threads spend %.0f %% of their cycles waiting at barriers", 100 * f->severity);
+    rule_say(f, "threads spend %.0f %% of their cycles waiting at barriers%s", 100 * f->severity,
+             lines_of_waits(c, f));
     rule_number(f, "SyncStall", waited, "cycles");
     rule_number(f, "thread_cycles", all, "cycles");
-    if (!rule_lines_sampled(c, f, "SyncStall"))
-        lines_of(c, f, ZS_Q_BARRIER_MESSAGES);
     return true;
 }
 

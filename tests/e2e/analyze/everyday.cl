@@ -351,7 +351,7 @@ __kernel void grey_mended(__global float *a, __global float *b, int rounds)
     __global const uint *from = (__global const uint *)a;
     __global uint *to = (__global uint *)b;
     int i = get_global_id(0), n = get_global_size(0);
-    for (int k = 0; k < 2 * rounds; k++) {
+    for (int k = 0; k < rounds / 2; k++) {
         int p = (i + k * n) & 262143;
         uint3 in = vload3(p, from);
         uint x = (in.x & 255) * 77 + (in.x >> 8 & 255) * 151 + (in.x >> 16 & 255) * 28;

@@ -114,8 +114,8 @@ __kernel void uneven(__global float *a, __global float *b, int rounds, __local f
     float x = a[i];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < 32)
-        for (int k = 0; k < 500 * rounds; k++)
-            x = mad(x, 0.5f, 1.0f);
+        for (int k = 0; k < 500 * rounds; k++) x = mad(x, 0.5f, 1.0f); /* MARK few */
+
     tile[i] = x;
     barrier(CLK_LOCAL_MEM_FENCE); /* MARK uneven */
     b[get_global_id(0)] = tile[get_local_size(0) - 1 - i];

@@ -320,10 +320,11 @@ class Analyze(unittest.TestCase):
         self.assertEqual({n['rule'] for n in kernels['imbalanced']['not_judged']}, BY_GAIN)
         for name in ('crowded', 'clean'):
             self.assertNotIn('barrier-imbalance', [f['rule'] for f in kernels[name]['findings']])
-        # where threads wait, not where barriers are: of several the one with most stall cycles
+        # what few do while the others wait comes first, then where they wait: of several barriers the one with most stall cycles
         rec = self.kinds.record('waits', '--counts', '--metrics', 'ZscopeStalls,ZscopeStallSampling', kernels=['uneven'])
         (finding,) = [f for f in self.analyze(rec)['kernels'][0]['findings'] if f['rule'] == 'barrier-imbalance']
-        self.assertEqual(finding['places'][0]['line'], self.kinds.line('uneven'))
+        self.assertEqual([p['line'] for p in finding['places']][:2], [self.kinds.line('few'), self.kinds.line('uneven')])
+        self.assertIn('few', finding['text'])
         rec = os.path.join(self.folder.name, 'stalls')
         # what was recorded has names in formulas: of the group, and alone, in any case
         for name in ('ZscopeStalls.SyncStall', 'SyncStall', 'zscopestalls.syncstall'):

@@ -48,7 +48,8 @@ def words_of(device, name, rule, kernel, kernels, kinds):
         lines = {mark: n for n, text in enumerate(f, 1) for mark in re.findall(r'MARK (.*?) \*/', text)}
     line = lines.get(f'{name} {rule}', lines.get(name))
     lines = [p['line'] for p in first['places']]
-    if line and (line not in lines or rule == 'integer-division' and line != lines[0]):
+    first_line = rule == 'integer-division' or name == 'smoothed'
+    if line and (line not in lines or first_line and line != lines[0]):
         off.append('line')
     third = abs(gained) / 3 if gained is not None else 0
     if gained is not None and (first['gain'] is None or not first['gain_least'] - third <= gained <= first['gain'] + third):
@@ -72,9 +73,10 @@ class Known(unittest.TestCase):
             shapes = {FILLS: (8, 256, 0, 1)} if self.has_filled() else {}
             for name in names:
                 shape, mended = (*known[name][1:], known[name][-1])[:2]
-                to = mended_of(name, JUDGED[device].get(name, known[name][0]), device)
+                rule = JUDGED[device].get(name, known[name][0])
+                to = mended_of(name, rule, device)
                 for kernel, (groups, size, local) in ((name, shape), (to, LAUNCHED.get(to, mended))):
-                    if known[name][0] not in (None, 'memory-bound') or kernel == name:
+                    if kernel == name or {known[name][0], rule} - {None, 'memory-bound'}:
                         few = name in FEW_GROUPS and kernel == name
                         shapes[kernel] = (groups if few else int(groups * SCALE[device]), size, local, 1)
             rec = kinds.record('rec', '--counts', '--metrics', 'ZscopeGains,ZscopeMemory,ZscopeStallSampling,ZscopeMemoryByAddress',
