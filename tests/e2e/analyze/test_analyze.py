@@ -309,6 +309,18 @@ class Analyze(unittest.TestCase):
         (finding,) = [f for f in kernel['findings'] if f['rule'] == 'low-occupancy']
         self.assertIn('too few work-groups', finding['text'])
 
+    def test_own_memory(self):
+        """What threads have of their own lies in all banks of L3: a part of the device is as quick as all of it."""
+        times = {}
+        for timing in ('model', 'exact'):
+            with tempfile.TemporaryDirectory() as folder:
+                kinds = Kinds(*PATHS, folder, 'acm-g10')
+                kinds.env['ZESCOPE_TIMING'] = timing
+                rec = kinds.record('rec', '--counts', kernels=['private_array'], private_array=(336, 64, 0, 1))
+                times[timing] = json.loads(kinds.run('analyze', '--json', rec)[1])['kernels'][0]['quantities']['time_mean']
+        self.assertLess(times['exact'], 1.2 * times['model'])
+        self.assertLess(times['model'], 1.2 * times['exact'])
+
     def test_barrier_imbalance(self):
         """One thread of a group works, the others wait for it: with stall cycles of the timing model."""
         rec = self.kinds.record('stalls', '--counts', '--metrics', 'ZscopeStalls', kernels=['imbalanced', 'crowded', 'clean'])
