@@ -16,7 +16,7 @@
 
 enum {
     FUNCTION_OPS = 3000, /* of both versions */
-    LONG_OPS = 12000,     /* of one without variables, of which LLVM has less to think */
+    LONG_OPS = 12000,    /* of one without variables, of which LLVM has less to think */
     MANY_WAITS = 8,
     MODULE_OPS = 24000, /* of all functions together */
     BOTH_OPS = 200, /* threads with some lanes are interpreted where no lanes part, behind it, if
