@@ -748,17 +748,31 @@ bool zs_gpu_undefined_is_loose(const struct zs_gpu_run *run)
             !run->undefined->private_memory.bits);
 }
 
-static bool make_area(struct area *area, const struct zs_gpu_block *block, uint64_t size_B,
-                      uint64_t each_B)
+/* Of count threads. data: NULL: there is none */
+static bool make_area(struct area *area, const uint8_t *data, uint64_t count, uint64_t each_B)
 {
-    if (!each_B || !block->data)
+    uint64_t size_B = count * each_B;
+    if (!size_B || !data)
         return true;
-    *area = (struct area){.start = (uint64_t)(uintptr_t)block->data,
+    *area = (struct area){.start = (uint64_t)(uintptr_t)data,
                           .size_B = size_B,
                           .each_B = each_B,
                           .bits = malloc(size_B),
                           .from = malloc(size_B + 4)};
     return area->bits && area->from;
+}
+
+/* Private memory is ours, or has been allocated by the driver that launches. */
+static bool make_private(struct zs_gpu_run *run, struct area *area)
+{
+    const struct zs_gpu_launch *launch = run->launch;
+    const uint8_t *data = run->private_memory.data;
+    uint64_t each_B = data ? run->kernel->module->private_per_hw_thread_B : 0;
+    if (!data && launch->private_va) {
+        each_B = launch->private_thread_B;
+        data = zs_gpu_memory_host(launch->memory, launch->private_va, each_B * run->slots, false);
+    }
+    return make_area(area, data, run->slots, each_B);
 }
 
 int zs_gpu_undefined_begin(struct zs_gpu_run *run)
@@ -771,12 +785,8 @@ int zs_gpu_undefined_begin(struct zs_gpu_run *run)
     run->undefined = d;
     d->run = run;
     pthread_mutex_init(&d->lock, NULL);
-    uint64_t private_B =
-        run->private_memory.data ? run->kernel->module->private_per_hw_thread_B : 0;
-    bool made =
-        make_area(&d->scratch, &run->scratch, run->scratch_B * (run->slots + 1ull),
-                  run->scratch_B) &&
-        make_area(&d->private_memory, &run->private_memory, private_B * run->slots, private_B);
+    bool made = make_area(&d->scratch, run->scratch.data, run->slots + 1ull, run->scratch_B) &&
+                make_private(run, &d->private_memory);
     return made ? 0 : -ENOMEM;
 }
 

@@ -70,6 +70,13 @@ static const char source[] = "#define L ((int)get_local_id(0))\n"
                              "    for (int i = 0; i < 4000000; i++)\n"
                              "        n = n * 5 + i;\n"
                              "    in[G] = n;\n" /* line 53 */
+                             "}\n"
+                             "kernel void partly(global int *in, global int *out) {\n"
+                             "    int t[8];\n"
+                             "    for (int i = 0; i < 7; i++)\n"
+                             "        t[i] = in[i];\n"
+                             "    if (t[in[L] + 7] > 3)\n" /* line 59 */
+                             "        out[L] = 1;\n"
                              "}\n";
 
 static void ok(cl_int error, const char *what)
@@ -201,7 +208,7 @@ int main(int argc, char **argv)
         ok(clBuildProgram(first, 1, &device, "", NULL, NULL), "clBuildProgram");
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     /* without optimisation arrays are in memory, and threads that follow each other share it */
-    bool own = !strcmp(argv[1], "own");
+    bool own = !strcmp(argv[1], "own") || !strcmp(argv[1], "partly");
     const char *options = own ? "-cl-std=CL2.0 -cl-opt-disable" : "-cl-std=CL2.0";
     ok(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
     if (!strcmp(argv[1], "between"))

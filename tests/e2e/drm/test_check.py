@@ -30,7 +30,8 @@ def line_of(site):
 
 
 for kernel, kinds, kind, lines in (('over', 'memory', 'memory', {4}), ('races', 'race', 'race', {8, 9}),
-                                   ('diverges', 'sync', 'sync', {13}), ('branches', 'undefined', 'undefined', {21})):
+                                   ('diverges', 'sync', 'sync', {13}), ('branches', 'undefined', 'undefined', {21}),
+                                   ('partly', 'undefined', 'undefined', {59})):
     status, found, err = run(kinds, PLANTED, kernel)
     assert status == 99, f'{kernel}: {status} {found} {err}'
     assert {f['kernel'] for f in found} == {kernel} and {f['kind'] for f in found} == {kind}, found
