@@ -66,7 +66,8 @@ uint64_t zs_gpu_kernel_groups_max(const struct zs_gpu_kernel *kernel, uint32_t t
 }
 
 /* Where fewer groups than there is work for host threads have threads that know nothing of each
- * other: in how many parts of each. What looks at groups as a whole finds them whole. */
+ * other: in how many parts of each. What looks at groups as a whole finds them whole, and what one
+ * prints stands in order. */
 static uint32_t choose_parts(const struct zs_gpu_run *run)
 {
     enum { UNITS_PER_WORKER = 8 };
@@ -74,8 +75,9 @@ static uint32_t choose_parts(const struct zs_gpu_run *run)
     uint32_t whole =
         ZS_GPU_LAUNCH_COOPERATIVE | ZS_GPU_LAUNCH_CHECK_SYNC | ZS_GPU_LAUNCH_CHECK_RACES;
     if (run->group_total >= wanted || run->device->worker_limit == 0 || run->slm_B || run->debug ||
-        run->launch->flags & whole || run->kernel->joins_threads || run->kernel->is_hooked ||
-        run->kernel->tracks_undefined || run->kernel->timing_code)
+        run->launch->flags & whole || zs_gpu_kernel_uses_printf(run->kernel) ||
+        run->kernel->joins_threads || run->kernel->is_hooked || run->kernel->tracks_undefined ||
+        run->kernel->timing_code)
         return 1;
     uint64_t parts = (wanted + run->group_total - 1) / run->group_total;
     return (uint32_t)ZS_MIN(parts, run->threads_per_group);
