@@ -12,6 +12,8 @@ import sys
 
 FOREIGN = ('@llvm.sin', '@llvm.cos', '@llvm.pow', '@llvm.exp', '@llvm.log', 'stmxcsr')
 INLINE_LINES = 64
+# Behind halves made wider: of comparisons LLVM would make those of halves, which hosts do one by one.
+FENCE = 'llvm.arithmetic.fence.v8f32'
 ROUND = {'0': 'roundeven', '8': 'roundeven', '9': 'floor', '1': 'floor', '10': 'ceil', '2': 'ceil', '11': 'trunc',
          '3': 'trunc', '12': 'rint', '4': 'rint'}
 
@@ -46,6 +48,10 @@ def straight(lines):
             if result or pointers[m.group(3)] != '0':
                 return None
             result = '$d = bitcast %s %s to <8 x i%d>' % (m.group(1), m.group(2), element_bits(m.group(1)) // 8)
+        elif m := re.match(r'%(\d+)( = fpext <8 x half> .* to <8 x float>)', line):
+            made = int(m.group(1)) + 2 * INLINE_LINES
+            out += ['%%%d%s' % (made, m.group(2)), '%%%s = call <8 x float> @%s(<8 x float> %%%d)' %
+                    (m.group(1), FENCE, made)]
         elif not line.startswith('ret '):
             if ' load ' in line or ' store ' in line:
                 return None
@@ -104,6 +110,7 @@ def main():
     for kind in set(ROUND.values()):
         declares['llvm.%s.v8f32' % kind] = 'declare <8 x float> @llvm.%s.v8f32(<8 x float>)' % kind
         declares['llvm.%s.v8f64' % kind] = 'declare <8 x double> @llvm.%s.v8f64(<8 x double>)' % kind
+    declares[FENCE] = 'declare <8 x float> @%s(<8 x float>)' % FENCE
     for name, line in list(declares.items()):
         if '.v8' in name and 'x86' not in name:
             declares[name.replace('.v8', '.v16')] = line.replace('<8 x ', '<16 x ').replace('.v8', '.v16')

@@ -85,6 +85,22 @@ class Disasm(unittest.TestCase):
             self.assertRegex(symbols, r' T e0\n')
             self.assertNotIn(' U ', symbols)  # it calls by its table of helpers alone
 
+    @unittest.skipIf('no-tier' in ARGUMENTS, 'compiles nothing for the host')
+    def test_lowered_halves(self):
+        """Hosts compare vectors of floats, which halves are made; LLVM would take it back, for one each."""
+        source = os.path.join(self.folder.name, 'halves.cl')
+        with open(source, 'w', encoding='utf-8') as f:
+            f.write('__kernel void least(__global half *a)\n'
+                    '{\n    size_t i = get_global_id(0);\n    a[i] = fmin(a[i], a[i + 1000]);\n}\n')
+        for device in ('skl', 'pvc'):
+            module = os.path.join(self.folder.name, 'halves.module')
+            with open(module, 'wb') as f:
+                f.write(modules.compile_module(source, device, self.folder.name))
+            result = disasm('--lowered', 'host', module)
+            self.assertEqual((result.returncode, result.stderr), (0, ''))
+            self.assertIn('vcmp', result.stdout)
+            self.assertNotIn('comiss', result.stdout)
+
     def test_lowered_errors(self):
         for arguments, status, why in (
                 (['--lowered', 'thing', self.files['skl']], 2, 'none of operations, llvm, host'),
