@@ -519,6 +519,7 @@ static void lower_blocks(struct zs_eu_lowering *l)
         }
         zs_eu_decode(l, p->insts[i].offset_B, &inst);
         lower_one(l, &inst, i);
+        zs_eu_note_pointer(l, &inst);
     }
 }
 
@@ -527,6 +528,7 @@ static int lower_all(struct zs_eu_lowering *l)
     struct zs_eu_program *p = l->program;
 
     zs_eu_number_counters(l);
+    memset(l->pointer_of, 0xff, sizeof(l->pointer_of));
     lower_blocks(l);
     l->index = p->inst_count;
     l->inst = NULL;

@@ -73,7 +73,8 @@ struct zs_eu_lowering {
         unsigned place;
     } pointers[32]; /* that messages go by */
     unsigned pointer_count;
-    uint32_t jump_counter; /* that a jump counts itself; 0: none */
+    uint32_t pointer_of[256]; /* of what was last made in a register; UINT32_MAX */
+    uint32_t jump_counter;    /* that a jump counts itself; 0: none */
 
     /* of the current instruction */
     const char *name;               /* "add", "math.inv" */
@@ -220,6 +221,7 @@ void zs_eu_after_store(struct zs_eu_lowering *l);
 void zs_eu_lower_inst(struct zs_eu_lowering *l);
 /* true: the instruction is control flow or a send and was lowered (or refused) */
 bool zs_eu_lower_flow(struct zs_eu_lowering *l);
+void zs_eu_note_pointer(struct zs_eu_lowering *l, const struct zs_isa_inst *inst);
 bool zs_eu_inst_ends_block(const struct zs_isa_inst *inst);
 
 #endif

@@ -451,28 +451,26 @@ static bool is_register(const struct zs_isa_operand *op)
 }
 
 /* Addresses are sums of a pointer, which all lanes have alike, and offsets: where in the register
- * file it stands, looked for in front of the message. UINT32_MAX: nobody knows. */
-static uint32_t pointer_of(const struct zs_eu_lowering *l)
+ * file the pointer of what an instruction makes stands. Of other ways to the message nothing is
+ * known: two pointers may be taken for one, which costs time. */
+void zs_eu_note_pointer(struct zs_eu_lowering *l, const struct zs_isa_inst *inst)
 {
-    enum { FAR = 48 };
-    const struct zs_eu_program *p = l->program;
-    uint32_t block = p->insts[l->index].block, grf_B = p->regs.grf_B;
-    struct zs_isa_inst inst;
+    uint32_t grf_B = l->program->regs.grf_B, pointer = UINT32_MAX;
 
-    for (uint32_t i = l->index; i-- > 0 && p->insts[i].block == block && l->index - i < FAR;) {
-        if (!zs_eu_decode(l, p->insts[i].offset_B, &inst) || !(inst.flags & ZS_INST_HAS_DST) ||
-            !is_register(&inst.dst) || inst.dst.reg != l->inst->src[0].reg)
+    if (!(inst->flags & ZS_INST_HAS_DST) || !is_register(&inst->dst) ||
+        inst->dst.reg >= ZS_ARRAY_LEN(l->pointer_of))
+        return;
+    for (unsigned s = inst->source_count; s-- > 0;) {
+        const struct zs_isa_operand *from = &inst->src[s];
+        bool alike = from->vstride == 0 && from->hstride == 0;
+        if (!is_register(from) || zs_eu_type_B(from->type) != 8)
             continue;
-        for (unsigned s = 0; s < inst.source_count; s++) {
-            const struct zs_isa_operand *from = &inst.src[s];
-            bool alike = from->vstride == 0 && from->hstride == 0;
-            if (is_register(from) && zs_eu_type_B(from->type) == 8 &&
-                (alike || inst.exec_size == 1))
-                return from->reg * grf_B + from->subreg_B;
-        }
-        break;
+        if (alike || inst->exec_size == 1)
+            pointer = from->reg * grf_B + from->subreg_B;
+        else if (pointer == UINT32_MAX)
+            pointer = l->pointer_of[from->reg % ZS_ARRAY_LEN(l->pointer_of)];
     }
-    return UINT32_MAX;
+    l->pointer_of[inst->dst.reg] = pointer;
 }
 
 /* Messages by address remember what they hit last: those of a pointer in a place, others of a
@@ -485,7 +483,9 @@ static void place_in_cache(struct zs_eu_lowering *l, struct zs_eu_send *send)
 
     if (!m || m->space != ZS_PORT_SPACE_GLOBAL)
         return;
-    uint32_t pointer = send->d.gathers ? UINT32_MAX : pointer_of(l);
+    uint32_t reg = l->inst->src[0].reg;
+    bool is_known = !send->d.gathers && reg < ZS_ARRAY_LEN(l->pointer_of);
+    uint32_t pointer = is_known ? l->pointer_of[reg] : UINT32_MAX;
     while (i < l->pointer_count && l->pointers[i].at_B != pointer)
         i++;
     unsigned place = i < l->pointer_count ? l->pointers[i].place : l->places_in_cache++;

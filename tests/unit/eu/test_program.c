@@ -3,6 +3,7 @@
 #include "../test.h"
 
 #include "assembled.h"
+#include "dataport/dataport.h"
 #include "encode.h"
 #include "eu/eu_priv.h"
 
@@ -337,6 +338,43 @@ static void test_loads_ahead(void **state)
     }
 }
 
+/* Messages of a pointer have one place in the port's cache, however far in front their addresses
+ * are made, and if they are moved on. */
+static void test_places_of_pointers(void **state)
+{
+    enum { FAR = 60, MESSAGES = 5 };
+    static const unsigned alike[MESSAGES] = {0, 1, 0, 1, 0};
+    char text[8000] = "add (16|M0) r20.0<1>:q r18.0<1;1,0>:q r4.4<0;1,0>:q\n"
+                      "add (16|M0) r24.0<1>:q r18.0<1;1,0>:q r4.5<0;1,0>:q\n";
+    uint8_t places[MESSAGES] = {0};
+    unsigned count = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < FAR; i++)
+        strcat(text, "add (16|M0) r40.0<1>:d r41.0<1;1,0>:d r42.0<1;1,0>:d\n");
+    strcat(text, "send.ugm (16|M0) r2 r20 null:0 0x0 0x04100580\n"
+                 "send.ugm (16|M0) r6 r24 null:0 0x0 0x04100580\n"
+                 "send.ugm (16|M0) r8 r20 null:0 0x0 0x04100580\n"
+                 "send.ugm (16|M0) null r24 r6:1 0x0 0x04000584\n"
+                 "add (16|M0) r20.0<1>:q r20.0<1;1,0>:q 64:w\n"
+                 "send.ugm (16|M0) r10 r20 null:0 0x0 0x04100580");
+    struct zs_eu_program *p =
+        assembled(ZS_ISA_XE_HPC, text, (struct zs_eu_lower_params){.send_lower = zs_eu_send_lower});
+    for (size_t k = 0; k < p->op_count; k++) {
+        const struct zs_port_message_row *row;
+        const struct zs_eu_op *op = &p->ops[k];
+        const struct zs_port_message *m =
+            op->kind == ZS_EU_KIND_SEND ? zs_eu_send_message(&op->send->send, &row) : NULL;
+        if (m && m->space == ZS_PORT_SPACE_GLOBAL && count < MESSAGES)
+            places[count++] = m->cache_slot;
+    }
+    assert_int_equal(count, MESSAGES);
+    for (unsigned i = 0; i < MESSAGES; i++)
+        assert_int_equal(places[i], places[alike[i]]);
+    assert_int_not_equal(places[0], places[1]);
+    zs_eu_program_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_restart_of_accumulators),
         cmocka_unit_test(test_send_from_register),
         cmocka_unit_test(test_loads_ahead),
+        cmocka_unit_test(test_places_of_pointers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
