@@ -127,6 +127,25 @@ unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, uns
     return VALUE("xor <%u x i1> %%v%u, %%v%u", lanes, id, ones);
 }
 
+unsigned zs_eu_emit_all_on(struct zs_eu_emit *e, unsigned bits, unsigned mask, unsigned first,
+                           unsigned lanes)
+{
+    struct zs_eu_emit_mask off = {.value = mask, .inverted = true};
+    unsigned id;
+
+    if (zs_eu_host_usable(ZS_EU_HOST_AVX512)) { /* lanes are bits */
+        off.value = zs_eu_emit_lanes(e, off, first, lanes);
+        id = VALUE("or <%u x i1> %%v%u, %%v%u", lanes, bits, off.value);
+        id = VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, id, lanes);
+    } else {
+        off = zs_eu_emit_mask_shift(e, off, (int)first);
+        id = VALUE("trunc i32 %%v%u to i%u", zs_eu_emit_mask_value(e, off), lanes);
+        bits = VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, bits, lanes);
+        id = VALUE("or i%u %%v%u, %%v%u", lanes, bits, id);
+    }
+    return VALUE("icmp eq i%u %%v%u, -1", lanes, id);
+}
+
 /* Where lanes are on a value, else an old one. Floats as such: LLVM masks the operation itself
  * then, and denormals in lanes that are off, which take the host long, are not computed with. */
 static unsigned blend(struct zs_eu_emit *e, const char *real, unsigned size_B, unsigned lanes,

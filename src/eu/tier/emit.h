@@ -255,6 +255,9 @@ struct zs_eu_emit_mask zs_eu_emit_active(struct zs_eu_emit *e, const struct zs_e
 /* <lanes x i1> of a mask from a channel on. */
 unsigned zs_eu_emit_lanes(struct zs_eu_emit *e, struct zs_eu_emit_mask mask, unsigned first,
                           unsigned lanes);
+/* Whether such bits (<lanes x i1>) are set of all lanes that are on in a mask from one on. */
+unsigned zs_eu_emit_all_on(struct zs_eu_emit *e, unsigned bits, unsigned mask, unsigned first,
+                           unsigned lanes);
 /* It is of registers that a0 names. */
 static inline bool zs_eu_emit_is_indirect(const struct zs_eu_op *op)
 {

@@ -101,9 +101,7 @@ void zs_eu_emit_local_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_messag
     bits = VALUE("lshr <%u x i32> %%v%u, %%v%u", n, bits, shift);
     bits = VALUE("and <%u x i32> %%v%u, %%v%u", n, bits, span);
     unsigned is = VALUE("icmp eq <%u x i32> %%v%u, %%v%u", n, bits, span);
-    unsigned off = VALUE("xor <%u x i1> %%v%u, %%v%u", n, zs_eu_emit_lanes_on(e, m, group),
-                         VALUE("bitcast i%u -1 to <%u x i1>", n, n));
-    zs_eu_emit_need(e, m, zs_eu_emit_all_of(e, m, VALUE("or <%u x i1> %%v%u, %%v%u", n, is, off)));
+    zs_eu_emit_need(e, m, zs_eu_emit_all_on(e, is, m->active_value, group * n, n));
     LINE("br label %%l%u", fine);
     zs_eu_emit_put_label(e, fine);
 }

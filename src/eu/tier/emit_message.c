@@ -231,10 +231,9 @@ static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
 static bool may_be_apart(const struct zs_eu_emit_message *m, unsigned dwords)
 {
     bool fits = m->place_B[m->elements - 1] < dwords * 4;
-    bool whole = m->elements == dwords || zs_eu_host_usable(ZS_EU_HOST_AVX512); /* masks are fast */
 
     return m->ways & zs_port_way_apart(dwords) && m->size_B == 4 && fits && all_on(m) &&
-           !m->is_hooked && !(m->d->checks_local && zs_eu_emit_is_slm(m)) && (!m->writes || whole);
+           !m->is_hooked && !(m->d->checks_local && zs_eu_emit_is_slm(m));
 }
 
 /* Dwords of a vector; UINT32_MAX: any. */
@@ -283,6 +282,21 @@ static void store_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
          n, n, n, v, n, pointer, n, mask);
 }
 
+/* Dwords of lanes one by one, where masks are slow. */
+static void store_singly(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                         unsigned first, unsigned dwords)
+{
+    for (unsigned i = 0; i < m->elements; i++) {
+        unsigned v = zs_eu_emit_from_slots(e, m, i, group);
+        for (unsigned lane = 0; lane < m->n; lane++) {
+            uint32_t at_B = lane * dwords * 4 + m->place_B[i];
+            unsigned at = zs_eu_emit_pointer(e, m, first, at_B, "i32");
+            unsigned one = VALUE("extractelement <%u x i32> %%v%u, i32 %u", m->n, v, lane);
+            LINE("store volatile i32 %%v%u, i32* %%v%u, align 1", one, at);
+        }
+    }
+}
+
 /* Whole vectors, of which each lane's dwords are taken, or put there. */
 static void move_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
                        unsigned first, unsigned dwords)
@@ -291,6 +305,10 @@ static void move_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
     uint32_t which[16];
     char type[24];
 
+    if (m->writes && m->elements != dwords && !zs_eu_host_usable(ZS_EU_HOST_AVX512)) {
+        store_singly(e, m, group, first, dwords);
+        return;
+    }
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
     snprintf(type, sizeof(type), "<%u x i32>", n);
     for (unsigned i = 0; i < vectors; i++)
@@ -539,10 +557,8 @@ static unsigned rise_of_some(struct zs_eu_emit *e, const struct zs_eu_emit_messa
         lane = bits == 64 ? VALUE("zext i32 %%v%u to i64", lane) : lane;
         first = VALUE("sub i%u %%v%u, %%v%u", bits, first, lane);
     }
-    unsigned all = VALUE("bitcast i%u -1 to <%u x i1>", n, n);
-    unsigned off = VALUE("xor <%u x i1> %%v%u, %%v%u", n, zs_eu_emit_lanes_on(e, m, group), all);
     unsigned is = zs_eu_emit_rising(e, v, zs_eu_emit_splat(e, first, bits / 8, n), bits, n, step);
-    *ret = zs_eu_emit_all_of(e, m, VALUE("or <%u x i1> %%v%u, %%v%u", n, is, off));
+    *ret = zs_eu_emit_all_on(e, is, m->active_value, group * n, n);
     return first;
 }
 
