@@ -355,6 +355,31 @@ static unsigned call_row(struct zs_eu_emit *e, const struct zs_eu_op *op, const 
     return VALUE("load <8 x i%u>, <8 x i%u>* %%p%u, align 64", 8 * row->dst_B, 8 * row->dst_B, dst);
 }
 
+static unsigned hidden(struct zs_eu_emit *e, unsigned lanes, unsigned bits, unsigned value)
+{
+    return VALUE("call <%u x i%u> asm \"\", \"=v,0\"(<%u x i%u> %%v%u)", lanes, bits, lanes, bits,
+                 value);
+}
+
+/* LLVM 14 and 15 make one masked instruction of and, or, xor and a choice of lanes, and of a
+ * constant among them another operand's table of bits: such a result is hidden from what follows.
+ */
+static unsigned hide_logic(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
+                           unsigned value)
+{
+    int logic = op->kind == ZS_EU_ROW_BFN_32 ? 1 : zs_eu_row_texts[op->kind].logic;
+    unsigned size_B = zs_eu_row_infos[op->kind].dst_B, part[2];
+
+    if (op->cls == ZS_EU_CLASS_N1 || !zs_eu_host_usable(ZS_EU_HOST_AVX512) ||
+        !(logic == 2 || (logic && op->cls)))
+        return value;
+    if (lanes * size_B <= 64)
+        return hidden(e, lanes, 8 * size_B, value);
+    for (unsigned i = 0; i < 2; i++)
+        part[i] = hidden(e, lanes / 2, 8 * size_B, zs_eu_emit_half(e, value, size_B, i));
+    return zs_eu_emit_join(e, part[0], part[1], size_B);
+}
+
 static unsigned row_value(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned lanes,
                           const unsigned src[3])
 {
@@ -366,7 +391,7 @@ static unsigned row_value(struct zs_eu_emit *e, const struct zs_eu_op *op, unsig
     if (e->rounds)
         value = zs_eu_emit_modes_keep(e, op, value,
                                       row->form == ZS_EU_FORM_CMP ? row->src_B[0] : row->dst_B);
-    return value;
+    return hide_logic(e, op, lanes, value);
 }
 
 static unsigned first_of(struct zs_eu_emit *e, unsigned vector, unsigned size_B, unsigned lanes)

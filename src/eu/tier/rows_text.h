@@ -10,6 +10,7 @@ struct zs_eu_row_text {
     const char *code, *wide; /* lines for eight and for sixteen lanes; NULL: there are none */
     unsigned values;         /* numbers of values in them are below */
     const char *real;        /* LLVM's type of the result's elements, if it is one of floats */
+    int logic;               /* the result is and, or, xor: 1; 2: of a constant */
     const char *function;    /* else its definition; NULL: the interpreter alone has it */
     const char *uses;        /* names of what it calls, each between blanks */
 };

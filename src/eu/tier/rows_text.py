@@ -132,6 +132,9 @@ def main():
                 out.write('        .values = %d,\n' % (max(values, default=0) + 1))
                 if real := re.search(r'\$d = bitcast <8 x (float|double)>', code):
                     out.write('        .real = "%s",\n' % real.group(1))
+                if logic := re.search(r'(%\d+) = (?:and|or|xor) (.*)\n(?:%\d+ = bitcast .* \1 .*\n)?\$d = bitcast .* %\d+ to', code):
+                    has_constant = re.search(r', <i\d+ (?!-1\b)', logic.group(2))
+                    out.write('        .logic = %d,\n' % (2 if has_constant else 1))
             else:
                 lines = [lines[0] + (' #1 {' if len(lines) > 2 * INLINE_LINES else ' #0 {')] + lines[1:]
                 out.write('        .function = %s,\n' % quoted('\n'.join(lines)))

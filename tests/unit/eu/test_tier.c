@@ -1114,6 +1114,51 @@ static void test_others_keep(void **state)
 #undef STORE
 }
 
+/* Bits of two values by a constant, of lanes that a flag chooses, all of which are live: LLVM 14
+ * makes of it one instruction that has its operands in another order. */
+static void test_masked_logic(void **state)
+{
+    enum { LANES = 16, SIGN = INT32_MIN };
+    static const char text[] = "cmp (16|M0) (ne)f0.0 null<1>:d r3.0<8;8,1>:d 0:w\n"
+                               "(f0.0) shl (16|M0) r10.0<1>:d r12.0<8;8,1>:d r14.0<8;8,1>:d\n"
+                               "(f0.0) add (16|M0) r8.0<1>:d r8.0<8;8,1>:d r12.0<8;8,1>:d\n"
+                               "(f0.0) and (16|M0) r10.0<1>:d r10.0<8;8,1>:d 2147483647:d\n"
+                               "(f0.0) and (16|M0) r8.0<1>:d r8.0<8;8,1>:d -2147483648:d\n"
+                               "(f0.0) or (16|M0) r8.0<1>:d r8.0<8;8,1>:d r10.0<8;8,1>:d\n";
+    struct zs_eu_thread *t = aligned_alloc(64, sizeof(*t));
+    struct zs_eu_lower_params params = {
+        .simd = LANES, .flags = ZS_EU_TIER_LOWER, .platform = ZS_ISA_GEN9, .payload_B = 16 * 32};
+    uint32_t in[5][LANES], got[2][LANES];
+    struct random random = {5};
+
+    (void)state;
+    assert_non_null(t);
+    params.code = code_of(text, "");
+    struct zs_eu_program *p = compiled(&params);
+    assert_non_null(p);
+    for (unsigned round = 0; round < 100; round++) {
+        memset(t, 0, sizeof(*t));
+        zs_eu_thread_init(t, p, UINT16_MAX);
+        for (unsigned i = 0; i < 5 * LANES; i++)
+            in[i / LANES][i % LANES] = (uint32_t)random_next(&random);
+        for (unsigned i = 0; i < LANES; i++)
+            in[4][i] &= 1;
+        memcpy(t->grf + 8 * 32, in, 4 * sizeof(in[0]));
+        memcpy(t->grf + 3 * 32, in[4], sizeof(in[4]));
+        assert_int_equal(zs_eu_run(t, p, 1000), ZS_EU_EOT);
+        memcpy(got, t->grf + 8 * 32, sizeof(got));
+        for (unsigned i = 0; i < LANES; i++) {
+            uint32_t bits = in[2][i] << (in[3][i] & 31) & ~(uint32_t)SIGN;
+            uint32_t sign = (in[0][i] + in[2][i]) & (uint32_t)SIGN;
+            assert_int_equal(got[0][i], in[4][i] ? bits | sign : in[0][i]);
+            assert_int_equal(got[1][i], in[4][i] ? bits : in[1][i]);
+        }
+    }
+    zs_eu_program_destroy(p);
+    zs_isa_code_free((uint8_t *)(uintptr_t)params.code.data);
+    free(t);
+}
+
 /* A loop some of which rounds toward zero. It stays compiled, and what stands around it rounds to
  * the nearest. From Xe2 on code asks for the modes by a dword, with a bit of another meaning. */
 static void test_rounding(void **state)
@@ -1479,6 +1524,7 @@ int main(void)
         cmocka_unit_test(test_masked_neighbours),
         cmocka_unit_test(test_alike_in_part),
         cmocka_unit_test(test_others_keep),
+        cmocka_unit_test(test_masked_logic),
         cmocka_unit_test(test_series_r0),
         cmocka_unit_test(test_range_found),
         cmocka_unit_test(test_rounding),
