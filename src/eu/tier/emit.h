@@ -51,6 +51,7 @@ struct zs_eu_emit_segment {
     uint32_t block, first, end; /* operations, of its version */
     bool full;
     bool in;    /* the function has it */
+    bool joins; /* ... for lanes that meet there, and go on as all; others leave */
     bool entry; /* threads come in at its start */
     bool loops; /* it is among a loop's: its own ways out are worth it */
     /* read before it is written, read at all, written, alive at its start: by enum zs_eu_emit_how

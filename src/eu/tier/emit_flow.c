@@ -782,6 +782,11 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
         zs_buf_printf(&e->body, "s%u:\n", number);
     if (zs_eu_emit_only_starts(e, number))
         zs_eu_emit_rise_begin(e);
+    if (s->joins && !e->dry) {
+        emit_join(e, s->block);
+        zs_eu_emit_leave(e, s->first);
+        return;
+    }
     for (uint32_t i = s->first; i < s->end && goes_on; i++)
         goes_on = zs_eu_emit_op(e, i);
     if (goes_on && s->block + 1 < e->p->block_count)

@@ -106,7 +106,14 @@ static bool add_function(struct plan *plan, const uint8_t *in, bool any_lanes)
     for (uint32_t i = 0; i < e->segment_count; i++) {
         struct zs_eu_emit_segment *s = &e->segments[i];
         s->in = in[i % half] && (any_lanes || s->full) && is_seen(e, s);
+        s->joins = false;
         ops += s->in ? ops_of(s) : 0;
+    }
+    for (uint32_t i = 0; any_lanes && i < half; i++) { /* full ones have been seen behind them */
+        struct zs_eu_emit_segment *s = &e->segments[i];
+        s->joins =
+            !s->in && (s + half)->in && e->joins[s->block] && i == e->block_segment[s->block];
+        s->in |= s->joins;
     }
     uint32_t most = plan->cuts || zs_eu_emit_has_indirect(e) ? LONG_OPS : FUNCTION_OPS;
     e->is_long = ops > FUNCTION_OPS;
@@ -116,7 +123,8 @@ static bool add_function(struct plan *plan, const uint8_t *in, bool any_lanes)
         struct zs_eu_emit_segment *s = &e->segments[i];
         uint32_t k = i % half;
         bool starts = s->block == e->p->entry_block && k == e->block_segment[s->block];
-        s->entry = s->in && (starts || plan->head[k] || k != e->block_segment[s->block]);
+        s->entry =
+            s->in && !s->joins && (starts || plan->head[k] || k != e->block_segment[s->block]);
         plan->taken[i] |= s->in;
         if (s->entry && m->entry_count < ZS_EU_TIER_ENTRIES_MAX)
             m->entries[m->entry_count++] =
