@@ -86,8 +86,12 @@ struct zs_between {
 struct zs_between *zs_between_create(void)
 {
     struct zs_between *b = calloc(1, sizeof(*b));
+    pthread_mutexattr_t adaptive; /* workers tell of page after page, each within a microsecond */
+    pthread_mutexattr_init(&adaptive);
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
     if (b)
-        pthread_mutex_init(&b->lock, NULL);
+        pthread_mutex_init(&b->lock, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
     return b;
 }
 

@@ -59,14 +59,16 @@ struct zs_check_site {
     const struct zs_eu_program *program;
     const struct zs_eu_send *send;
     uint32_t op;
-    uint8_t dwords, rows; /* of a lane, one behind the other; rows of them; 0: something else */
+    /* Of a lane, one behind the other; rows of them, a bit for each; 0: something else. */
+    uint8_t dwords, rows;
     bool is_slm, is_whole, is_scalar, is_write;
     uint32_t record, stamp, epoch, generation; /* the last one, and of which thread; 0: none */
     /* The next thread of the group is expected to be as far from this one as that from the one
      * before. */
     struct {
         uint64_t what, address; /* of struct zs_eu_reaches */
-        uint64_t mine, *line;   /* what becomes of lines, and the first, of the page */
+        uint64_t mine, *line;   /* what becomes of lines, and the first, of the page; of what it
+                                 * reads the one of its list */
         struct zs_race_page *page;
         uint64_t step_B;
         uint32_t lanes, born, lines;

@@ -65,6 +65,8 @@ static inline bool place_of(struct zs_race_access *a, uint64_t at, struct place 
         uint32_t line = at % ZS_BETWEEN_PAGE_B / LINE_B;
         if (ZS_UNLIKELY(!page))
             return false;
+        if (zs_race_is_list(page))
+            zs_race_unlist(c, page);
         page->quiet_words = a->record->is_write ? 0 : page->quiet_words;
         if (ZS_UNLIKELY(zs_race_is_quiet(page) && a->record->is_write)) {
             atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
@@ -569,12 +571,28 @@ static inline void put_run(const struct place *all, uint32_t word, const struct 
     }
 }
 
+/* As many words from an address on as are of one page, which nobody has written; 0: it is not that.
+ */
+static inline uint32_t list_row(const struct zs_race_access *a, uint64_t at, uint32_t count)
+{
+    if (a->is_slm || a->record->is_write)
+        return 0;
+    struct zs_race_page *page = zs_race_page_of(a->at->c, at, false);
+    uint32_t word = (uint32_t)(at % ZS_BETWEEN_PAGE_B / 4);
+    uint32_t n = ZS_MIN(count, ZS_BETWEEN_WORDS - word);
+    return page && zs_race_list(page, zs_race_read(a->number, a->lane, a->rises, word, n)) ? n : 0;
+}
+
 void zs_race_bytes(struct zs_race_access *a)
 {
     uint64_t at = a->gpu_va, end = at + a->size_B;
     struct place place;
     while (at < end) {
         uint64_t to = ZS_MIN(end, (at & ~UINT64_C(3)) + 4);
+        if (to - at == 4 && list_row(a, at, 1)) {
+            at = to;
+            continue;
+        }
         if (!place_of(a, at, &place))
             return;
         if (wants_values(a, &place, false))
@@ -740,6 +758,13 @@ static bool touch_words(struct zs_race_access *a, const struct place *all, uint3
     return true;
 }
 
+bool zs_race_page_words(struct zs_race_access *a, struct zs_race_page *page, uint32_t word,
+                        uint32_t count)
+{
+    const struct place all = {page->lines, page->words, page};
+    return touch_words(a, &all, word, count);
+}
+
 void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool rises)
 {
     a->size_B = 4;
@@ -748,7 +773,14 @@ void zs_race_row(struct zs_race_access *a, uint64_t at, uint32_t count, bool ris
     while (count) {
         struct place all;
         uint32_t word = a->is_slm ? 0 : (uint32_t)(a->gpu_va % ZS_BETWEEN_PAGE_B / 4);
-        uint32_t n = a->is_slm ? count : ZS_MIN(count, ZS_BETWEEN_WORDS - word);
+        uint32_t n = list_row(a, a->gpu_va, count);
+        if (n) {
+            a->gpu_va += n * 4;
+            a->lane += rises ? n : 0;
+            count -= n;
+            continue;
+        }
+        n = a->is_slm ? count : ZS_MIN(count, ZS_BETWEEN_WORDS - word);
         if (!place_of(a, a->gpu_va & ~(uint64_t)(LINE_B - 1), &all))
             return;
         uint32_t lane = a->lane;
@@ -789,7 +821,7 @@ bool zs_race_lanes(struct zs_race_access *a, const uint64_t *addresses, uint32_t
             return false;
         bool is_same = va == before_va && !a->record->is_write;
         before_va = va;
-        if (is_same)
+        if (is_same || list_row(a, va, 1))
             continue;
         if ((!a->is_slm || !all.line) &&
             !place_of(a, a->is_slm ? 0 : va - va % ZS_BETWEEN_PAGE_B, &all))

@@ -501,13 +501,17 @@ static struct zs_check_site *find_site(struct zs_gpu_checks *c, const struct zs_
     const struct zs_port_message *m = zs_eu_send_message(send, &row);
     uint32_t size_B = size_of(m);
     bool is_write = m->bytes_written != 0;
-    bool is = !row->is_atomic && (is_write || !c->reads) && !holes_of(m) && !(size_B & 3) &&
-              size_B < 1024 && !(m->lanes && ~zs_port_read_lanes(m));
+    uint64_t holes = holes_of(m);
+    bool is = !row->is_atomic && (is_write || !c->reads) && !(size_B & 3) && size_B < 1024 &&
+              !(m->lanes && ~zs_port_read_lanes(m));
+    bool has_rows = is && m->element_B == 4 && m->lanes && m->elements <= 8;
     *site = (struct zs_check_site){.program = program,
                                    .send = send,
                                    .op = op,
-                                   .dwords = is ? (uint8_t)(size_B / 4) : 0,
-                                   .rows = is && m->element_B == 4 ? (uint8_t)(size_B / 4) : 0,
+                                   .dwords = is && !holes ? (uint8_t)(size_B / 4) : 0,
+                                   .rows = !has_rows ? 0
+                                           : holes   ? (uint8_t)holes
+                                                     : (uint8_t)((1u << size_B / 4) - 1),
                                    .is_slm = m->space == ZS_PORT_SPACE_SLM,
                                    .is_whole = send->d.no_mask || !m->lanes,
                                    .is_scalar = send->d.no_mask && send->d.exec_size == 1,
@@ -582,9 +586,10 @@ static inline bool reach_dwords(struct zs_race_access *a, struct zs_check_site *
     a->inst = site->send->d.inst;
     a->fails = false;
     a->chan_offset = site->send->d.chan_offset;
-    for (uint32_t i = 0; i < (is_row ? site->rows : 1u); i++, address += 4) {
+    for (uint32_t rows = is_row ? site->rows : 1; rows; rows &= rows - 1) {
         a->lane = lane;
-        zs_race_row(a, address, count, is_row && !site->is_whole);
+        zs_race_row(a, address + 4 * (unsigned)__builtin_ctz(rows), count,
+                    is_row && !site->is_whole);
     }
     return !a->fails;
 }
@@ -619,11 +624,10 @@ static inline bool fill_lines(uint64_t *line, uint32_t count, uint64_t mine, uin
 
 static inline uint64_t step_of(const struct zs_check_site *site)
 {
-    uint64_t step = site->is_whole ? 0 : LINE_WORDS << ZS_RACE_LANE_SHIFT;
-    return site->is_write ? step << 32 : step;
+    return site->is_whole ? 0 : (uint64_t)LINE_WORDS << (ZS_RACE_LANE_SHIFT + 32);
 }
 
-/* ... of a store, if their page is to know its values. */
+/* ... if their page is to know what was stored. */
 static inline void note_lines(struct zs_gpu_checks *c, struct zs_race_page *page, const uint64_t *p,
                               uint32_t count)
 {
@@ -640,21 +644,28 @@ static inline bool goes_on(const struct zs_check_where *at, struct zs_check_site
     uint32_t lines = site->next.lines;
     if (p[0] != site->next.address || p[2] != site->next.what ||
         (uint32_t)p[1] != site->next.lanes || site->next.born != at->of_group->born ||
-        !site->next.left || at->thread->epoch ||
-        !fill_lines(site->next.line, lines, site->next.mine, step_of(site)))
+        !site->next.left || at->thread->epoch)
         return false;
+    if (!site->is_write) {
+        if (!zs_race_list_next(site->next.page, site->next.line, site->next.step_B / 4))
+            return false;
+    } else if (!fill_lines(site->next.line, lines, site->next.mine, step_of(site))) {
+        return false;
+    }
     at->thread->is_unfenced |= site->is_write;
-    if (site->is_write)
+    if (site->is_write) {
         note_lines(at->c, site->next.page, p, lines);
+        site->next.line += site->next.step_B / LINE_B;
+        site->next.mine += UINT64_C(1) << 32;
+    }
     site->next.left--;
-    site->next.line += site->next.step_B / LINE_B;
     site->next.address += site->next.step_B;
-    site->next.mine += site->is_write ? UINT64_C(1) << 32 : 1;
     site->next.what += UINT64_C(1) << ZS_EU_REACHES_THREAD_SHIFT;
     return true;
 }
 
-/* Whole lines of a row that nobody has touched. false: it is not that. */
+/* A row of a page that is only read, or whole lines to write that nobody has touched. false: it is
+ * not that. */
 static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *site,
                                struct zs_race_page *page, const uint64_t *p)
 {
@@ -662,18 +673,28 @@ static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *s
     uint32_t lanes = (uint32_t)p[1], low = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
     uint32_t mask = lanes >> low, size_B = mask ? 4 * (32 - (uint32_t)__builtin_clz(mask)) : 0;
     uint32_t in_B = (uint32_t)(p[0] % ZS_BETWEEN_PAGE_B) + low * 4;
-    if (how != ZS_EU_REACH_ROW || in_B % LINE_B || page->lines[in_B / LINE_B % ZS_BETWEEN_LINES])
+    if (how != ZS_EU_REACH_ROW || zs_race_is_list(page) == site->is_write)
         return false;
-    if (site->rows != 1 || !mask || mask & (mask + 1) || size_B % LINE_B ||
-        in_B + size_B > ZS_BETWEEN_PAGE_B)
+    if (site->is_write &&
+        ((in_B | size_B) % LINE_B || page->lines[in_B / LINE_B % ZS_BETWEEN_LINES]))
         return false;
-    uint32_t number = find_record(a, site);
+    if (site->rows != 1 || !mask || mask & (mask + 1) || in_B + size_B > ZS_BETWEEN_PAGE_B ||
+        in_B % 4)
+        return false;
+    uint32_t number = find_record(a, site), lane = site->send->d.chan_offset + low;
+    if (!number)
+        return true;
     uint64_t mine = number | (unsigned)ZS_RACE_IS_THERE, *line = &page->lines[in_B / LINE_B];
     if (!site->is_whole)
-        mine |= (unsigned)ZS_RACE_RISES | (site->send->d.chan_offset + low) << ZS_RACE_LANE_SHIFT;
-    mine <<= site->is_write ? 32 : 0;
-    if (!number || !fill_lines(line, size_B / LINE_B, mine, step_of(site)))
-        return !number;
+        mine |= (unsigned)ZS_RACE_RISES | lane << ZS_RACE_LANE_SHIFT;
+    mine <<= 32;
+    if (!site->is_write)
+        line =
+            zs_race_list(page, zs_race_read(number, lane, !site->is_whole, in_B / 4, size_B / 4));
+    else if (!fill_lines(line, size_B / LINE_B, mine, step_of(site)))
+        line = NULL;
+    if (!line)
+        return false;
     if (site->is_write)
         note_lines(a->at->c, page, p, size_B / LINE_B);
     uint64_t step_B = p[0] + site->next.step_B - site->next.address;
@@ -682,8 +703,8 @@ static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *s
     site->next.what = p[2] + (UINT64_C(1) << ZS_EU_REACHES_THREAD_SHIFT);
     site->next.step_B = step_B;
     site->next.address = p[0] + step_B;
-    site->next.mine = mine + (site->is_write ? UINT64_C(1) << 32 : 1);
-    site->next.line = line + step_B / LINE_B;
+    site->next.mine = mine + (UINT64_C(1) << 32);
+    site->next.line = line + (site->is_write ? step_B / LINE_B : 0);
     site->next.page = page;
     site->next.lanes = lanes;
     site->next.born = a->at->of_group->born;
@@ -691,9 +712,10 @@ static inline bool begin_lines(struct zs_race_access *a, struct zs_check_site *s
     uint32_t behind_B = ZS_BETWEEN_PAGE_B - in_B - size_B;
     bool is_beside =
         number == record_beside(a->at, site->send->d.inst, site->is_whole, site->is_write);
-    site->next.left = is_beside && step_B && step_B % LINE_B == 0 && step_B <= behind_B
-                          ? behind_B / (uint32_t)step_B
-                          : 0;
+    site->next.left =
+        is_beside && step_B && step_B % (site->is_write ? LINE_B : 4) == 0 && step_B <= behind_B
+            ? behind_B / (uint32_t)step_B
+            : 0;
     return true;
 }
 

@@ -13,6 +13,9 @@
  * Eight words are a line. Mostly they are alike but for lanes, which rise by one, and whole: then
  * the line is one word, of which in each half the bits of bytes say that there is one, and whether
  * its lanes rise. Else it is ZS_RACE_SPLIT, and its words stand behind all lines.
+ *
+ * Most pages are only read. Until one is written, or there is no room for more, each read is a
+ * number in a list, in place of the words (race_list.c).
  */
 #ifndef ZS_GPU_RACE_PRIV_H
 #define ZS_GPU_RACE_PRIV_H
@@ -29,6 +32,8 @@ enum {
     ZS_RACE_RISES = 2 << ZS_RACE_BYTES_SHIFT,
     ZS_RACE_LINE_WORDS = ZS_BETWEEN_LINE_WORDS,
     ZS_RACE_LINE_B = 4 * ZS_RACE_LINE_WORDS,
+    ZS_RACE_PARTS = ZS_BETWEEN_WORDS / 64, /* of a page, a bit for each word */
+    ZS_RACE_LIST_MAX = ZS_BETWEEN_WORDS / 2,
 };
 #define ZS_RACE_SECOND_READ (1u << 31)
 #define ZS_RACE_EARLIER     (1u << 31) /* of the low half */
@@ -39,10 +44,10 @@ enum {
  */
 struct zs_race_values {
     uint8_t data[ZS_BETWEEN_PAGE_B];
-    uint64_t before[ZS_BETWEEN_WORDS / 64];  /* stored before others came ... */
-    uint64_t own[ZS_BETWEEN_WORDS / 64];     /* ... and later */
-    uint64_t differs[ZS_BETWEEN_WORDS / 64]; /* it is not all that was stored, or not known */
-    uint64_t changed[ZS_BETWEEN_WORDS / 64]; /* there was something else as others stored before */
+    uint64_t before[ZS_RACE_PARTS];  /* stored before others came ... */
+    uint64_t own[ZS_RACE_PARTS];     /* ... and later */
+    uint64_t differs[ZS_RACE_PARTS]; /* it is not all that was stored, or not known */
+    uint64_t changed[ZS_RACE_PARTS]; /* there was something else as others stored before */
     uint32_t batch; /* of its worker, when values were first asked for; 0: another one asked */
 };
 
@@ -53,16 +58,19 @@ struct zs_race_page {
     struct zs_gpu_checks *of;
     _Atomic(struct zs_race_values *) values; /* NULL: not since others have it */
     uint64_t has[2], writes[2];              /* at the end: lines that were touched, and written */
-    uint64_t lines[ZS_BETWEEN_LINES];
-    uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
-    uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
-    bool is_kept;
     /* Each word was read by two that nothing orders, the first of a group that has ended, or
      * another worker's: further reads change nothing. Looked for after so many reads. */
     atomic_bool is_quiet;
     uint32_t reads;
     uint32_t quiet_words; /* so many from the first one on are like that, until it is written */
     atomic_uint reads_until;
+    bool is_kept; /* `before` is there */
+    /* Lines and words stand for nothing: `listed` reads are all that is known, one a word. */
+    atomic_bool is_list;
+    uint32_t listed;
+    uint64_t lines[ZS_BETWEEN_LINES];
+    uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
+    uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
 };
 
 static inline uint32_t zs_race_lane(uint32_t half)
@@ -91,6 +99,31 @@ static inline uint64_t zs_race_word(uint64_t line, uint32_t i)
                     is_there * (UINT64_C(15) << ZS_RACE_BYTES_SHIFT);
     return word + rises * ((uint64_t)i << ZS_RACE_LANE_SHIFT);
 }
+
+/* Of a range of words, which begins in this qword or before and ends in it or behind, its bits. */
+static inline uint64_t zs_race_bits(uint32_t part, uint32_t word, uint32_t end)
+{
+    uint32_t from = ZS_MAX(word, part * 64) - part * 64;
+    uint32_t to = ZS_MIN(end, (part + 1) * 64) - part * 64;
+    return (UINT64_MAX >> (64 - (to - from))) << from;
+}
+
+/* A number of a list: the record, its lane, whether lanes rise, the first word, how many follow,
+ * and as many threads more, each with the next record and so many words further. */
+enum {
+    ZS_RACE_LIST_RISES = 27,
+    ZS_RACE_LIST_WORD = 28,
+    ZS_RACE_LIST_COUNT = 38,
+    ZS_RACE_LIST_THREADS = 48,
+    ZS_RACE_LIST_STEP = 54,
+};
+
+/* Of the records that say the same (zs_race_what()) the first one, and what was read by none
+ * before. */
+struct zs_race_reader {
+    uint32_t number, what;
+    uint64_t words[ZS_RACE_PARTS];
+};
 
 /* What somebody did, to what is done now. */
 enum zs_race_relation {
@@ -149,6 +182,52 @@ void zs_race_tell(struct zs_gpu_checks *c, const struct zs_check_record *const w
                   const uint32_t lanes[2], struct zs_gpu_finding *f);
 /* What a lane stores; NULL: it is not known. */
 const uint8_t *zs_race_value(const struct zs_race_access *a, uint32_t lane);
+
+/* So many words of a page, from one on; false: enough. */
+bool zs_race_page_words(struct zs_race_access *a, struct zs_race_page *page, uint32_t word,
+                        uint32_t count);
+
+/* ---- race_list.c ------------------------------------------------------------------------------
+ */
+
+static inline bool zs_race_is_list(const struct zs_race_page *page)
+{
+    return atomic_load_explicit(&page->is_list, memory_order_acquire);
+}
+
+/* What is known of a page that is a list goes to its lines and words. */
+void zs_race_unlist(struct zs_gpu_checks *c, struct zs_race_page *page);
+/* Words that a lane has read, or lanes from there on. */
+static inline uint64_t zs_race_read(uint32_t number, uint32_t lane, bool rises, uint32_t word,
+                                    uint32_t count)
+{
+    return number | lane << ZS_RACE_LANE_SHIFT | (uint64_t)rises << ZS_RACE_LIST_RISES |
+           (uint64_t)word << ZS_RACE_LIST_WORD | (uint64_t)(count - 1) << ZS_RACE_LIST_COUNT;
+}
+
+/* NULL: it is no list, or there is no room. */
+static inline uint64_t *zs_race_list(struct zs_race_page *page, uint64_t read)
+{
+    if (!zs_race_is_list(page) || ZS_UNLIKELY(page->listed == ZS_RACE_LIST_MAX))
+        return NULL;
+    page->words[page->listed] = read;
+    return &page->words[page->listed++];
+}
+
+/* The next thread of one, so many words further. false: as above, or for one more. */
+static inline bool zs_race_list_next(const struct zs_race_page *page, uint64_t *read, uint64_t step)
+{
+    uint64_t threads = *read >> ZS_RACE_LIST_THREADS & 63;
+    bool is =
+        zs_race_is_list(page) && threads < 63 && (!threads || *read >> ZS_RACE_LIST_STEP == step);
+    if (is)
+        *read += UINT64_C(1) << ZS_RACE_LIST_THREADS | (threads ? 0 : step << ZS_RACE_LIST_STEP);
+    return is;
+}
+/* Which records have read the page's words first: bits of words, for each record's number. 0: there
+ * are more than `most`. */
+uint32_t zs_race_list_readers(const struct zs_gpu_checks *c, const struct zs_race_page *page,
+                              struct zs_race_reader *ret, uint32_t most);
 
 /* ---- race_guess.c -----------------------------------------------------------------------------
  */

@@ -22,7 +22,9 @@ static void forget_all(struct zs_gpu_checks *c)
         struct zs_race_page *page = c->pages.slots[i].value;
         if (!page)
             continue;
-        memset(page->lines, 0, sizeof(page->lines));
+        page->listed = 0;
+        if (!zs_race_is_list(page))
+            memset(page->lines, 0, sizeof(page->lines));
         atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
         page->quiet_words = 0;
         page->is_kept = false; /* what the launch has written is not known any more */
@@ -80,17 +82,16 @@ void *zs_race_get(struct zs_gpu_checks *c, size_t size_B)
     return slab->data + c->slab_used_B - size_B;
 }
 
-/* Lines are zeros. */
-static struct zs_race_page *make_page(struct zs_gpu_checks *c)
+/* Lines are zeros, or not there yet. */
+static struct zs_race_page *make_page(struct zs_gpu_checks *c, bool is_write)
 {
     struct zs_race_page *page = zs_race_get(c, sizeof(*page));
     if (!page)
         return NULL;
-    memset(page, 0, offsetof(struct zs_race_page, words));
+    memset(page, 0,
+           is_write ? offsetof(struct zs_race_page, words) : offsetof(struct zs_race_page, lines));
+    atomic_init(&page->is_list, !is_write);
     page->of = c;
-    atomic_init(&page->is_quiet, false);
-    page->is_kept = false;
-    page->reads = page->quiet_words = 0;
     atomic_init(&page->reads_until, READS_UNTIL);
     return page;
 }
@@ -139,7 +140,8 @@ void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page)
 {
     struct ended last = {0, UINT32_MAX, first_resident(c)};
     uint32_t i = page->quiet_words;
-    bool is_known = zs_race_is_shared(page) && zs_race_is_quiet_elsewhere(page), is = true;
+    bool is_known = zs_race_is_shared(page) && zs_race_is_quiet_elsewhere(page);
+    bool is = is_known || !zs_race_is_list(page);
     while (i < ZS_BETWEEN_WORDS && is && !is_known) {
         uint64_t line = page->lines[i / ZS_RACE_LINE_WORDS];
         is = is_quiet(c, line == ZS_RACE_SPLIT ? page->words[i] : zs_race_word(line, 0), &last);
@@ -194,7 +196,7 @@ struct zs_race_page *zs_race_find_page(struct zs_gpu_checks *c, uint64_t number,
 {
     struct zs_race_page *page = zs_id_map_get(&c->pages, number, 0);
     if (!page && !has_own(c, number)) {
-        page = make_page(c);
+        page = make_page(c, is_write);
         if (!page || zs_id_map_put(&c->pages, number, 0, page)) {
             c->lost = true;
             return NULL;
@@ -292,10 +294,55 @@ static uint64_t done_by_words(struct zs_gpu_checks *c, struct known_site *known,
     return differs ? ZS_BETWEEN_SPLIT : first;
 }
 
+/* Lines and words that were read by one. */
+static void put_reader(uint64_t by, const uint64_t *of, uint64_t *lines, uint64_t *words)
+{
+    for (uint32_t line = 0; line < ZS_BETWEEN_LINES; line++) {
+        uint32_t first = line * ZS_RACE_LINE_WORDS, bits = of[first / 64] >> first % 64 & 0xff;
+        if (bits == 0xff)
+            lines[line] = by;
+        if (!bits || bits == 0xff)
+            continue;
+        if (!lines[line])
+            memset(words + first, 0, ZS_RACE_LINE_WORDS * sizeof(*words));
+        lines[line] = ZS_BETWEEN_SPLIT;
+        for (; bits; bits &= bits - 1)
+            words[first + (uint32_t)__builtin_ctz(bits)] = by;
+    }
+}
+
+/* false: by too many. */
+static bool done_by_readers(struct zs_gpu_checks *c, struct known_site *known,
+                            const struct zs_race_page *page, uint64_t *lines, uint64_t *words)
+{
+    struct zs_race_reader readers[32];
+    uint64_t by[ZS_ARRAY_LEN(readers)];
+    uint32_t count = zs_race_list_readers(c, page, readers, ZS_ARRAY_LEN(readers)), kinds = 0;
+    memset(lines, 0, ZS_BETWEEN_LINES * sizeof(*lines));
+    for (uint32_t i = 0, k; i < count; i++) { /* those of one line of source are one */
+        by[kinds] = as_command(c, known, readers[i].number | 15u << ZS_RACE_BYTES_SHIFT);
+        for (k = 0; by[k] != by[kinds];)
+            k++;
+        for (uint32_t at = 0; k < kinds && at < ZS_RACE_PARTS; at++)
+            readers[k].words[at] |= readers[i].words[at];
+        if (k == kinds)
+            readers[kinds++] = readers[i];
+    }
+    for (uint32_t i = 0; i < kinds; i++)
+        put_reader(by[i], readers[i].words, lines, words);
+    return count > 0;
+}
+
 static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint64_t number,
-                         const struct zs_race_page *page)
+                         struct zs_race_page *page)
 {
     uint64_t lines[ZS_BETWEEN_LINES], words[ZS_BETWEEN_WORDS];
+    if (zs_race_is_list(page) && page->listed && done_by_readers(c, known, page, lines, words)) {
+        zs_between_page(c->run->launch->command, number, lines, words);
+        return;
+    }
+    if (zs_race_is_list(page))
+        zs_race_unlist(c, page);
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES; i++) {
         uint32_t first = i * ZS_RACE_LINE_WORDS;
         uint64_t line = page->lines[i];
@@ -349,13 +396,16 @@ static void tell_host(struct zs_gpu_checks *c, uint32_t read, uint64_t host_va)
 
 /* What the launch has only read is another value now. Of pages of several workers the first one's
  * knows what was there. */
-static void compare_with_host(struct zs_gpu_checks *c, uint64_t number,
-                              const struct zs_race_page *page)
+static void compare_with_host(struct zs_gpu_checks *c, uint64_t number, struct zs_race_page *page)
 {
     const uint8_t *now = (const uint8_t *)(uintptr_t)(number * ZS_BETWEEN_PAGE_B);
     if (!page->is_kept || !is_hosts(c, number * ZS_BETWEEN_PAGE_B) ||
         !memcmp(page->before, now, ZS_BETWEEN_PAGE_B))
         return;
+    for (struct zs_race_page *p = page; p; p = p->next) {
+        if (zs_race_is_list(p))
+            zs_race_unlist(p->of, p);
+    }
     for (uint32_t i = 0; i < ZS_BETWEEN_WORDS; i++) {
         if (!memcmp(page->before + (size_t)i * 4, now + (size_t)i * 4, 4) ||
             zs_race_is_written(page, i))

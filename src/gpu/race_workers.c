@@ -59,6 +59,8 @@ static bool is_plain_write(const struct zs_race_page *page, uint32_t half)
 /* Of a line's words a bit for each that is written. */
 OF_MEMORY static uint64_t written_of(const struct zs_race_page *page, uint32_t line)
 {
+    if (zs_race_is_list(page))
+        return 0;
     uint64_t all = page->lines[line], ret = 0;
     if (all != ZS_RACE_SPLIT)
         return all >> 32 && !(all >> 63) ? (1u << LINE_WORDS) - 1 : 0;
@@ -85,7 +87,7 @@ static bool find_written(const struct zs_race_page *page, uint64_t *ret)
 /* All of it was read, and nothing written. */
 OF_MEMORY static bool is_read(const struct zs_race_page *page)
 {
-    bool is = true;
+    bool is = !zs_race_is_list(page);
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES && is; i++) {
         uint64_t line = page->lines[i];
         bool is_split = line == ZS_RACE_SPLIT;
@@ -460,7 +462,12 @@ void zs_race_compare_workers(struct zs_check_told *told)
         const struct zs_id_slot *slot = &told->areas.slots[i / AREA_PAGES];
         struct zs_race_area *area = slot->value;
         struct zs_race_page *first = area ? atomic_load(&area->pages[i % AREA_PAGES]) : NULL;
-        for (struct zs_race_page *p = first && first->next ? first : NULL; p; p = p->next) {
+        bool is_list = true; /* nobody writes */
+        for (const struct zs_race_page *p = first; p && is_list; p = p->next)
+            is_list = zs_race_is_list(p);
+        for (struct zs_race_page *p = is_list ? NULL : first; p; p = p->next) {
+            if (zs_race_is_list(p))
+                zs_race_unlist(p->of, p);
             find_lines(p);
             for (const struct zs_race_page *q = first; q != p; q = q->next)
                 compare_pages(told, q, p, slot->a * AREA_PAGES + i % AREA_PAGES);
