@@ -86,12 +86,8 @@ struct zs_between {
 struct zs_between *zs_between_create(void)
 {
     struct zs_between *b = calloc(1, sizeof(*b));
-    pthread_mutexattr_t adaptive; /* workers tell of page after page, each within a microsecond */
-    pthread_mutexattr_init(&adaptive);
-    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
     if (b)
-        pthread_mutex_init(&b->lock, &adaptive);
-    pthread_mutexattr_destroy(&adaptive);
+        pthread_mutex_init(&b->lock, NULL);
     return b;
 }
 
@@ -488,15 +484,16 @@ static void change(const struct zs_between_command *command, uint64_t number, co
         join_page(page);
 }
 
-void zs_between_page(const struct zs_between_command *command, uint64_t page,
-                     const uint64_t lines[ZS_BETWEEN_LINES], const uint64_t words[ZS_BETWEEN_WORDS])
+void zs_between_pages(const struct zs_between_command *command, const struct zs_between_done *done,
+                      size_t count)
 {
-    bool alike = lines[0] != ZS_BETWEEN_SPLIT &&
-                 !memcmp(lines, lines + 1, (ZS_BETWEEN_LINES - 1) * sizeof(*lines));
-    if (alike && !lines[0])
-        return;
     pthread_mutex_lock(&command->between->lock);
-    change(command, page, alike ? NULL : lines, words, lines[0]);
+    for (const struct zs_between_done *d = done; d < done + count; d++) {
+        bool alike = d->lines[0] != ZS_BETWEEN_SPLIT &&
+                     !memcmp(d->lines, d->lines + 1, sizeof(d->lines) - sizeof(*d->lines));
+        if (!alike || d->lines[0])
+            change(command, d->page, alike ? NULL : d->lines, d->words, d->lines[0]);
+    }
     pthread_mutex_unlock(&command->between->lock);
 }
 

@@ -72,8 +72,11 @@ uint32_t zs_between_add_site(struct zs_between *between, uint64_t a, uint64_t b,
                              const char *source, const struct zs_gpu_site *site);
 /* What was done to the words of a page: in each half a site, and four bits of bytes above. Lines of
  * words that are alike have it in `lines`, others ZS_BETWEEN_SPLIT. */
-void zs_between_page(const struct zs_between_command *command, uint64_t page,
-                     const uint64_t lines[ZS_BETWEEN_LINES],
-                     const uint64_t words[ZS_BETWEEN_WORDS]);
+struct zs_between_done {
+    uint64_t page, lines[ZS_BETWEEN_LINES], words[ZS_BETWEEN_WORDS];
+};
+/* Of some pages. */
+void zs_between_pages(const struct zs_between_command *command, const struct zs_between_done *done,
+                      size_t count);
 
 #endif

@@ -310,16 +310,6 @@ const struct zs_eu_hooks *zs_gpu_checks_thread(struct zs_gpu_run *run, struct zs
 /* ---- launches ----------------------------------------------------------------------------------
  */
 
-/* Only kernels with atomics have others than barriers order them. */
-static bool has_atomics(const struct zs_gpu_kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->instruction_count; i++) {
-        if (kernel->instructions[i].is_atomic)
-            return true;
-    }
-    return false;
-}
-
 /* Of one worker. */
 static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c, struct zs_gpu_block own_block,
                    bool is_helper)
@@ -339,7 +329,7 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c, struct zs_gp
     c->reaches.end = c->reached + ZS_ARRAY_LEN(c->reached) - ZS_EU_REACHES_MAX;
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
-    c->logs = c->races && has_atomics(run->kernel);
+    c->logs = c->races && run->kernel->orders_threads;
     c->has_local_fences = zs_isa_generation(run->kernel->device->model->platform)->has_lsc;
     c->in_step = required[0] && run->threads_per_group == 1;
     const uint8_t *host =
@@ -361,7 +351,8 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c, struct zs_gp
         c->groups[i].index = UINT64_MAX;
     if (!c->groups || !c->blocks ||
         zs_gpu_block_get(run->device, threads * sizeof(*c->threads), &c->threads_block) ||
-        (c->logs && zs_gpu_block_get(run->device, threads * each_B, &c->reads_block)))
+        (c->races && run->kernel->has_atomics &&
+         zs_gpu_block_get(run->device, threads * each_B, &c->reads_block)))
         return false;
     c->threads = (struct zs_check_thread *)(void *)c->threads_block.data;
     c->reads = (struct zs_check_reads *)(void *)c->reads_block.data;

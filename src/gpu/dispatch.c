@@ -655,7 +655,8 @@ static bool claim_group(struct zs_gpu_run *run, struct zs_gpu_claim *claim, uint
     if (claim->next == claim->end) {
         uint64_t share = run->units / (run->workers_max * 8ull);
         uint64_t count = share < 1 ? 1 : ZS_MIN(share, (uint64_t)CLAIM_MAX);
-        if (run->checks) { /* neighbours have pages in common, and each worker a shadow of its own */
+        if (run->checks) { /* neighbours have pages in common, and each worker a shadow of its own
+                            */
             uint64_t claimed = atomic_load_explicit(&run->next_group, memory_order_relaxed);
             uint64_t rest = run->units - ZS_MIN(claimed, run->units);
             count = ZS_MAX(count, rest / (run->workers_max * 2ull));

@@ -219,7 +219,9 @@ struct zs_gpu_kernel {
                               does not mention */
     bool uses_private;
     bool is_hooked;         /* messages are looked at */
-    bool orders_groups;     /* atomics may, by what it does after them */
+    bool has_atomics;       /* where they are looked at: ... */
+    bool orders_groups;     /* they may, by what it does after them ... */
+    bool orders_threads;    /* ... beyond what their group's barrier orders */
     bool joins_threads;     /* of a group, by barriers or pairs */
     bool checks_local;      /* ZS_GPU_KERNEL_LOCAL */
     bool tracks_undefined;  /* ZS_GPU_KERNEL_DEFINED */
@@ -239,6 +241,9 @@ struct zs_gpu_kernel {
     struct zs_eu_program *timed_program; /* the same with hooks */
     struct zs_timing_code *timing_code;
 };
+
+/* order_atomics.c: what it says of atomics. 0, -ENOMEM */
+int zs_gpu_find_orders(struct zs_gpu_kernel *kernel);
 
 /* ---- tier.c ------------------------------------------------------------------------------------
  */

@@ -126,28 +126,6 @@ static uint32_t half_of(const struct zs_gpu_kernel *kernel, uint32_t inst,
     return inst;
 }
 
-/* What orders groups are fences and atomics on memory that they share, if something is done to that
- * behind an atomic. */
-static bool orders_groups(const struct zs_gpu_kernel *kernel)
-{
-    static const char *const back[] = {"while", "goto", "jmpi", "brc", "brd", "call", "ret"};
-    bool has_fence = false, has_atomic = false, goes_on = false;
-    for (uint32_t i = 0; i < kernel->instruction_count; i++) {
-        const struct zs_gpu_instruction *in = &kernel->instructions[i];
-        struct zs_eu_inst_info info = {.mnemonic = ""};
-        (void)zs_eu_program_inst(kernel->program, i, &info);
-        bool is_unknown = in->space == ZS_PORT_SPACE_NONE && info.is_send && !info.send.eot;
-        bool is_shared = in->space == ZS_PORT_SPACE_GLOBAL || in->space == ZS_PORT_SPACE_TYPED;
-        bool is_rest = in->is_atomic && in->half_of != i; /* of other lanes */
-        goes_on |= has_atomic && !in->is_fence && !is_rest && (is_unknown || is_shared);
-        for (size_t k = 0; has_atomic && k < ZS_ARRAY_LEN(back); k++)
-            goes_on |= strncmp(info.mnemonic, back[k], strlen(back[k])) == 0;
-        has_fence |= in->is_fence || in->is_barrier;
-        has_atomic |= in->is_atomic && is_shared;
-    }
-    return has_fence && goes_on;
-}
-
 /* What the threads of a group do together beside local memory, as far as it is known. */
 static bool joins_threads(const struct zs_gpu_instruction *in, const struct zs_eu_inst_info *info)
 {
@@ -180,8 +158,7 @@ static int create_instructions(struct zs_gpu_kernel *kernel)
             to->cost = 4;
         kernel->joins_threads |= joins_threads(to, &info);
     }
-    kernel->orders_groups = orders_groups(kernel);
-    return 0;
+    return zs_gpu_find_orders(kernel);
 }
 
 /* ---- create ------------------------------------------------------------------------------------

@@ -333,34 +333,45 @@ static bool done_by_readers(struct zs_gpu_checks *c, struct known_site *known,
     return count > 0;
 }
 
-static void compare_page(struct zs_gpu_checks *c, struct known_site *known, uint64_t number,
-                         struct zs_race_page *page)
+static void find_done(struct zs_gpu_checks *c, struct known_site *known, struct zs_race_page *page,
+                      struct zs_between_done *ret)
 {
-    uint64_t lines[ZS_BETWEEN_LINES], words[ZS_BETWEEN_WORDS];
-    if (zs_race_is_list(page) && page->listed && done_by_readers(c, known, page, lines, words)) {
-        zs_between_page(c->run->launch->command, number, lines, words);
+    if (zs_race_is_list(page) && page->listed &&
+        done_by_readers(c, known, page, ret->lines, ret->words))
         return;
-    }
     if (zs_race_is_list(page))
         zs_race_unlist(c, page);
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES; i++) {
         uint32_t first = i * ZS_RACE_LINE_WORDS;
         uint64_t line = page->lines[i];
-        lines[i] = line == ZS_RACE_SPLIT
-                       ? done_by_words(c, known, page->words + first, words + first)
-                       : done_by(c, known, line | ZS_RACE_BOTH(15u) << ZS_RACE_BYTES_SHIFT);
+        ret->lines[i] = line == ZS_RACE_SPLIT
+                            ? done_by_words(c, known, page->words + first, ret->words + first)
+                            : done_by(c, known, line | ZS_RACE_BOTH(15u) << ZS_RACE_BYTES_SHIFT);
     }
-    zs_between_page(c->run->launch->command, number, lines, words);
 }
 
 void zs_check_races_worker_end(struct zs_gpu_checks *c)
 {
+    enum { AT_ONCE = 16 }; /* workers get in each other's way */
+    const struct zs_between_command *command = c->run->launch->command;
     struct known_site known[SITES_KNOWN] = {{0}};
-    bool is_wanted = c->run->launch->command && c->record_count;
-    for (size_t i = 0; is_wanted && i < c->pages.capacity; i++) {
-        if (c->pages.slots[i].value)
-            compare_page(c, known, c->pages.slots[i].a, c->pages.slots[i].value);
+    struct zs_between_done *done =
+        command && c->record_count ? malloc(AT_ONCE * sizeof(*done)) : NULL;
+    size_t count = 0;
+    c->lost |= command && c->record_count && !done;
+    for (size_t i = 0; done && i < c->pages.capacity; i++) {
+        if (!c->pages.slots[i].value)
+            continue;
+        done[count].page = c->pages.slots[i].a;
+        find_done(c, known, c->pages.slots[i].value, &done[count++]);
+        if (count == AT_ONCE) {
+            zs_between_pages(command, done, count);
+            count = 0;
+        }
     }
+    if (count)
+        zs_between_pages(command, done, count);
+    free(done);
 }
 
 /* ---- the host ---------------------------------------------------------------------------------
