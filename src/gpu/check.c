@@ -206,7 +206,7 @@ static void on_barrier(struct zs_check_where *at, const struct zs_eu_thread *t,
         check_lanes(at, t, send->d.inst);
     if (at->c->stops) /* it is tried again */
         return;
-    on_fence(at, !at->c->has_local_fences && !at->thread->is_bare, false);
+    on_fence(at, !at->c->run->kernel->has_local_fences && !at->thread->is_bare, false);
     at->thread->is_bare = false;
     at->of_group->is_loose |= at->thread->is_unfenced;
     at->thread->at = send->d.inst;
@@ -330,7 +330,6 @@ static bool set_up(struct zs_gpu_run *run, struct zs_gpu_checks *c, struct zs_gp
     c->races = flags & ZS_GPU_LAUNCH_CHECK_RACES && run->group_total <= UINT32_MAX;
     c->sync = flags & ZS_GPU_LAUNCH_CHECK_SYNC;
     c->logs = c->races && run->kernel->orders_threads;
-    c->has_local_fences = zs_isa_generation(run->kernel->device->model->platform)->has_lsc;
     c->in_step = required[0] && run->threads_per_group == 1;
     const uint8_t *host =
         run->launch->private_va

@@ -243,7 +243,6 @@ struct zs_gpu_checks {
     struct zs_check_item *items;  /* 32 of each; NULL: no marks yet */
     struct zs_check_marks *marks; /* of groups, and behind them of threads; with items */
     bool races, sync, logs;
-    bool has_local_fences;    /* barriers alone do not order local memory */
     struct zs_port_range own; /* memory that threads have for themselves, beside the launch's */
     bool in_step;             /* groups are threads, as compilers know: they leave barriers out */
     struct zs_check_record *records;

@@ -219,6 +219,7 @@ struct zs_gpu_kernel {
                               does not mention */
     bool uses_private;
     bool is_hooked;         /* messages are looked at */
+    bool has_local_fences;  /* barriers alone do not order local memory */
     bool has_atomics;       /* where they are looked at: ... */
     bool orders_groups;     /* they may, by what it does after them ... */
     bool orders_threads;    /* ... beyond what their group's barrier orders */

@@ -2,7 +2,8 @@
 /*
  * What a kernel's atomics may order: who is atomic on a place, and passes a fence then, is behind
  * those who were atomic on it before. Of atomics with no fence behind them nobody need keep a log.
- * What is local the group's barrier orders: there a fence that belongs to one adds nothing.
+ * What is local the group's barrier orders: atomics before it, and a fence that belongs to it, add
+ * nothing. Up to Gen12 local memory needs no fence.
  */
 #include "gpu/check.h"
 
@@ -16,16 +17,19 @@ enum {
     LOCAL = 1 << 2,  /* the same of the group's */
     BEHIND_IT = 1 << 3,
     FENCED = 1 << 4,  /* nothing since the last fence */
-    SIGNALS = 1 << 5, /* nothing since the barrier, for which it does not wait yet */
+    SIGNALS = 1 << 5, /* it has signalled the barrier, and does not wait yet */
     GROUPS = 1 << 6,  /* found: something behind BEHIND */
     THREADS = 1 << 7,
 };
 
-/* For the group's barrier, or another one. */
+/* For the group's barrier: all of the group is before what follows. */
 static bool waits(const struct zs_isa_inst *inst)
 {
     enum { BAR = 14 };
-    return inst->op == ZS_OP_WAIT || (inst->op == ZS_OP_SYNC && inst->subfunction == BAR);
+    const struct zs_isa_operand *which = &inst->src[0];
+    bool is_named = which->kind == ZS_OPERAND_IMM && which->imm;
+    return inst->op == ZS_OP_WAIT ||
+           (inst->op == ZS_OP_SYNC && inst->subfunction == BAR && !is_named);
 }
 
 static uint32_t pass(const struct zs_gpu_kernel *kernel, uint32_t inst, uint32_t state)
@@ -41,7 +45,10 @@ static uint32_t pass(const struct zs_gpu_kernel *kernel, uint32_t inst, uint32_t
         state |= state & SHARED ? BEHIND : 0;
         return in->is_fence ? state | FENCED : (state & ~(uint32_t)FENCED) | SIGNALS;
     }
-    if (state & LOCAL && state & (FENCED | SIGNALS))
+    bool is_fenced =
+        state & (FENCED | SIGNALS) ||
+        (!kernel->has_local_fences && in->space == ZS_PORT_SPACE_SLM && !in->is_atomic);
+    if (state & LOCAL && is_fenced)
         state |= BEHIND_IT;
     state &= ~(uint32_t)FENCED;
     if (state & BEHIND && (is_shared || is_unknown))
@@ -68,7 +75,7 @@ static uint32_t pass_all(const struct zs_gpu_kernel *kernel, const struct zs_isa
                 uint32_t inst = zs_eu_program_inst_at(kernel->program, at_B);
                 state = inst < kernel->instruction_count ? pass(kernel, inst, state) : state;
                 if (waits(zs_isa_inst(k, block->first + i)))
-                    state &= ~(uint32_t)SIGNALS;
+                    state &= ~(uint32_t)(SIGNALS | FENCED | LOCAL | BEHIND_IT);
             }
             all |= state;
             for (uint32_t e = 0; e < block->edge_count; e++) {
@@ -100,6 +107,7 @@ int zs_gpu_find_orders(struct zs_gpu_kernel *kernel)
     struct zs_span code = m->code;
     struct zs_isa_kernel *k = NULL;
     struct zs_diag diag;
+    kernel->has_local_fences = zs_isa_generation(kernel->device->model->platform)->has_lsc;
     for (uint32_t i = 0; i < kernel->instruction_count; i++)
         kernel->has_atomics |= kernel->instructions[i].is_atomic;
     if (!kernel->is_hooked || !kernel->has_atomics)

@@ -400,6 +400,25 @@ __kernel void fine_flags(ARGS)
     }
 }
 
+/* Of two threads of a group, with no barrier between. */
+__kernel void fine_local_flag(ARGS)
+{
+    __local int value, flag;
+    if (LID == 0)
+        flag = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (LID == 0) {
+        value = GROUP + 1;
+        mem_fence(CLK_LOCAL_MEM_FENCE);
+        atomic_xchg((volatile __local int *)&flag, 1);
+    } else if (LID == N - 1) {
+        while (!atomic_or((volatile __local int *)&flag, 0))
+            ;
+        mem_fence(CLK_LOCAL_MEM_FENCE);
+        a[GROUP] = value;
+    }
+}
+
 __kernel void fine_lock(ARGS)
 {
     if (LID == 0) {
