@@ -33,7 +33,7 @@ enum {
     ZS_RACE_LINE_WORDS = ZS_BETWEEN_LINE_WORDS,
     ZS_RACE_LINE_B = 4 * ZS_RACE_LINE_WORDS,
     ZS_RACE_PARTS = ZS_BETWEEN_WORDS / 64, /* of a page, a bit for each word */
-    ZS_RACE_LIST_MAX = ZS_BETWEEN_WORDS / 2,
+    ZS_RACE_LIST_MAX = 384,
 };
 #define ZS_RACE_SECOND_READ (1u << 31)
 #define ZS_RACE_EARLIER     (1u << 31) /* of the low half */

@@ -151,7 +151,8 @@ void zs_race_look_at(const struct zs_gpu_checks *c, struct zs_race_page *page)
     atomic_store_explicit(&page->is_quiet, is, memory_order_relaxed);
     page->reads = 0;
     uint32_t until = atomic_load_explicit(&page->reads_until, memory_order_relaxed);
-    atomic_store_explicit(&page->reads_until, ZS_MAX(until, (uint32_t)READS_UNTIL) * 3 / 2,
+    until = zs_race_is_shared(page) ? until * 3 / 2 : until; /* others' are gone through again */
+    atomic_store_explicit(&page->reads_until, ZS_MAX(until, (uint32_t)READS_UNTIL),
                           memory_order_relaxed);
     if (is && zs_race_is_shared(page))
         zs_race_tell_quiet(page);
@@ -298,7 +299,14 @@ static uint64_t done_by_words(struct zs_gpu_checks *c, struct known_site *known,
 static void put_reader(uint64_t by, const uint64_t *of, uint64_t *lines, uint64_t *words)
 {
     for (uint32_t line = 0; line < ZS_BETWEEN_LINES; line++) {
-        uint32_t first = line * ZS_RACE_LINE_WORDS, bits = of[first / 64] >> first % 64 & 0xff;
+        uint32_t first = line * ZS_RACE_LINE_WORDS;
+        uint64_t part = of[first / 64], bits = part >> first % 64 & 0xff;
+        if (first % 64 == 0 && (!part || part == UINT64_MAX)) {
+            for (uint32_t i = 0; part && i < 64 / ZS_RACE_LINE_WORDS; i++)
+                lines[line + i] = by;
+            line += 64 / ZS_RACE_LINE_WORDS - 1;
+            continue;
+        }
         if (bits == 0xff)
             lines[line] = by;
         if (!bits || bits == 0xff)
@@ -307,7 +315,7 @@ static void put_reader(uint64_t by, const uint64_t *of, uint64_t *lines, uint64_
             memset(words + first, 0, ZS_RACE_LINE_WORDS * sizeof(*words));
         lines[line] = ZS_BETWEEN_SPLIT;
         for (; bits; bits &= bits - 1)
-            words[first + (uint32_t)__builtin_ctz(bits)] = by;
+            words[first + (uint32_t)__builtin_ctzll(bits)] = by;
     }
 }
 
@@ -341,12 +349,22 @@ static void find_done(struct zs_gpu_checks *c, struct known_site *known, struct 
         return;
     if (zs_race_is_list(page))
         zs_race_unlist(c, page);
+    uint64_t written = 0; /* by an instruction alone, the last one */
+    uint32_t what = 0;
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES; i++) {
-        uint32_t first = i * ZS_RACE_LINE_WORDS;
+        uint32_t first = i * ZS_RACE_LINE_WORDS, record;
         uint64_t line = page->lines[i];
+        record = (uint32_t)(line >> 32) & ZS_RACE_RECORD_MASK;
+        bool is_written = line != ZS_RACE_SPLIT && !(uint32_t)line && line;
+        if (is_written && written && c->whats[record - 1] == what) {
+            ret->lines[i] = written;
+            continue;
+        }
         ret->lines[i] = line == ZS_RACE_SPLIT
                             ? done_by_words(c, known, page->words + first, ret->words + first)
                             : done_by(c, known, line | ZS_RACE_BOTH(15u) << ZS_RACE_BYTES_SHIFT);
+        written = is_written ? ret->lines[i] : written;
+        what = is_written ? c->whats[record - 1] : what;
     }
 }
 
