@@ -158,17 +158,29 @@ void zs_race_order_lanes(const struct zs_race_access *a, const uint64_t *address
     at->thread->epoch += at->thread->fenced;
 }
 
+/* Some of what was read is of local memory, or none of it. */
+static bool has_space(const struct zs_check_reads *reads, bool is_slm)
+{
+    bool has = reads->is_row && reads->is_slm == is_slm;
+    for (uint32_t i = 0; !reads->is_row && i < reads->count && !has; i++)
+        has = reads->pieces[i].is_slm == is_slm;
+    return has;
+}
+
 void zs_race_guess_lanes(const struct zs_race_access *a, const uint64_t *addresses,
                          uint32_t lane_mask, uint32_t first)
 {
     struct zs_port_accesses pieces;
     uint64_t low = UINT64_MAX, high = 0;
     bool may = false;
-    for (uint32_t rest = lane_mask; rest; rest &= rest - 1) {
+    for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++)
+        may |= reads_of(a)[n].count && has_space(&reads_of(a)[n], a->is_slm);
+    for (uint32_t rest = may ? lane_mask : 0; rest; rest &= rest - 1) {
         uint64_t address = addresses[(uint32_t)__builtin_ctz(rest) - first];
         low = ZS_MIN(low, address);
         high = ZS_MAX(high, address);
     }
+    may = false;
     for (uint32_t n = 0; n < ZS_CHECK_READS_KEPT; n++)
         may |= reads_of(a)[n].count && low <= reads_of(a)[n].high && high >= reads_of(a)[n].low;
     pieces.count = 0;
