@@ -129,6 +129,15 @@ __kernel void read_by_all(ARGS)
         a[LID * 16] = sum; // second
 }
 
+/* The threads of a group one behind the other, and a write into what the third has read. */
+__kernel void in_rows(ARGS)
+{
+    int some = a[GID]; // first
+    b[GID] = some;
+    if (GROUP == (int)get_num_groups(0) - 1 && LID == 3)
+        a[N - 5] = some; // second
+}
+
 __kernel void in_place(ARGS)
 {
     int sum = a[GID + 1] + a[GID + 2] + a[GID + 5]; // first

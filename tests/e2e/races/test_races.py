@@ -65,7 +65,7 @@ class Races(unittest.TestCase):
         cores = os.sched_getaffinity(0)
         self.addCleanup(os.sched_setaffinity, 0, cores)
         os.sched_setaffinity(0, {min(cores)})
-        for kernel, groups, how in (('read_by_all', 6, ()), ('in_place', 4, ()), ('vectors', 2, ()), ('aliased', 2, ('same',)),
+        for kernel, groups, how in (('read_by_all', 6, ()), ('in_rows', 3, ()), ('in_place', 4, ()), ('vectors', 2, ()), ('aliased', 2, ('same',)),
                                     ('aliased', 2, ('inside',)), ('aliased', 2, ()), ('stored', 2, ('stored',)), ('local_rounds', 2, ()), ('local_late', 2, ()),
                                     ('local_reuse', 2, ()), ('global_groups', 4, ()), ('global_neighbour', 4, ()), ('late_zero', 4, ()), ('fine_same', 4, ()), ('other_fence_local', 1, ()), ('lanes_uniform', 1, ()), ('fine_reduction', 4, ()),
                                     ('fine_histogram', 4, ()), ('fine_flags', 4, ()), ('merged', 2, ()),
