@@ -139,8 +139,8 @@ static unsigned result(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
     return index * 1000 + m->n * 10 + m->slot_B;
 }
 
-static void put(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
-                unsigned group, unsigned v)
+void zs_eu_emit_put_result(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                           unsigned element, unsigned group, unsigned v)
 {
     unsigned bits = 8 * m->slot_B;
 
@@ -148,12 +148,6 @@ static void put(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsign
         v = VALUE("zext <%u x i%u> %%v%u to <%u x i%u>", m->n, 8 * m->size_B, v, m->n, bits);
     LINE("store <%u x i%u> %%v%u, <%u x i%u>* %%r%u", m->n, bits, v, m->n, bits,
          result(e, m, element, group));
-}
-
-static bool all_on(const struct zs_eu_emit_message *m)
-{
-    return m->active.known &&
-           m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
 }
 
 unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
@@ -167,7 +161,7 @@ unsigned zs_eu_emit_lanes_on(struct zs_eu_emit *e, const struct zs_eu_emit_messa
 /* Lanes that are off take no part in a vector either; hosts do not mask small elements. */
 static bool is_masked(const struct zs_eu_emit_message *m)
 {
-    return !all_on(m) && m->size_B >= 4;
+    return !zs_eu_emit_all_lanes(m) && m->size_B >= 4;
 }
 
 static void store_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
@@ -205,7 +199,7 @@ static void move_row(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
         if (m->writes)
             store_row(e, m, group, type, at, zs_eu_emit_from_slots(e, m, i, group));
         else
-            put(e, m, i, group, zs_eu_emit_load_row(e, m, group, type, at));
+            zs_eu_emit_put_result(e, m, i, group, zs_eu_emit_load_row(e, m, group, type, at));
     }
     if (is_masked(m) && m->writes)
         LINE("call void asm sideeffect \"\", \"~{memory}\"()");
@@ -221,109 +215,8 @@ static void load_one(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, u
     for (unsigned i = 0; i < m->elements; i++) {
         unsigned at = zs_eu_emit_pointer(e, m, first, m->place_B[i], type);
         unsigned one = VALUE("load volatile %s, %s* %%v%u, align 1", type, type, at);
-        put(e, m, i, group, zs_eu_emit_splat(e, one, m->size_B, m->n));
+        zs_eu_emit_put_result(e, m, i, group, zs_eu_emit_splat(e, one, m->size_B, m->n));
     }
-}
-
-/* ---- lanes that are some dwords apart ---- */
-
-/* Of a structure of so many dwords for each lane some are loaded or stored. */
-static bool may_be_apart(const struct zs_eu_emit_message *m, unsigned dwords)
-{
-    bool fits = m->place_B[m->elements - 1] < dwords * 4;
-
-    return m->ways & zs_port_way_apart(dwords) && m->size_B == 4 && fits && all_on(m) &&
-           !m->is_hooked && !(m->d->checks_local && zs_eu_emit_is_slm(m));
-}
-
-/* Dwords of a vector; UINT32_MAX: any. */
-static unsigned pick(struct zs_eu_emit *e, const unsigned v[2], unsigned size,
-                     const uint32_t *which, unsigned count)
-{
-    char order[64 * 8] = "", second[16] = "undef";
-
-    for (unsigned i = 0, at = 0; i < count; i++)
-        at += (unsigned)snprintf(order + at, sizeof(order) - at, "%si32 %u", i ? ", " : "",
-                                 which[i] == UINT32_MAX ? 0 : which[i]);
-    if (v[1])
-        snprintf(second, sizeof(second), "%%v%u", v[1]);
-    return VALUE("shufflevector <%u x i32> %%v%u, <%u x i32> %s, <%u x i32> <%s>", size, v[0], size,
-                 second, count, order);
-}
-
-/* Up to four vectors of n dwords as one of 4 * n. */
-static unsigned join(struct zs_eu_emit *e, const unsigned v[4], unsigned n)
-{
-    uint32_t all[64];
-
-    for (unsigned i = 0; i < 4 * n; i++)
-        all[i] = i;
-    const unsigned half[2] = {pick(e, v, n, all, 2 * n), v[2] ? pick(e, v + 2, n, all, 2 * n) : 0};
-    return pick(e, half, 2 * n, all, 4 * n);
-}
-
-/* n of the structures' dwords that are stored; which of them are. */
-static void store_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned all,
-                        unsigned part, unsigned dwords, unsigned pointer)
-{
-    uint32_t n = m->n, which[16], stored = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t lane = (part * n + i) / dwords, place_B = (part * n + i) % dwords * 4;
-        which[i] = UINT32_MAX;
-        for (uint32_t k = 0; k < m->elements; k++)
-            which[i] = m->place_B[k] == place_B ? k * n + lane : which[i];
-        stored |= (uint32_t)(which[i] != UINT32_MAX) << i;
-    }
-    unsigned v = pick(e, (const unsigned[2]){all, 0}, 4 * n, which, n);
-    unsigned mask = VALUE("bitcast i%u %d to <%u x i1>", n, (int)(int16_t)stored, n);
-    LINE("call void @llvm.masked.store.v%ui32.p0v%ui32(<%u x i32> %%v%u, <%u x i32>* %%v%u, i32 1, "
-         "<%u x i1> %%v%u)",
-         n, n, n, v, n, pointer, n, mask);
-}
-
-/* Dwords of lanes one by one, where masks are slow. */
-static void store_singly(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
-                         unsigned first, unsigned dwords)
-{
-    for (unsigned i = 0; i < m->elements; i++) {
-        unsigned v = zs_eu_emit_from_slots(e, m, i, group);
-        for (unsigned lane = 0; lane < m->n; lane++) {
-            uint32_t at_B = lane * dwords * 4 + m->place_B[i];
-            unsigned at = zs_eu_emit_pointer(e, m, first, at_B, "i32");
-            unsigned one = VALUE("extractelement <%u x i32> %%v%u, i32 %u", m->n, v, lane);
-            LINE("store volatile i32 %%v%u, i32* %%v%u, align 1", one, at);
-        }
-    }
-}
-
-/* Whole vectors, of which each lane's dwords are taken, or put there. */
-static void move_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
-                       unsigned first, unsigned dwords)
-{
-    unsigned v[4] = {0}, n = m->n, vectors = m->writes ? m->elements : dwords;
-    uint32_t which[16];
-    char type[24];
-
-    if (m->writes && m->elements != dwords && !zs_eu_host_usable(ZS_EU_HOST_AVX512)) {
-        store_singly(e, m, group, first, dwords);
-        return;
-    }
-    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
-    snprintf(type, sizeof(type), "<%u x i32>", n);
-    for (unsigned i = 0; i < vectors; i++)
-        v[i] = m->writes ? zs_eu_emit_from_slots(e, m, i, group)
-                         : VALUE("load volatile %s, %s* %%v%u, align 1", type, type,
-                                 zs_eu_emit_pointer(e, m, first, i * n * 4, type));
-    unsigned all = join(e, v, n);
-    for (unsigned i = 0; i < dwords && m->writes; i++)
-        store_apart(e, m, all, i, dwords, zs_eu_emit_pointer(e, m, first, i * n * 4, type));
-    for (unsigned i = 0; i < m->elements && !m->writes; i++) {
-        for (uint32_t lane = 0; lane < n; lane++)
-            which[lane] = lane * dwords + m->place_B[i] / 4;
-        put(e, m, i, group, pick(e, (const unsigned[2]){all, 0}, 4 * n, which, n));
-    }
-    LINE("call void asm sideeffect \"\", \"~{memory}\"()");
 }
 
 /* Pointers of n lanes to an element. */
@@ -339,29 +232,11 @@ static unsigned pointers(struct zs_eu_emit *e, const struct zs_eu_emit_message *
     return VALUE("bitcast <%u x i8*> %%v%u to <%u x i%u*>", n, at, n, 8 * m->size_B);
 }
 
-/* Bytes and words: hosts gather none. Lanes that are off read the area's first. */
-static unsigned load_small(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
-{
-    unsigned at = pointers(e, m, 0, group), bits = 8 * m->size_B;
-    unsigned v = VALUE("add <%u x i%u> zeroinitializer, zeroinitializer", m->n, bits);
-
-    for (unsigned lane = 0; lane < m->n; lane++) {
-        unsigned one = VALUE("extractelement <%u x i%u*> %%v%u, i32 %u", m->n, bits, at, lane);
-        one = VALUE("load volatile i%u, i%u* %%v%u, align 1", bits, bits, one);
-        v = VALUE("insertelement <%u x i%u> %%v%u, i%u %%v%u, i32 %u", m->n, bits, v, bits, one,
-                  lane);
-    }
-    return v;
-}
-
 static unsigned gather(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned element,
                        unsigned group)
 {
-    unsigned bits = 8 * m->size_B, n = m->n, at;
+    unsigned bits = 8 * m->size_B, n = m->n, at = pointers(e, m, element, group);
 
-    if (m->size_B < 4)
-        return load_small(e, m, group);
-    at = pointers(e, m, element, group);
     return VALUE("call <%u x i%u> @zs_gather_%u_%u(<%u x i%u*> %%v%u)", n, bits, n, bits, n, bits,
                  at);
 }
@@ -370,16 +245,28 @@ static unsigned gather(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
 static void load_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
+    if (m->size_B < 4 || zs_eu_emit_has_fours(m)) {
+        zs_eu_emit_each_lane(e, m, group);
+        return;
+    }
     for (unsigned i = 0; i < m->elements; i++)
-        put(e, m, i, group, gather(e, m, i, group));
+        zs_eu_emit_put_result(e, m, i, group, gather(e, m, i, group));
 }
 
 /* In the order of lanes: of those at one place the last one stays. */
 static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     unsigned bits = 8 * m->size_B, n = m->n;
-    bool at_once = all_on(m) || zs_eu_host_usable(ZS_EU_HOST_AVX512);
+    bool at_once = zs_eu_emit_all_lanes(m) || zs_eu_host_usable(ZS_EU_HOST_AVX512);
+    unsigned fours = zs_eu_emit_label(e), other = zs_eu_emit_label(e), end = zs_eu_emit_label(e);
 
+    if (zs_eu_emit_all_lanes(m) && zs_eu_emit_has_fours(m)) {
+        zs_eu_emit_branch(e, zs_eu_emit_ascends(e, m, group), fours, other, 1);
+        zs_eu_emit_put_label(e, fours);
+        zs_eu_emit_each_lane(e, m, group);
+        LINE("br label %%l%u", end);
+        zs_eu_emit_put_label(e, other);
+    }
     for (unsigned i = 0; i < m->elements; i++) {
         unsigned v = zs_eu_emit_from_slots(e, m, i, group);
         if (at_once)
@@ -390,6 +277,8 @@ static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
         else
             zs_eu_emit_scatter(e, m, group, i, v);
     }
+    LINE("br label %%l%u", end);
+    zs_eu_emit_put_label(e, end);
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
 }
 
@@ -407,7 +296,7 @@ void zs_eu_emit_offsets_inside(struct zs_eu_emit *e, struct zs_eu_emit_message *
         last = VALUE("trunc i64 %%v%u to i32", last);
     }
     last = zs_eu_emit_splat(e, last, bits / 8, n);
-    if (!all_on(m))
+    if (!zs_eu_emit_all_lanes(m))
         m->at[group] = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> zeroinitializer",
                              n, zs_eu_emit_lanes_on(e, m, group), n, bits, m->at[group], n, bits);
     zs_eu_emit_need(
@@ -447,7 +336,7 @@ void zs_eu_emit_put_loaded(struct zs_eu_emit *e, const struct zs_eu_emit_message
 {
     unsigned bits = 8 * m->slot_B, n = m->n;
 
-    if (!all_on(m) && keeps(e, m, at, group * n)) {
+    if (!zs_eu_emit_all_lanes(m) && keeps(e, m, at, group * n)) {
         unsigned old = zs_eu_emit_read(e, at, m->slot_B, n);
         v = VALUE("select <%u x i1> %%v%u, <%u x i%u> %%v%u, <%u x i%u> %%v%u", n,
                   zs_eu_emit_lanes_on(e, m, group), n, bits, v, n, bits, old);
@@ -468,11 +357,15 @@ static void write_results(struct zs_eu_emit *e, const struct zs_eu_emit_message 
     }
 }
 
+/* Bytes that addresses count. */
+static unsigned unit_B(const struct zs_eu_emit_message *m)
+{
+    return !m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS ? 4 : 1;
+}
+
 static unsigned stride(const struct zs_eu_emit_message *m)
 {
-    bool dwords = !m->wide && m->port->shape == ZS_PORT_SHAPE_DWORD_OFFSETS;
-
-    return dwords ? m->size_B / 4 : m->size_B;
+    return m->size_B / unit_B(m);
 }
 
 static const struct zs_eu_emit_rise *rise_of(const struct zs_eu_emit *e,
@@ -511,6 +404,18 @@ static bool all_known(const struct zs_eu_emit *e, const struct zs_eu_emit_messag
     return all;
 }
 
+/* By how much all lanes are known to rise if they are apart; 0: nobody knows. */
+static unsigned step_apart(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    const struct zs_eu_emit_rise *r = rise_of(e, m, 0);
+    unsigned step = r && r->known ? r->factor : 0;
+
+    return step && step != stride(m) && all_known(e, m, step, true) &&
+                   zs_eu_emit_may_be_apart(m, step * unit_B(m))
+               ? step
+               : 0;
+}
+
 /* All 32 lanes at once, where their threads know. */
 static void move_long(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned ready)
 {
@@ -542,7 +447,7 @@ static unsigned rise_of_some(struct zs_eu_emit *e, const struct zs_eu_emit_messa
     unsigned bits = address_bits(m), n = m->n, on = m->active_value;
     unsigned v = zs_eu_emit_read(e, m->address_at + group * n * bits / 8, bits / 8, n);
 
-    if (all_on(m)) {
+    if (zs_eu_emit_all_lanes(m)) {
         struct zs_eu_emit_rise rise = zs_eu_emit_rise_itself(e, v, bits / 8, n);
         *ret = zs_eu_emit_rise_by(e, &rise, step);
         return rise.first;
@@ -562,19 +467,19 @@ static unsigned rise_of_some(struct zs_eu_emit *e, const struct zs_eu_emit_messa
     return first;
 }
 
-/* All lanes that are on, if they are neighbours, at one place (step 0), or some dwords apart. */
+/* All lanes that are on, if they are neighbours, at one place (step 0), or evenly apart. */
 static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned step,
                          bool likely, unsigned ready)
 {
     unsigned yes = zs_eu_emit_label(e), no = zs_eu_emit_label(e), first[2], ok = UINT32_MAX;
-    unsigned groups = m->lanes / m->n, apart = step == stride(m) ? 0 : step / 4;
+    unsigned groups = m->lanes / m->n, apart_B = step == stride(m) ? 0 : step * unit_B(m);
 
-    if (!all_on(m) && step && !is_masked(m))
+    if (!zs_eu_emit_all_lanes(m) && step && !is_masked(m))
         ok = VALUE("icmp eq i32 %%v%u, %u", m->active_value,
                    m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
     for (unsigned g = 0; g < groups; g++) {
         unsigned rises;
-        if (is_known(e, m, g, step) && (all_on(m) || is_sure(rise_of(e, m, g)))) {
+        if (is_known(e, m, g, step) && (zs_eu_emit_all_lanes(m) || is_sure(rise_of(e, m, g)))) {
             struct zs_eu_emit_rise rise = *rise_of(e, m, g);
             first[g] = rise.first;
             rises = zs_eu_emit_rise_by(e, &rise, step);
@@ -583,21 +488,21 @@ static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *
         }
         first[g] = offset(e, m, first[g]);
         unsigned is = VALUE("and i1 %%v%u, %%v%u", rises,
-                            apart  ? inside(e, m, first[g], m->n * step)
-                            : step ? lanes_inside(e, m, first[g], m->n)
-                                   : inside(e, m, first[g], m->span_B));
+                            apart_B ? inside(e, m, first[g], zs_eu_emit_apart_B(m, apart_B))
+                            : step  ? lanes_inside(e, m, first[g], m->n)
+                                    : inside(e, m, first[g], m->span_B));
         ok = ok == UINT32_MAX ? is : VALUE("and i1 %%v%u, %%v%u", ok, is);
     }
     zs_eu_emit_branch(e, ok, yes, no, likely);
     zs_eu_emit_put_label(e, yes);
-    for (unsigned g = 0; g < groups && apart; g++)
-        move_apart(e, m, g, first[g], apart);
-    for (unsigned g = 0; g < groups && !apart; g++)
+    for (unsigned g = 0; g < groups && apart_B; g++)
+        zs_eu_emit_apart(e, m, g, first[g], apart_B);
+    for (unsigned g = 0; g < groups && !apart_B; g++)
         zs_eu_emit_local_row(e, m, first[g], step ? zs_eu_emit_row_B(m, m->n) : m->span_B,
                              step && m->writes && !is_masked(m));
-    for (unsigned g = 0; g < groups && !apart; g++)
+    for (unsigned g = 0; g < groups && !apart_B; g++)
         zs_eu_emit_reach(e, m, step ? ZS_EU_REACH_ROW : ZS_EU_REACH_ONE, first[g], g * m->n, m->n);
-    for (unsigned g = 0; g < groups && !apart; g++)
+    for (unsigned g = 0; g < groups && !apart_B; g++)
         (step ? move_row : load_one)(e, m, g, first[g]);
     LINE("br label %%l%u", ready);
     zs_eu_emit_put_label(e, no);
@@ -610,18 +515,22 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     bool alike = regular && !m->writes && all_known(e, m, 0, true);
     bool sure = all_known(e, m, stride(m), true);
     bool any = !alike && (!regular || m->ways & ZS_PORT_WAY_ANY);
+    unsigned step = step_apart(e, m), ways = step ? 0 : m->ways;
 
-    if (regular && m->lanes == 32 && all_on(m))
+    if (regular && m->lanes == 32 && zs_eu_emit_all_lanes(m))
         move_long(e, m, ready);
+    if (step)
+        move_regular(e, m, step, true, ready);
     for (unsigned dwords = 2; dwords <= 4 && !alike; dwords++) {
-        if (may_be_apart(m, dwords))
+        if (ways & zs_port_way_apart(dwords) && m->size_B == 4 &&
+            zs_eu_emit_may_be_apart(m, dwords * 4))
             move_regular(e, m, 4 * dwords, true, ready);
         else
             any |= (m->ways & zs_port_way_apart(dwords)) != 0;
     }
-    if (regular && !alike && (sure || m->ways & ZS_PORT_WAY_ROW))
+    if (regular && !alike && (sure || ways & ZS_PORT_WAY_ROW))
         move_regular(e, m, stride(m), sure, ready);
-    if (regular && !m->writes && !sure && (alike || m->ways & ZS_PORT_WAY_ONE))
+    if (regular && !m->writes && !sure && (alike || ways & ZS_PORT_WAY_ONE))
         move_regular(e, m, 0, alike, ready);
     for (unsigned g = 0; g < m->lanes / m->n && !alike; g++)
         zs_eu_emit_rise_again(e, m->address_at + g * m->n * size_B, size_B, m->n);
@@ -901,12 +810,26 @@ static void note_rows(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, 
     zs_eu_emit_lanes_end(e);
 }
 
+/* As zs_port_run_fence() has it; NULL: it is none, or somebody is told of it. */
+static const char *fence_of(const struct zs_eu_emit *e, const struct zs_eu_op *op)
+{
+    const struct zs_port_message_row *row;
+    const struct zs_eu_send *send = &op->send->send;
+    const struct zs_port_message *m = zs_eu_send_message(send, &row);
+
+    if (!m || op->arg || op->cls || send->d.eot || row->kind != ZS_MSG_FENCE || e->p->shadows)
+        return NULL;
+    return m->op ? "acq_rel" : "seq_cst";
+}
+
 bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
                               struct zs_eu_emit_mask active)
 {
     struct zs_eu_emit_message m = {.active = active};
     uint32_t grf = ZS_EU_OFFSET(grf);
 
+    if (fence_of(e, op))
+        return true;
     if (!describe(e, op, &m) || m.lanes == 1)
         return false;
     if (!m.lanes) {
@@ -931,7 +854,7 @@ bool zs_eu_emit_message_notes(struct zs_eu_emit *e, const struct zs_eu_op *op,
             note_rows(e, &m, at, m.slot_B, zs_eu_emit_reads);
         else
             note_rows(e, &m, at, m.slot_B,
-                      all_on(&m) ? zs_eu_emit_writes : zs_eu_emit_writes_lanes);
+                      zs_eu_emit_all_lanes(&m) ? zs_eu_emit_writes : zs_eu_emit_writes_lanes);
     }
     return true;
 }
@@ -970,7 +893,9 @@ bool zs_eu_emit_message(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32_
 {
     struct zs_eu_emit_message m = {.active = active};
 
-    if (emit_barrier(e, op, index, active_value))
+    if (fence_of(e, op))
+        LINE("fence %s", fence_of(e, op));
+    if (fence_of(e, op) || emit_barrier(e, op, index, active_value))
         return true;
     if (!describe(e, op, &m))
         return false;

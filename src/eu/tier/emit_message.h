@@ -54,7 +54,32 @@ void zs_eu_emit_reach(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
 void zs_eu_emit_reach_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
                             unsigned group);
 
+/* ---- emit_apart.c ---- */
+/* Lanes so many bytes apart: whether they may be moved together, from a place on (i64); how many
+ * bytes that touches. */
+bool zs_eu_emit_may_be_apart(const struct zs_eu_emit_message *m, uint32_t step_B);
+uint32_t zs_eu_emit_apart_B(const struct zs_eu_emit_message *m, uint32_t step_B);
+void zs_eu_emit_apart(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group,
+                      unsigned first, uint32_t step_B);
+/* i1: of n lanes of m->at each is behind all of the one before it. */
+unsigned zs_eu_emit_ascends(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                            unsigned group);
+/* They are moved each for itself; whether a lane's elements are one vector. */
+void zs_eu_emit_each_lane(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group);
+bool zs_eu_emit_has_fours(const struct zs_eu_emit_message *m);
+
 /* ---- emit_message.c ---- */
+/* All of its lanes are on, as is known when the function is written. */
+static inline bool zs_eu_emit_all_lanes(const struct zs_eu_emit_message *m)
+{
+    return m->active.known &&
+           m->active.bits == (m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
+}
+
+/* What was loaded is in variables until all of it is: the payload may be where it goes. */
+void zs_eu_emit_put_result(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
+                           unsigned element, unsigned group, unsigned v);
+
 /* From the first byte of lanes that are neighbours to the last one. */
 static inline unsigned zs_eu_emit_row_B(const struct zs_eu_emit_message *m, unsigned lanes)
 {

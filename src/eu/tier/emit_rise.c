@@ -148,15 +148,40 @@ static bool extend(struct zs_eu_emit *e, struct zs_eu_emit_rise *a, unsigned fro
     return true;
 }
 
-enum { COPIES = 1, ADDS = 2, SUBTRACTS = 4, EXTENDS = 8, EXTENDS_SIGN = 16, SHIFTS = 32 };
+/* By a constant. */
+static bool multiply(struct zs_eu_emit *e, const struct zs_eu_op *op, struct zs_eu_emit_rise *a,
+                     const struct zs_eu_emit_rise *by, unsigned bits)
+{
+    const uint8_t *at = zs_eu_emit_constant_at(e, op->src[1], 4);
+    uint32_t factor;
+
+    if (!(op->cls >> 1 & 1) || !at)
+        return false;
+    memcpy(&factor, at, sizeof(factor));
+    a->first = VALUE("mul i%u %%v%u, %%v%u", bits, a->first, by->first);
+    add_step(a, "mul", bits, by->first, by->at);
+    a->factor *= factor;
+    return factor && factor <= UINT16_MAX && a->factor <= UINT16_MAX;
+}
+
+enum {
+    COPIES = 1,
+    ADDS = 2,
+    SUBTRACTS = 4,
+    EXTENDS = 8,
+    EXTENDS_SIGN = 16,
+    SHIFTS = 32,
+    MULTIPLIES = 64
+};
 static const uint8_t ways[ZS_EU_ROW_COUNT] = {
     [ZS_EU_ROW_MOV_32] = COPIES,        [ZS_EU_ROW_MOV_64] = COPIES,
     [ZS_EU_ROW_ADD_32] = ADDS,          [ZS_EU_ROW_ADD_64] = ADDS,
     [ZS_EU_ROW_ADD3_32] = ADDS,         [ZS_EU_ROW_SUB_32] = SUBTRACTS,
-    [ZS_EU_ROW_SHL_32] = SHIFTS,        [ZS_EU_ROW_SHL_64] = SHIFTS,
-    [ZS_EU_ROW_S16_S32] = EXTENDS_SIGN, [ZS_EU_ROW_S16_S64] = EXTENDS_SIGN,
-    [ZS_EU_ROW_S32_S64] = EXTENDS_SIGN, [ZS_EU_ROW_U16_U32] = EXTENDS,
-    [ZS_EU_ROW_U16_U64] = EXTENDS,      [ZS_EU_ROW_U32_U64] = EXTENDS,
+    [ZS_EU_ROW_MUL_32] = MULTIPLIES,    [ZS_EU_ROW_SHL_32] = SHIFTS,
+    [ZS_EU_ROW_SHL_64] = SHIFTS,        [ZS_EU_ROW_S16_S32] = EXTENDS_SIGN,
+    [ZS_EU_ROW_S16_S64] = EXTENDS_SIGN, [ZS_EU_ROW_S32_S64] = EXTENDS_SIGN,
+    [ZS_EU_ROW_U16_U32] = EXTENDS,      [ZS_EU_ROW_U16_U64] = EXTENDS,
+    [ZS_EU_ROW_U32_U64] = EXTENDS,
 };
 
 /* The write is to all lanes, or to those that run, whose first one is a channel: *ret_partly. */
@@ -191,6 +216,8 @@ bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct
         ok = ok && extend(e, &a[0], from, to, way & EXTENDS_SIGN, lanes);
     if (way & SHIFTS)
         ok = ok && shift(e, op, &a[0], to);
+    if (way & MULTIPLIES)
+        ok = ok && multiply(e, op, &a[0], &a[1], to);
     for (unsigned i = 1; i < 3 && row->src_B[i] && way & (ADDS | SUBTRACTS); i++)
         ok = ok && add(e, &a[0], &a[i], way & ADDS ? "add" : "sub", to);
     if (!ok)
