@@ -13,6 +13,7 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -557,8 +558,12 @@ const char *zs_eu_host_name(enum zs_eu_host host)
 
 bool zs_eu_host_usable(enum zs_eu_host host)
 {
-    unsigned a, b, c = 0, d;
-    bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    static atomic_uint features; /* virtual machines take long over cpuid */
+    unsigned a, b, c = atomic_load_explicit(&features, memory_order_relaxed), d;
+
+    if (!c && __get_cpuid(1, &a, &b, &c, &d))
+        atomic_store_explicit(&features, c, memory_order_relaxed);
+    bool f16c = c & bit_F16C;
     bool avx2 = f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                 __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 
