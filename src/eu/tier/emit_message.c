@@ -245,7 +245,7 @@ static unsigned gather(struct zs_eu_emit *e, const struct zs_eu_emit_message *m,
 static void load_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m, unsigned group)
 {
     LINE("call void asm sideeffect \"\", \"~{memory}\"()");
-    if (m->size_B < 4 || zs_eu_emit_has_fours(m)) {
+    if (m->size_B < 4 || m->fours) {
         zs_eu_emit_each_lane(e, m, group);
         return;
     }
@@ -260,7 +260,7 @@ static void store_lanes(struct zs_eu_emit *e, const struct zs_eu_emit_message *m
     bool at_once = zs_eu_emit_all_lanes(m) || zs_eu_host_usable(ZS_EU_HOST_AVX512);
     unsigned fours = zs_eu_emit_label(e), other = zs_eu_emit_label(e), end = zs_eu_emit_label(e);
 
-    if (zs_eu_emit_all_lanes(m) && zs_eu_emit_has_fours(m)) {
+    if (zs_eu_emit_all_lanes(m) && m->fours) {
         zs_eu_emit_branch(e, zs_eu_emit_ascends(e, m, group), fours, other, 1);
         zs_eu_emit_put_label(e, fours);
         zs_eu_emit_each_lane(e, m, group);
@@ -517,12 +517,14 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     bool any = !alike && (!regular || m->ways & ZS_PORT_WAY_ANY);
     unsigned step = step_apart(e, m), ways = step ? 0 : m->ways;
 
+    m->fours = !step && zs_eu_emit_has_fours(m);
+
     if (regular && m->lanes == 32 && zs_eu_emit_all_lanes(m))
         move_long(e, m, ready);
     if (step)
         move_regular(e, m, step, true, ready);
     for (unsigned dwords = 2; dwords <= 4 && !alike; dwords++) {
-        if (ways & zs_port_way_apart(dwords) && m->size_B == 4 &&
+        if (!sure && ways & zs_port_way_apart(dwords) && m->size_B == 4 &&
             zs_eu_emit_may_be_apart(m, dwords * 4))
             move_regular(e, m, 4 * dwords, true, ready);
         else
@@ -763,14 +765,19 @@ static bool looks_at(const struct zs_port_message *m)
     return m->space != ZS_PORT_SPACE_SCRATCH && m->space != ZS_PORT_SPACE_PAYLOAD;
 }
 
-/* Of which ways it may be: all, where nobody knows. */
-static unsigned ways_of(const struct zs_eu_emit *e, const struct zs_eu_op *op)
+/* Of which ways it may be: where nobody knows, of several elements, which are a structure, or what
+ * a stencil takes of a row, these, too. */
+static unsigned ways_of(const struct zs_eu_emit *e, const struct zs_eu_op *op,
+                        const struct zs_port_message *m)
 {
     size_t number = (size_t)(op->send - e->p->sends.items);
     const uint8_t *seen = e->options.seen.data;
     unsigned ways = e->options.seen.size_B ? seen[e->p->block_count + number] : 0;
+    bool some = m->elements >= 2 && m->elements <= 4 && !(m->channels & (m->channels + 1u));
 
-    return ways ? ways : ZS_PORT_WAY_ROW | ZS_PORT_WAY_ONE | ZS_PORT_WAY_ANY;
+    return ways ? ways
+                : ZS_PORT_WAY_ROW | ZS_PORT_WAY_ONE | ZS_PORT_WAY_ANY |
+                      (some ? zs_port_way_apart(m->elements) : 0);
 }
 
 /* What it says, if it is one of these. */
@@ -786,7 +793,7 @@ static bool describe(const struct zs_eu_emit *e, const struct zs_eu_op *op,
         m->offset64)
         return false;
     ret->op = op;
-    ret->ways = ways_of(e, op);
+    ret->ways = ways_of(e, op, m);
     ret->is_hooked = op->cls & ZS_EU_HOOKED && looks_at(m);
     if (e->p->shadows && m->space == ZS_PORT_SPACE_SCRATCH) /* nobody has written most of it */
         return false;

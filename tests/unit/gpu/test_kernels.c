@@ -321,6 +321,64 @@ static void small_types_and_vectors(void **state)
         runner_free(r, all[i]);
 }
 
+/* What work-item i of n leaves of structures that are in `in`. */
+static void expect_structures(const int *in, int *out, const uint8_t *bytes, uint8_t *to, int i,
+                              int n, int some, int by)
+{
+    int at = 5 * n + 8 * (i * by % n);
+    for (int k = 0; k < 4; k++)
+        out[5 * i + k] = in[5 * i + k] + in[5 * i + 4];
+    out[5 * i + 4] = in[5 * i] ^ in[5 * i + 4];
+    to[3 * i + 2] = (uint8_t)(bytes[3 * i] + 1);
+    to[3 * i] = bytes[3 * i + 2];
+    for (int k = 0; k < 4 && i & some; k++)
+        out[at + 4 + k] = in[at + (k < 3 ? 5 + k : 0)];
+    for (int k = 0; k < 2 && i & some; k++)
+        out[at + k] = in[at + 1 - k] - i;
+}
+
+/* Up to the ends of their allocations; in the order of work-items, the other way round, anywhere;
+ * of all of them, and of some. */
+static void structures_of_lanes(void **state)
+{
+    struct runner *r = &shared;
+    static const uint32_t sizes[] = {1, 8, 12, 16, 64};
+    const size_t most = 8 * 64, ints_B = most * 13 * 4, bytes_B = most * 3;
+    int *in = runner_alloc(r, ints_B, 0), *out = runner_alloc(r, ints_B, 0);
+    uint8_t *bytes = runner_alloc(r, bytes_B, 0), *to = runner_alloc(r, bytes_B, 0);
+    int *ints = malloc(ints_B);
+    uint8_t *others = malloc(bytes_B);
+    runner_kernel(r, "structures");
+    for (int i = 0; i < (int)(most * 13); i++)
+        in[i] = (int)((unsigned)i * 0x9e3779b1u) ^ i;
+    for (size_t i = 0; i < bytes_B; i++)
+        bytes[i] = (uint8_t)(i * 37 ^ i >> 4);
+    for (unsigned test = 0; test < ZS_ARRAY_LEN(sizes) * 6; test++) {
+        uint32_t size = sizes[test / 6];
+        int n = 8 * (int)size, some = test % 2 ? -1 : 5, by[] = {1, n - 1, 1541};
+        int step = by[test % 6 / 2];
+        memset(out, 0x55, ints_B);
+        memset(ints, 0x55, ints_B);
+        memset(to, 0x55, bytes_B);
+        memset(others, 0x55, bytes_B);
+        for (unsigned i = 0; i < 4; i++)
+            arg_buffer(r, i, (void *[]){in, out, bytes, to}[i]);
+        arg_value(r, 4, 4, &some);
+        arg_value(r, 5, 4, &step);
+        runner_ok(r, DIM(8, 1, 1), DIM(size, 1, 1));
+        for (int i = 0; i < n; i++)
+            expect_structures(in, ints, bytes, others, i, n, some, step);
+        assert_memory_equal(out, ints, ints_B);
+        assert_memory_equal(to, others, bytes_B);
+    }
+    free(ints);
+    free(others);
+    runner_free(r, in);
+    runner_free(r, out);
+    runner_free(r, bytes);
+    runner_free(r, to);
+}
+
 static void program_scope_variables(void **state)
 {
     struct runner *r = &shared;
@@ -877,6 +935,7 @@ int main(void)
         cmocka_unit_test(too_little_private_memory),
         cmocka_unit_test(struct_arguments),
         cmocka_unit_test(small_types_and_vectors),
+        cmocka_unit_test(structures_of_lanes),
         cmocka_unit_test(program_scope_variables),
         cmocka_unit_test(printing),
         cmocka_unit_test(image_copy),
