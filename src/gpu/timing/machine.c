@@ -226,7 +226,7 @@ bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *
     while (th->inst >= th->inst_end) {
         if (th->at >= th->end)
             return false;
-        const uint32_t *words = th->stream->words + th->at;
+        const uint32_t *words = th->words + th->at;
         uint32_t kind = words[0] >> 30;
         if (kind == ZS_TIMING_WORD_BLOCK) {
             th->inst = words[0];
@@ -248,7 +248,7 @@ static inline uint64_t name_line(const struct zs_timing_thread *th, uint32_t pla
     uint32_t range = word >> 24, own = low & ((1u << ZS_TIMING_PLACE_BITS) - 1);
     uint64_t first = (uint64_t)range << ZS_TIMING_LINE_BITS;
     if (ZS_LIKELY(range >= ZS_TIMING_RANGE_FIRST))
-        return th->stream->ranges[range - ZS_TIMING_RANGE_FIRST] << ZS_TIMING_LINE_BITS |
+        return th->ranges[range - ZS_TIMING_RANGE_FIRST] << ZS_TIMING_LINE_BITS |
                (uint64_t)(word & 0xff) << 32 | low;
     if (word & ZS_TIMING_SHARED) /* beyond what a thread has of scratch memory */
         return first | own | ZS_TIMING_LINE_SHARED;

@@ -184,7 +184,7 @@ static bool count_stream(struct zs_timing_part *part, const struct zs_timing_tra
     const struct zs_timing_stream *s = &t->streams[thread];
     uint64_t group = thread / t->launch.threads_per_group;
     uint32_t begin = (uint32_t)(group / part->wave * STEPS), when = begin;
-    const struct zs_timing_thread th = {.stream = (struct zs_timing_stream *)(uintptr_t)s};
+    const struct zs_timing_thread th = {.ranges = s->ranges};
     uint64_t lines[ZS_PORT_FOOTPRINT_LINES];
     struct block block = {.lines = UINT64_MAX};
     for (uint32_t at = 0, words; at < s->count; at += words) {

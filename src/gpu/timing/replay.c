@@ -19,8 +19,17 @@
 enum {
     RATE = 1 << 16,
     LONG_WAIT = 32, /* cycles, in which all results of pipes have come */
-    FRACTION = 1 << ZS_TIMING_FRACTION_BITS,
+    FRACTION_BITS = 12,
+    FRACTION = 1 << FRACTION_BITS,
+    PLACE_BITS = 4,
 };
+_Static_assert(ZS_TIMING_PLACES == 1 << PLACE_BITS, "their numbers");
+
+/* time: cycles << FRACTION_BITS */
+static inline void set_when(struct zs_timing_eu *eu, uint32_t place, uint64_t time)
+{
+    eu->when[place] = time << PLACE_BITS | place;
+}
 
 /* ---- accounts ----------------------------------------------------------------------------------
  */
@@ -39,15 +48,13 @@ static void count_issue(struct zs_timing_machine *m, uint32_t inst)
 }
 
 /* Pipes have worked as they do now. */
-static inline void account(struct zs_timing_machine *m, struct zs_timing_eu *eu, double at)
+static inline void account(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t cycle)
 {
-    double cycles = at - eu->last;
-    if (cycles <= 0)
-        return;
+    double at = (double)(int64_t)cycle, cycles = at > eu->last ? at - eu->last : 0;
     m->phase->active += cycles * eu->busy;
     m->phase->both += cycles * eu->both;
     m->phase->with_dpas += cycles * eu->with_dpas;
-    eu->last = at;
+    eu->last += cycles;
 }
 
 /* ---- pipes of an EU ----------------------------------------------------------------------------
@@ -87,18 +94,15 @@ static inline void use_pipes(struct zs_timing_eu *eu, double fpu0, double fpu1, 
  * is enough for all. */
 static inline bool share_pipes(struct zs_timing_eu *eu)
 {
-    const double unit = 1.0 / RATE;
     const uint32_t *load = eu->load;
-    uint32_t fpus =
-        load[ZS_TIMING_WORK_EITHER] + load[ZS_TIMING_WORK_FPU0] + load[ZS_TIMING_WORK_FPU1];
-    double dpas = load[ZS_TIMING_WORK_DPAS] * unit, control = load[ZS_TIMING_WORK_CONTROL] * unit;
-    double even = fpus * (unit / 2), first = even, second = even;
-    if (2 * load[ZS_TIMING_WORK_FPU0] > fpus)
-        first = load[ZS_TIMING_WORK_FPU0] * unit;
-    else if (2 * load[ZS_TIMING_WORK_FPU1] > fpus)
-        first = (fpus - load[ZS_TIMING_WORK_FPU1]) * unit;
-    second = 2 * even - first;
-    if (first <= 1 && second <= 1 && dpas <= 1) {
+    const uint32_t fpu0 = load[ZS_TIMING_WORK_FPU0], fpu1 = load[ZS_TIMING_WORK_FPU1];
+    uint32_t fpus = load[ZS_TIMING_WORK_EITHER] + fpu0 + fpu1;
+    /* twice what the first and the second are wanted: as much, where that can be */
+    uint32_t of0 = ZS_MAX(2 * fpu0, ZS_MIN(fpus, 2 * (fpus - fpu1))), of1 = 2 * fpus - of0;
+    double first = of0 * (0.5 / RATE), second = of1 * (0.5 / RATE);
+    double dpas = load[ZS_TIMING_WORK_DPAS] * (1.0 / RATE);
+    double control = load[ZS_TIMING_WORK_CONTROL] * (1.0 / RATE);
+    if (ZS_MAX(of0, of1) <= 2 * RATE && load[ZS_TIMING_WORK_DPAS] <= RATE) {
         use_pipes(eu, first, second, dpas, control);
         return false;
     }
@@ -128,32 +132,34 @@ static inline void change_pace(const struct zs_timing_machine *m, struct zs_timi
     eu->is_slow = share_pipes(eu);
     if (!was_slow && !eu->is_slow)
         return;
-    uint64_t at = (uint64_t)(eu->last * FRACTION);
-    uint32_t uses = 0; /* of the thread before: mostly all use the same */
-    double slow = 1;
+    uint64_t at = (uint64_t)(int64_t)(eu->last * FRACTION); /* hosts convert signed ones */
+    uint32_t uses = 0; /* of the thread before: mostly all use the same, and were as slow */
+    double slow = 1, from = 1, to = 1, times = 1;
     for (uint32_t left = eu->running; left; left &= left - 1) {
         uint32_t place = (uint32_t)__builtin_ctz(left);
-        struct zs_timing_thread *th = zs_timing_thread_at(m, eu->number, place);
-        if (th->uses != uses && eu->is_slow)
-            slow = slow_of(eu, uses = th->uses);
-        if (slow == th->slow)
+        if (eu->uses[place] != uses && eu->is_slow)
+            slow = slow_of(eu, uses = eu->uses[place]);
+        if (slow == eu->pace[place])
             continue;
-        uint64_t rest = eu->when[place] - ZS_MIN(at, eu->when[place]);
-        eu->when[place] = at + (uint64_t)((double)rest * slow / th->slow);
-        th->slow = slow;
+        if (eu->pace[place] != from || slow != to)
+            times = (to = slow) / (from = eu->pace[place]);
+        uint64_t end = eu->when[place] >> PLACE_BITS, rest = end - ZS_MIN(at, end);
+        set_when(eu, place, at + (uint64_t)(int64_t)((double)(int64_t)rest * times));
+        eu->pace[place] = slow;
     }
 }
 
 static void begin_burst(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                         struct zs_timing_thread *th, uint64_t cycle)
 {
-    account(m, eu, (double)cycle);
+    account(m, eu, cycle);
     for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++)
         eu->load[i] += th->rate[i];
     th->step = ZS_TIMING_STEP_BURST;
     th->since = cycle;
-    th->slow = 1;
-    eu->when[th->place] = (cycle + th->length) * FRACTION;
+    eu->pace[th->place] = 1;
+    eu->uses[th->place] = th->uses;
+    set_when(eu, th->place, (cycle + th->length) * FRACTION);
     eu->running |= 1u << th->place;
     eu->changed = true;
 }
@@ -161,7 +167,7 @@ static void begin_burst(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 static void end_burst(struct zs_timing_machine *m, struct zs_timing_eu *eu,
                       struct zs_timing_thread *th, uint64_t cycle)
 {
-    account(m, eu, (double)cycle);
+    account(m, eu, cycle);
     for (uint32_t i = 0; i < ZS_TIMING_WORKS; i++)
         eu->load[i] -= th->rate[i];
     eu->running &= ~(1u << th->place);
@@ -291,7 +297,7 @@ static void set_step(struct zs_timing_eu *eu, struct zs_timing_thread *th, enum 
                      uint64_t cycle)
 {
     th->step = (uint8_t)step;
-    eu->when[th->place] = cycle * FRACTION;
+    set_when(eu, th->place, cycle * FRACTION);
     eu->next = NULL;
 }
 
@@ -385,11 +391,9 @@ static void set_key(struct zs_timing_machine *m, uint32_t eu, uint64_t key)
 {
     uint32_t at = m->leaves + eu;
     m->keys[at] = key;
-    for (at /= 2; at; at /= 2) {
-        uint64_t least = ZS_MIN(m->keys[2 * at], m->keys[2 * at + 1]);
-        if (m->keys[at] == least)
-            return;
-        m->keys[at] = least;
+    for (; at > 1; at /= 2) { /* to the root always: hosts know such loops */
+        key = ZS_MIN(key, m->keys[at ^ 1]);
+        m->keys[at / 2] = key;
     }
 }
 
@@ -583,6 +587,8 @@ static bool start_thread(struct zs_timing_machine *m, uint32_t group, uint32_t m
     struct zs_timing_thread *th = zs_timing_thread_at(m, number, place);
     struct zs_timing_stream *s = zs_timing_stream_of(m, group, member);
     *th = (struct zs_timing_thread){.stream = s,
+                                    .words = s->words,
+                                    .ranges = s->ranges,
                                     .end = s->count,
                                     .last = UINT32_MAX,
                                     .group = group,
@@ -690,38 +696,43 @@ static void end_thread(struct zs_timing_machine *m, struct zs_timing_eu *eu,
 /* ---- order -------------------------------------------------------------------------------------
  */
 
-/* Whose step comes first, of equals the first place's. Places without a thread come last. */
-static inline uint32_t first_of(const struct zs_timing_eu *eu, uint32_t places)
+/* The first step's time and place, of equals the first place's. Places without a thread come last.
+ */
+static inline uint64_t first_of(const struct zs_timing_eu *eu, uint32_t places)
 {
-    enum { FEW = 8, BITS = 4 };
+    enum { FEW = 8 };
     uint64_t even = UINT64_MAX, odd = UINT64_MAX;
     for (uint32_t first = 0; first < places; first += FEW) {
 #pragma GCC unroll 4
         for (uint32_t i = first; i < first + FEW; i += 2) {
-            even = ZS_MIN(even, eu->when[i] << BITS | i);
-            odd = ZS_MIN(odd, eu->when[i + 1] << BITS | (i + 1));
+            even = ZS_MIN(even, eu->when[i]);
+            odd = ZS_MIN(odd, eu->when[i + 1]);
         }
     }
-    return (uint32_t)ZS_MIN(even, odd) & ((1u << BITS) - 1);
+    return ZS_MIN(even, odd);
 }
-_Static_assert(ZS_TIMING_PLACES == 16, "eight at a time, in four bits");
+_Static_assert(ZS_TIMING_PLACES == 16, "eight at a time");
 
 /* Until the EU comes to something that others see and that happens later than `until`, or that
  * others may change: when a barrier lets threads go it takes a while until they can. */
 static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_t until)
 {
     uint64_t last = until + m->params->barrier_latency;
-    const struct zs_timing_thread *next = eu->next; /* as the EU was left */
-    for (;; next = NULL) {
+    struct zs_timing_thread *waits = eu->next; /* as the EU was left */
+    eu->next = NULL;
+    if (waits && waits->step == ZS_TIMING_STEP_SEND && eu->send_free <= until)
+        send(m, eu, waits, until); /* mostly */
+    for (;;) {
         if (eu->changed)
             change_pace(m, eu);
-        uint32_t place = next ? next->place : first_of(eu, m->threads_per_eu);
-        if (eu->when[place] == ZS_TIMING_NEVER) {
+        uint64_t first = first_of(eu, m->threads_per_eu);
+        uint32_t place = (uint32_t)first & (ZS_TIMING_PLACES - 1);
+        if (first == ZS_TIMING_NEVER) {
             set_key(m, eu->number, UINT64_MAX);
             return;
         }
         struct zs_timing_thread *th = zs_timing_thread_at(m, eu->number, place);
-        uint64_t at = (eu->when[place] + FRACTION - 2) / FRACTION;
+        uint64_t at = ((first >> PLACE_BITS) + FRACTION - 2) / FRACTION;
         if (at > last || (th->step >= ZS_TIMING_STEP_SEND && at > until)) {
             set_key(m, eu->number, key_of(eu->number, at));
             eu->next = th;
@@ -738,7 +749,7 @@ static void run_eu(struct zs_timing_machine *m, struct zs_timing_eu *eu, uint64_
             pass_barrier(m, eu, th, at);
         } else if (th->step == ZS_TIMING_STEP_SEND) {
             if (eu->send_free > at)
-                eu->when[place] = eu->send_free * FRACTION;
+                set_when(eu, place, eu->send_free * FRACTION);
             else
                 send(m, eu, th, at);
         } else {
@@ -786,7 +797,7 @@ static inline void fetch_step(const struct zs_timing_machine *m, uint32_t eu)
     __builtin_prefetch(next->parts);
     __builtin_prefetch(next->ready);
     if (next->at < next->end)
-        __builtin_prefetch(next->stream->words + next->at);
+        __builtin_prefetch(next->words + next->at);
 }
 
 /* What the host will want soon: of EUs that are alike, steps come at the same time, one after the

@@ -10,7 +10,6 @@ enum {
     ZS_TIMING_PLACES = 16, /* threads of an EU at most */
     ZS_TIMING_PARTS = 8,   /* bursts that follow each other, and are one for others */
     ZS_TIMING_EU_BITS = 16,
-    ZS_TIMING_FRACTION_BITS = 12,
 };
 #define ZS_TIMING_NEVER UINT64_MAX
 
@@ -55,12 +54,14 @@ uint64_t zs_timing_fetch_lines(struct zs_timing_fetch *f, uint32_t subslice,
 
 /* A hardware thread. Times are cycles from the walker's start. */
 struct __attribute__((aligned(64))) zs_timing_thread {
-    struct zs_timing_stream *stream; /* NULL: the place is free */
-    uint32_t at, end;                /* words of the stream */
+    const uint32_t *words;           /* of the stream */
+    const uint64_t *ranges;          /* likewise */
+    uint32_t at, end;                /* of its words */
     uint32_t inst, inst_end;         /* of the block */
     uint32_t mask, state;            /* state: of burst.h */
     uint64_t pending;                /* responses that were not waited for yet */
     uint64_t since, begun;           /* since: what it is at began */
+    struct zs_timing_stream *stream; /* NULL: the place is free */
     uint32_t last, part_count;       /* last: number of the last burst */
     uint32_t length, lead;    /* of the bursts that it is at, alone; of these, before the first */
     uint32_t arrived, passed; /* barriers */
@@ -71,7 +72,6 @@ struct __attribute__((aligned(64))) zs_timing_thread {
     uint8_t step, after, uses; /* uses: pipes, a bit each */
     uint32_t parts[ZS_TIMING_PARTS]; /* numbers of the bursts that it is at */
     uint32_t rate[ZS_TIMING_WORKS];  /* of the pipes' time that it wants, in 1/65536 */
-    double slow;                     /* times longer that it takes because others want them */
     uint64_t ready[];                /* by response: cycle << 1 | whether of a fence */
 };
 
@@ -86,8 +86,11 @@ struct zs_timing_eu {
     bool changed;                        /* ... and other bursts have run since */
     uint64_t send_free, loaded_since;
     uint64_t others_end; /* a thread of another group than the last, or one of that after them */
-    const struct zs_timing_thread *next; /* whose step is waited for; NULL: not known */
-    uint64_t when[ZS_TIMING_PLACES];     /* each step's time << FRACTION_BITS; NEVER: none is set */
+    struct zs_timing_thread *next;   /* whose step is waited for; NULL: not known */
+    uint64_t when[ZS_TIMING_PLACES]; /* each step's time, then its place; NEVER: none is set */
+    /* by place with a burst: times longer that it takes because others want pipes; its pipes */
+    double pace[ZS_TIMING_PLACES];
+    uint8_t uses[ZS_TIMING_PLACES];
 };
 
 struct zs_timing_group {
@@ -223,7 +226,7 @@ bool zs_timing_find_block(struct zs_timing_machine *m, struct zs_timing_thread *
  */
 static inline const uint32_t *zs_timing_next_message(struct zs_timing_thread *th)
 {
-    const uint32_t *words = th->stream->words + th->at;
+    const uint32_t *words = th->words + th->at;
     if (th->at >= th->end || words[0] >> 30 != ZS_TIMING_WORD_MESSAGE ||
         (words[0] & 0xfffff) != (th->inst & 0xfffff))
         return NULL;
