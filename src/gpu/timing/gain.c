@@ -75,6 +75,13 @@ static void take_part(struct zs_timing_op *op, uint32_t kept, uint32_t *small)
     op->least = (uint16_t)ZS_MAX(op->least / kept, 1u);
 }
 
+static bool saves_messages(enum zs_timing_gain gain)
+{
+    return gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
+           gain == ZS_TIMING_GAIN_narrow || gain == ZS_TIMING_GAIN_local ||
+           gain == ZS_TIMING_GAIN_local_most;
+}
+
 /* What is not sent takes what computes its address along: instructions whose results go nowhere
  * else, but for divisions, which are a finding of their own. Backwards, twice: loops. */
 static bool save_addresses(enum zs_timing_gain gain, struct zs_timing_code *code)
@@ -203,9 +210,7 @@ static bool change_code(enum zs_timing_gain gain, const struct zs_timing_code *c
         widen(ret->ops, code->op_count);
     if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most)
         keep_chains(ret);
-    if (gain == ZS_TIMING_GAIN_reuse || gain == ZS_TIMING_GAIN_reuse_most ||
-        gain == ZS_TIMING_GAIN_narrow || gain == ZS_TIMING_GAIN_local ||
-        gain == ZS_TIMING_GAIN_local_most)
+    if (saves_messages(gain))
         (void)save_addresses(gain, ret); /* no memory: they take what they took */
     if (gain == ZS_TIMING_GAIN_reuse_most)
         (void)save_sums(ret);
@@ -268,6 +273,35 @@ static void part_atomics(const struct zs_timing_machine *m, const struct zs_timi
                           << ZS_TIMING_EVENT_CYCLES;
     for (uint32_t i = 0; m->atomics_meet && i < r->line_count; i++)
         r->lines[i] ^= (th->group * m->threads_per_group + th->member) % PLACES;
+}
+
+void zs_timing_find_busiest(struct zs_timing_machine *m)
+{
+    enum { LANES = 32 };
+    for (uint64_t i = 0; i < m->group_count * m->threads_per_group; i++) {
+        struct zs_timing_group *g = &m->groups[i / m->threads_per_group];
+        uint32_t member = (uint32_t)(i % m->threads_per_group), mask = 0;
+        const struct zs_timing_stream *s = zs_timing_stream_of(m, i / m->threads_per_group, member);
+        uint64_t done[LANES] = {0}, since = 0;
+        uint64_t *most = &g->busiest_does;
+        for (uint32_t at = 0, words; at <= s->count; at += words) {
+            bool ends = at == s->count;
+            uint32_t kind = ends ? (uint32_t)ZS_TIMING_WORD_MASK : s->words[at] >> 30;
+            words = kind == ZS_TIMING_WORD_MESSAGE ? zs_timing_message_words(s->words + at) : 2;
+            since += kind == ZS_TIMING_WORD_BLOCK ? s->words[at + 1] : 0;
+            for (uint32_t left = kind == ZS_TIMING_WORD_MASK ? mask : 0; left; left &= left - 1)
+                done[__builtin_ctz(left)] += since;
+            since = kind == ZS_TIMING_WORD_MASK ? 0 : since;
+            mask = kind == ZS_TIMING_WORD_MASK && !ends ? s->words[at + 1] : mask;
+        }
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            if (done[lane] <= *most)
+                continue;
+            *most = done[lane];
+            g->busiest = member;
+            g->busiest_lane = lane;
+        }
+    }
 }
 
 uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op)
@@ -558,8 +592,7 @@ static uint64_t replayed_gain(enum zs_timing_gain gain, struct zs_timing_trace *
     struct zs_gpu_timing without;
     bool recoded = gain == ZS_TIMING_GAIN_math || gain == ZS_TIMING_GAIN_doubles ||
                    gain == ZS_TIMING_GAIN_wide_integers || gain == ZS_TIMING_GAIN_conversions ||
-                   gain == ZS_TIMING_GAIN_dependencies || gain == ZS_TIMING_GAIN_reuse ||
-                   gain == ZS_TIMING_GAIN_reuse_most || gain == ZS_TIMING_GAIN_narrow;
+                   gain == ZS_TIMING_GAIN_dependencies || saves_messages(gain);
     if (gain == ZS_TIMING_GAIN_dispatch)
         without_dispatch(&params);
     if (gain == ZS_TIMING_GAIN_room) {

@@ -195,6 +195,9 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         error = allocate(m) ? 0 : -ENOMEM;
     if (!error)
         set_up(m);
+    if (!error && m->without == ZS_TIMING_GAIN_divergence && m->has_barriers &&
+        m->threads_per_group > 1)
+        zs_timing_find_busiest(m);
     return error;
 }
 

@@ -201,7 +201,8 @@ static uint64_t latest_of(const struct zs_timing_thread *th, uint64_t responses)
 }
 
 /* Without divergence: all lanes of a thread do what one of them does, and it has nothing to do
- * where that is off. Which one it is takes turns. */
+ * where that is off. Which one it is takes turns; where others wait for the work-item that does
+ * most, it is that: what it does comes one after the other. */
 static bool is_without(const struct zs_timing_machine *m, const struct zs_timing_thread *th)
 {
     if (ZS_LIKELY(m->without != ZS_TIMING_GAIN_divergence) || !m->lanes || !th->mask)
@@ -209,6 +210,9 @@ static bool is_without(const struct zs_timing_machine *m, const struct zs_timing
     uint32_t number = th->group * m->threads_per_group + th->member;
     /* turns spread evenly over few threads, too, and have no period that subslices could have */
     uint32_t lane = (uint32_t)((uint64_t)(number * 0x9e3779b1) * m->lanes >> 32);
+    const struct zs_timing_group *g = &m->groups[th->group];
+    if (g->busiest_does && g->busiest == th->member)
+        lane = g->busiest_lane;
     return !(th->mask >> lane & 1);
 }
 

@@ -98,6 +98,9 @@ struct zs_timing_group {
     uint32_t released;                 /* barriers that all have reached */
     uint64_t release_cycle, longest;   /* longest: cycles of a thread */
     struct zs_timing_thread **threads; /* NULL: ended */
+    /* without divergence: the work-item that does most, and how many instructions that are */
+    uint32_t busiest, busiest_lane;
+    uint64_t busiest_does; /* 0: nobody waits for it */
 };
 
 struct zs_timing_place {
@@ -177,6 +180,8 @@ struct zs_timing_machine {
 /* The message without what the gain is about; false: there is none. */
 bool zs_timing_change_message(const struct zs_timing_machine *m, struct zs_timing_thread *th,
                               struct zs_timing_request *r);
+/* Without divergence, where threads wait for each other: each group's busiest work-item. */
+void zs_timing_find_busiest(struct zs_timing_machine *m);
 /* One in so many messages of the instruction is sent, where others are saved. 1: all are. */
 uint32_t zs_timing_parts_saved(enum zs_timing_gain gain, const struct zs_timing_op *op);
 /* scale.c: replays what the trace's launch says now. *ret_balance, which may be NULL: of the time
