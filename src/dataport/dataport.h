@@ -307,6 +307,7 @@ struct zs_port_footprint {
     uint16_t slm_conflicts; /* ... how many fewer it had if they were spread evenly */
     uint16_t atomic_lanes;  /* atomics: lanes at the location that most lanes share */
     uint16_t texels;        /* sampler: that were looked up */
+    uint16_t dwords;        /* lanes far apart: which dwords of lines they touch, a bit each */
 };
 /* mask: lanes that take part, as for run(). src0: the whole payload, joined if `gather` says so. */
 void zs_port_footprint(const struct zs_port *port, const struct zs_port_message *message,

@@ -25,6 +25,13 @@ static void add_line(struct zs_port_footprint *t, uint64_t line)
         t->lines[t->line_count++] = line;
 }
 
+static inline void add_dwords(struct zs_port_footprint *t, uint64_t address, uint32_t size_B)
+{
+    uint32_t first = address / 4 % 16, count = ZS_MIN((uint32_t)(address % 4 + size_B + 3) / 4, 16u);
+    uint32_t found = ((1u << count) - 1) << first;
+    t->dwords |= (uint16_t)(found | found >> 16);
+}
+
 static void add_bytes(struct zs_port_footprint *t, uint64_t address, uint64_t size_B)
 {
     uint64_t line = address >> LINE_SHIFT, last = (address + size_B - 1) >> LINE_SHIFT;
@@ -212,6 +219,7 @@ static void touch_lanes(const struct zs_port *port, const struct zs_port_message
     ZS_PORT_FOR_LANES(lane, mask)
     {
         uint64_t first_B = base + address[lane], line = first_B >> LINE_SHIFT;
+        add_dwords(t, first_B, span_B);
         if (address[lane] >= size_B ||
             (line == last && (first_B + span_B - 1) >> LINE_SHIFT == line))
             continue;
@@ -290,6 +298,8 @@ static void touch_row(uint64_t base, const struct row *r, uint32_t span_B,
 {
     bool dense = r->step_B <= ZS_PORT_LINE_B, fresh = !t->line_count;
     uint64_t piece_B = dense ? r->last - r->first + span_B : span_B, next = 0;
+    for (uint32_t i = 0; i < r->lanes && r->step_B > span_B; i++)
+        add_dwords(t, base + r->first + (uint64_t)r->step_B * i, span_B);
     for (uint32_t i = 0; i < (dense ? 1 : r->lanes); i++) {
         uint64_t from_B = base + r->first + (uint64_t)r->step_B * i;
         uint64_t line = ZS_MAX(from_B >> LINE_SHIFT, next);
@@ -520,7 +530,7 @@ void zs_port_footprint(const struct zs_port *port, const struct zs_port_message 
                        const uint8_t *src0, uint32_t mask, struct zs_port_footprint *t)
 {
     t->line_count = 0;
-    t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = 0;
+    t->slm_cycles = t->slm_conflicts = t->atomic_lanes = t->texels = t->dwords = 0;
     if (m->lanes)
         mask &= zs_port_lane_mask(m->lanes);
     switch ((enum zs_port_shape)m->shape) {

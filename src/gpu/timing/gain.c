@@ -247,15 +247,20 @@ static uint32_t lines_least(const struct zs_timing_request *r, uint32_t grf_B)
 
 /* Lines that are left out are those of others' turns: what lies in them is read once, too. Loads,
  * stores and second halves take turns by themselves: these touch other lines. Turns have no period
- * that several messages of a loop could have. */
+ * that several messages of a loop could have. Where nobody reads the rest of these lines (fields of
+ * structures) there are as many fewer: who comes again finds what was left out in L1. */
 static void leave_lines(const struct zs_timing_machine *m, struct zs_timing_thread *th,
                         struct zs_timing_request *r)
 {
+    enum { SPARSE = 8 }; /* dwords of a line */
     uint32_t least = lines_least(r, m->grf_B), parts = r->line_count / ZS_MAX(least, 1u);
     const struct zs_timing_op *op = &m->code->ops[th->inst];
     uint32_t *turn = &th->lines_turn[2 * (op->chan_offset != 0) + op->is_load];
     if (r->line_count <= least)
         return;
+    if (op->is_load && m->dwords && __builtin_popcount(m->dwords[th->inst]) <= SPARSE)
+        for (uint32_t i = 0; i < r->line_count; i++)
+            zs_timing_hierarchy_keep(&m->hierarchy, r->subslice, r->lines[i]);
     r->lines += (*turn / least + *turn / r->line_count) % parts * least;
     *turn += least;
     r->line_count = least;
@@ -635,6 +640,10 @@ static void find_gains(struct zs_timing_trace *trace, uint64_t instructions,
 #include "gpu/timing/gain.def"
 #undef ZS_TIMING_GAIN
     };
+    uint16_t *dwords = trace->arenas[0].dwords;
+    for (uint32_t w = 1; w < trace->launch.workers && dwords; w++)
+        for (uint32_t i = 0; i < trace->launch.code->op_count && trace->arenas[w].dwords; i++)
+            dwords[i] |= trace->arenas[w].dwords[i];
     trace->launch.atomics_meet =
         ZS_MAX(timing->limit_l3_atomics, timing->limit_slm_atomics) >= timing->cycles / 2;
     for (uint32_t g = 0; g < ZS_TIMING_GAINS; g++)

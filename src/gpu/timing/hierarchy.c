@@ -400,6 +400,12 @@ uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs
     return send_lines(h, r, cycle);
 }
 
+void zs_timing_hierarchy_keep(const struct zs_timing_hierarchy *h, uint32_t subslice, uint64_t line)
+{
+    uint64_t written;
+    (void)zs_timing_cache_touch(&h->caches->l1[subslice], line, false, &written);
+}
+
 uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,
                                      const struct zs_timing_request *r)
 {

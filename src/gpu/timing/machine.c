@@ -175,6 +175,7 @@ int zs_timing_machine_init(struct zs_timing_machine *m, struct zs_timing_trace *
         .group_count = trace->part.group_count,
         .resident_groups = trace->resident_groups / share,
         .streams = trace->streams,
+        .dwords = trace->arenas[0].dwords,
         .leaves = 1,
         .dispatch_cost = l->params->dispatch_cycles +
                          l->payload_grf / ZS_MAX(l->params->payload_grf_per_cycle, 1u),

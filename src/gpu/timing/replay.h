@@ -155,6 +155,7 @@ struct zs_timing_machine {
     uint64_t dispatch_cost;         /* of a thread; of the groups that others begin meanwhile: */
     uint64_t dispatch_others;
     bool *stores;               /* by instruction: its messages are stores or atomics */
+    const uint16_t *dwords;     /* by instruction, as an arena's */
     bool in_part, skips;        /* of the launch; groups are left out */
     bool one_wave;              /* all groups are there at once */
     uint64_t join_groups;       /* so many come right behind those that are left out */

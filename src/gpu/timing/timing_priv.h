@@ -183,6 +183,7 @@ struct __attribute__((aligned(64))) zs_timing_arena {
     struct zs_timing_stream *last;        /* that was begun last */
     const struct zs_timing_stream *group; /* the streams of its group, and of the one before: */
     const struct zs_timing_stream *group_before;
+    uint16_t *dwords; /* of lines, by instruction, that lanes far apart touch; NULL: not asked */
 };
 
 struct zs_timing_stream {
@@ -237,7 +238,7 @@ struct zs_timing_trace {
     uint64_t instructions;    /* of the launch: once it has been executed */
     struct zs_timing_stream *streams; /* threads_per_group for each sampled group */
     struct zs_timing_block memory;    /* of the streams */
-    struct zs_timing_arena *arenas;   /* by host thread */
+    struct zs_timing_arena *arenas;   /* by host thread; the first one has what all found */
 };
 
 /* Groups that the device holds at once where each has so much local memory; 0: as much as it likes.
@@ -341,6 +342,9 @@ uint64_t zs_timing_hierarchy_keeps(const struct zs_timing_hierarchy *h);
 /* When the response of a message that leaves its EU at `cycle` has arrived. */
 uint64_t zs_timing_hierarchy_send(struct zs_timing_hierarchy *h, const struct zs_timing_request *r,
                                   uint64_t cycle);
+/* The subslice's L1 has the line, whoever brought it. */
+void zs_timing_hierarchy_keep(const struct zs_timing_hierarchy *h, uint32_t subslice,
+                              uint64_t line);
 /* From when on another one of its kind may leave its EU: the port's queue has room. */
 uint64_t zs_timing_hierarchy_accepts(const struct zs_timing_hierarchy *h,
                                      const struct zs_timing_request *r);

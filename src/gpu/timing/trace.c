@@ -327,6 +327,8 @@ static inline void keep_message(struct zs_timing_stream *s, const struct zs_port
         at[0] = ordinal << 24 | ((uint32_t)(line >> 32) & 0xff) | (shared ? ZS_TIMING_SHARED : 0);
         at[1] = (uint32_t)line;
     }
+    if (ZS_UNLIKELY(s->arena->dwords != NULL))
+        s->arena->dwords[inst] |= touch->dwords;
     start[0] = ZS_TIMING_WORD(ZS_TIMING_WORD_MESSAGE, lines << 20 | (inst & 0xfffff));
     start[1] = event_word(m, row, touch);
     s->count = (uint32_t)(start - s->words) + 2 + join_lines(start + 2, lines);
@@ -388,6 +390,8 @@ int zs_timing_trace_create(const struct zs_timing_launch *launch,
         return -ENOMEM;
     }
     memset(t->arenas, 0, launch->workers * sizeof(*t->arenas));
+    for (uint32_t i = 0; i < launch->workers && launch->gains; i++) /* no memory: not asked */
+        t->arenas[i].dwords = calloc(launch->code->op_count + 1u, sizeof(*t->arenas->dwords));
     t->streams = t->memory.data;
     memset(t->streams, 0, streams_B);
     *ret_trace = t;
@@ -409,6 +413,7 @@ void zs_timing_trace_destroy(struct zs_timing_trace *t)
         for (uint32_t k = 0; k < a->block_count; k++)
             zs_timing_block_put(t->launch.store, &a->blocks[k]);
         free(a->blocks);
+        free(a->dwords);
     }
     free(t->arenas);
     zs_timing_part_fini(&t->part);
