@@ -421,6 +421,30 @@ static uint64_t without_threads(const struct zs_timing_trace *trace, const struc
     return t->cycles > loaded ? t->cycles - loaded : 0;
 }
 
+/* Whether loads touch many times the lines that their bytes fill. Then lines are what is asked for
+ * again: what one lane keeps saves no other one's load. */
+static bool loads_are_far_apart(const struct zs_timing_trace *trace)
+{
+    enum { MANY = 3 };
+    const struct zs_timing_launch *l = &trace->launch;
+    uint64_t touched = 0, least = 0;
+    for (uint64_t i = 0; i < trace->sampled * l->threads_per_group; i++) {
+        const struct zs_timing_stream *s = &trace->streams[i];
+        for (uint32_t at = 0, words; at < s->count; at += words) {
+            const uint32_t *from = s->words + at;
+            bool message = from[0] >> 30 == ZS_TIMING_WORD_MESSAGE;
+            words = message ? zs_timing_message_words(from) : 2;
+            uint32_t inst = from[0] & 0xfffff, lines = message ? from[0] >> 20 & 1023 : 0;
+            if (!lines || !l->code->ops[inst].is_load)
+                continue;
+            struct zs_timing_request r = {.response_grf = l->code->ops[inst].response_grf};
+            touched += lines;
+            least += lines_least(&r, l->model->grf_B);
+        }
+    }
+    return touched >= MANY * least;
+}
+
 /* Whether the launch has what the gain is about, so much of it that it may count; t: what it did.
  */
 static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *trace,
@@ -441,7 +465,7 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_reuse:
     case ZS_TIMING_GAIN_reuse_most:
         return ZS_MAX(t->limit_port, t->limit_l3) >= t->cycles / 4 &&
-               t->global_sectors > AGAIN * t->l3_misses;
+               t->global_sectors > AGAIN * t->l3_misses && !loads_are_far_apart(trace);
     case ZS_TIMING_GAIN_narrow:
         return waits && has_narrow(code, executions);
     case ZS_TIMING_GAIN_local:

@@ -621,11 +621,12 @@ __kernel void summed_mended(__global float *a, __global float *b, int rounds)
 }
 
 /* ... and as many steps by four times as many */
+/* three times as many groups: all have room at once */
 __kernel void summed_shared(__global float *a, __global float *b, int rounds)
 {
     int i = get_global_id(0);
     float x = a[i];
-    for (int k = 0; k < 16 * rounds; k++) {
+    for (int k = 0; k < 64 * rounds / 3; k++) {
 #pragma unroll
         for (int n = 0; n < 8; n++)
             x = mad(x, 0.999f, 0.5f);
