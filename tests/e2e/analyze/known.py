@@ -294,7 +294,6 @@ OFF = {
         'ways': ['first'],  # branches hold threads up
         'packed_points': ['first'],  # L3 has all of it: each line is asked for three times
         'probed': ['gain'],  # mended it is unrolled, too
-        'summed': ['gain'],  # fewer threads than it takes issue as much
         'windowed': ['gain'],
     },
     'skl': {
@@ -305,7 +304,6 @@ OFF = {
         # arrays in registers; three kernels had not been what they were meant to be
         'borders': ['gain'],  # mended, EUs are filled unevenly
         'peaks': ['first'],  # the compiler has one lane of a thread do it
-        'summed': ['gain'],
         'softplus': ['gain'],  # mended it has twice as many lanes
         'windowed': ['gain'],
     },
