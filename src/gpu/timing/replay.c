@@ -508,7 +508,7 @@ static uint64_t deliver(struct zs_timing_machine *m, struct zs_timing_eu *eu,
     bool tied = words[1] & (ZS_TIMING_EVENT_BARRIER | ZS_TIMING_EVENT_FENCE);
     if (ZS_UNLIKELY(m->without != ZS_TIMING_GAINS) &&
         (!zs_timing_change_message(m, th, &r) || (is_without(m, th) && !tied) ||
-         (saved && !narrow) ||
+         (saved && !narrow) || (tied && m->without == ZS_TIMING_GAIN_local_most) ||
          ((m->without == ZS_TIMING_GAIN_halves || (narrow && op->narrow)) &&
           !join_halves(op, th, place, words, lines, &r))))
         return front;

@@ -283,7 +283,7 @@ OFF = {
         'smallest': ['gain'],  # integers have one pipe: mended it has nothing else
         'softmaxed': ['gain'],  # mended it has half of the messages, too
         'votes': ['first'],  # the compiler has one lane of a thread do it
-        'in_step': ['first'], 'walked': ['first'],  # barriers, branches come first
+        'walked': ['first'],  # branches come first
         'ballots': ['gain'],  # mended, places and sums take as long
         'probed': ['first'],  # its products take more
         'transposed_out': ['gain'],  # mended it has barriers
