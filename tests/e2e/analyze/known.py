@@ -302,7 +302,6 @@ OFF = {
         # of the sealed ones: at first 17 of 28 held, 20 on acm-g10 and 15 on pvc (the first finding of 23, 24 and 21). They
         # showed what was wrong with gains of coalescing, of atomics, of groups that are too few or too large, and with
         # arrays in registers; three kernels had not been what they were meant to be
-        'borders': ['gain'],  # mended, EUs are filled unevenly
         'peaks': ['first'],  # the compiler has one lane of a thread do it
         'softplus': ['gain'],  # mended it has twice as many lanes
         'windowed': ['gain'],
