@@ -108,7 +108,7 @@ __kernel void borders_mended(__global float *a, __global float *b, int rounds)
 {
     int i = get_global_id(0);
     float x = a[i], y = x + 0.5f;
-    if ((i >> 5 & 7) == (i >> 8 & 7)) { /* others in each group: on all EUs */
+    if ((uint)(i >> 5 & 7) == (i >> 8) * 0x9e3779b9u >> 29) { /* others in each group: on all EUs */
         for (int k = 0; k < 64 * rounds; k++) {
             x = mad(x, y, 0.25f);
             y = mad(y, 0.5f, 0.125f);
