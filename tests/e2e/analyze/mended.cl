@@ -963,11 +963,19 @@ __kernel void clean_tile(__global float *a, __global float *b, int rounds, __loc
     b[get_global_id(0)] = x;
 }
 
-__kernel void clean_copy(__global float *a, __global float *b, int rounds)
+__kernel void clean_copy(__global float *a, __global float *b, int rounds) /* MARK clean_copy dispatch */
 {
     int i = get_global_id(0), n = get_global_size(0);
     for (int k = 0; k < 8; k++)
         b[i + k * n] = a[i + k * n];
+}
+
+/* a quarter of the threads */
+__kernel void clean_copy_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0), n = get_global_size(0);
+    for (int k = 0; k < 8; k++)
+        vstore4(vload4(i + k * n, a), i + k * n, b);
 }
 
 /* the body of a loop is larger than the instruction cache (but of acm-g10) */
