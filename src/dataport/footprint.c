@@ -27,7 +27,8 @@ static void add_line(struct zs_port_footprint *t, uint64_t line)
 
 static inline void add_dwords(struct zs_port_footprint *t, uint64_t address, uint32_t size_B)
 {
-    uint32_t first = address / 4 % 16, count = ZS_MIN((uint32_t)(address % 4 + size_B + 3) / 4, 16u);
+    uint32_t first = address / 4 % 16,
+             count = ZS_MIN((uint32_t)(address % 4 + size_B + 3) / 4, 16u);
     uint32_t found = ((1u << count) - 1) << first;
     t->dwords |= (uint16_t)(found | found >> 16);
 }
