@@ -732,12 +732,15 @@ static void meeting(void **state)
 /* ---- evenly and in halves ----------------------------------------------------------------------
  */
 
-/* Lines by lane, each once. */
+/* Lines by lane, each once; where they are more than bytes fill which of their dwords lanes touch.
+ */
 static void check_lines(const uint64_t *address, uint32_t span_B, uint32_t mask,
                         const struct zs_port_footprint *touch)
 {
     uint64_t lines[2 * 32];
-    uint32_t count = 0;
+    uint32_t count = 0, dwords = 0, bytes = (uint32_t)__builtin_popcount(mask) * span_B;
+    for (uint32_t i = 0; i < 32 * span_B; i++)
+        dwords |= (mask >> i / span_B & 1) << (address[i / span_B] + i % span_B) / 4 % 16;
     for (uint32_t i = 0; i < 64; i++) {
         uint64_t line = (address[i / 2] + (i % 2 ? span_B - 1 : 0)) / ZS_PORT_LINE_B;
         bool seen = !(mask >> i / 2 & 1);
@@ -747,6 +750,8 @@ static void check_lines(const uint64_t *address, uint32_t span_B, uint32_t mask,
             lines[count++] = line;
     }
     assert_int_equal(touch->line_count, count);
+    if (touch->dwords || count > bytes / ZS_PORT_LINE_B + 2)
+        assert_int_equal(touch->dwords, dwords);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(touch->lines[i], lines[i]);
 }
