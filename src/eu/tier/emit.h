@@ -199,6 +199,9 @@ void zs_eu_emit_fill(struct zs_eu_emit *e, uint32_t unit);
 void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit);
 /* ... or anything: nobody reads it any more. */
 void zs_eu_emit_forget(struct zs_eu_emit *e, uint32_t unit);
+/* Temporaries are of one instruction, what is written to null nobody's: nothing goes round loops.
+ */
+void zs_eu_emit_clear_temporaries(struct zs_eu_emit *e);
 /* Eight dwords to a unit's variable; false: not all of them have one. */
 bool zs_eu_emit_set_unit(struct zs_eu_emit *e, uint32_t unit, unsigned value);
 /* What the function has of it is stored where it is left. */

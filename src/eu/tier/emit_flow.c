@@ -767,16 +767,6 @@ static unsigned emit_modes(struct zs_eu_emit *e)
     return VALUE("and i1 %%v%u, %%v%u", single, both);
 }
 
-/* Temporaries are of one instruction, what is written to null nobody's: nothing goes round loops.
- */
-static void clear_temporaries(struct zs_eu_emit *e)
-{
-    uint32_t end = (ZS_EU_OFFSET(sink) + ZS_EU_TEMP_B) / 32;
-
-    for (uint32_t unit = ZS_EU_OFFSET(temp) / 32; unit < end; unit++)
-        zs_eu_emit_clear(e, unit);
-}
-
 static void emit_segment(struct zs_eu_emit *e, uint32_t number)
 {
     const struct zs_eu_emit_segment *s = &e->segments[number];
@@ -790,7 +780,7 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
         zs_eu_emit_find_later(e);
     if (!e->dry)
         zs_buf_printf(&e->body, "s%u:\n", number);
-    clear_temporaries(e);
+    zs_eu_emit_clear_temporaries(e);
     if (zs_eu_emit_only_starts(e, number))
         zs_eu_emit_rise_begin(e);
     if (s->joins && !e->dry) {

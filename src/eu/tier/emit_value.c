@@ -424,6 +424,14 @@ void zs_eu_emit_clear(struct zs_eu_emit *e, uint32_t unit)
     store_constant(e, unit, "0", "zeroinitializer");
 }
 
+void zs_eu_emit_clear_temporaries(struct zs_eu_emit *e)
+{
+    uint32_t end = (ZS_EU_OFFSET(sink) + ZS_EU_TEMP_B) / 32;
+
+    for (uint32_t unit = ZS_EU_OFFSET(temp) / 32; unit < end; unit++)
+        zs_eu_emit_clear(e, unit);
+}
+
 void zs_eu_emit_forget(struct zs_eu_emit *e, uint32_t unit)
 {
     store_constant(e, unit, "undef", "undef");
