@@ -32,7 +32,7 @@
 #include <stdlib.h>
 
 enum {
-    HELP_AFTER_NS = 50000, /* the caller runs shorter launches alone, checked ones of 5 times */
+    HELP_AFTER_NS = 50000, /* the caller runs shorter launches alone, checked ones of 20 times */
     CLAIM_MAX = 16,        /* groups taken at once */
     PATIENCE_TURNS = 64,   /* of a slice each, before one more group is taken in */
     DEBUGGED_TURNS = 4,    /* ... where a debugger looks at what hardware has at work at once */
@@ -682,7 +682,7 @@ static void maybe_ask_for_help(struct zs_gpu_run *run, const struct zs_gpu_worke
     if (run->helped || w->index != 0 || run->workers_max == 1)
         return;
     uint64_t claimed = atomic_load_explicit(&run->next_group, memory_order_relaxed);
-    uint64_t after_ns = run->checks ? 5 * HELP_AFTER_NS : HELP_AFTER_NS;
+    uint64_t after_ns = run->checks ? 20 * HELP_AFTER_NS : HELP_AFTER_NS;
     uint64_t lasted_ns = zs_gpu_now_ns() - run->start_ns;
     if (claimed >= run->units || lasted_ns < after_ns ||
         lasted_ns / ZS_MAX(claimed, 1u) < after_ns / (run->units - claimed) ||

@@ -52,6 +52,22 @@ void zs_race_unlist(struct zs_gpu_checks *c, struct zs_race_page *page)
     zs_check_ask_anew(a.at);
 }
 
+__attribute__((no_sanitize("thread"))) bool zs_race_list_is_full(const struct zs_race_page *page)
+{
+    uint64_t seen[ZS_RACE_PARTS] = {0}, all = UINT64_MAX;
+    for (uint32_t i = 0, count = page->listed; i < count; i++) {
+        struct read read = read_of(page->words[i]);
+        for (; read.threads; read.threads--, read.word += read.step) {
+            uint32_t end = ZS_MIN(read.word + read.count, (uint32_t)ZS_BETWEEN_WORDS);
+            for (uint32_t part = read.word / 64; part * 64 < end; part++)
+                seen[part] |= zs_race_bits(part, read.word, end);
+        }
+    }
+    for (uint32_t i = 0; i < ZS_RACE_PARTS; i++)
+        all &= seen[i];
+    return all == UINT64_MAX;
+}
+
 static void add_words(struct zs_race_reader *reader, uint64_t *seen, uint32_t word, uint32_t end)
 {
     for (uint32_t part = word / 64; part * 64 < end; part++) {

@@ -67,7 +67,7 @@ struct zs_race_page {
     bool is_kept; /* `before` is there */
     /* Lines and words stand for nothing: `listed` reads are all that is known, one a word. */
     atomic_bool is_list;
-    uint32_t listed;
+    atomic_uint listed; /* its worker writes it alone */
     uint64_t lines[ZS_BETWEEN_LINES];
     uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
     uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
@@ -208,10 +208,12 @@ static inline uint64_t zs_race_read(uint32_t number, uint32_t lane, bool rises, 
 /* NULL: it is no list, or there is no room. */
 static inline uint64_t *zs_race_list(struct zs_race_page *page, uint64_t read)
 {
-    if (!zs_race_is_list(page) || ZS_UNLIKELY(page->listed == ZS_RACE_LIST_MAX))
+    uint32_t at = atomic_load_explicit(&page->listed, memory_order_relaxed);
+    if (!zs_race_is_list(page) || ZS_UNLIKELY(at == ZS_RACE_LIST_MAX))
         return NULL;
-    page->words[page->listed] = read;
-    return &page->words[page->listed++];
+    page->words[at] = read;
+    atomic_store_explicit(&page->listed, at + 1, memory_order_release);
+    return &page->words[at];
 }
 
 /* The next thread of one, so many words further. false: as above, or for one more. */
@@ -224,6 +226,8 @@ static inline bool zs_race_list_next(const struct zs_race_page *page, uint64_t *
         *read += UINT64_C(1) << ZS_RACE_LIST_THREADS | (threads ? 0 : step << ZS_RACE_LIST_STEP);
     return is;
 }
+/* Each word was read. Of another worker's page it may be anything, if it is no list behind that. */
+bool zs_race_list_is_full(const struct zs_race_page *page);
 /* Which records have read the page's words first: bits of words, for each record's number. 0: there
  * are more than `most`. */
 uint32_t zs_race_list_readers(const struct zs_gpu_checks *c, const struct zs_race_page *page,

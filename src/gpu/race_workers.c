@@ -87,7 +87,9 @@ static bool find_written(const struct zs_race_page *page, uint64_t *ret)
 /* All of it was read, and nothing written. */
 OF_MEMORY static bool is_read(const struct zs_race_page *page)
 {
-    bool is = !zs_race_is_list(page);
+    if (zs_race_is_list(page))
+        return zs_race_list_is_full(page) && zs_race_is_list(page);
+    bool is = true;
     for (uint32_t i = 0; i < ZS_BETWEEN_LINES && is; i++) {
         uint64_t line = page->lines[i];
         bool is_split = line == ZS_RACE_SPLIT;

@@ -128,7 +128,7 @@ bool zs_eu_emit_has_fours(const struct zs_eu_emit_message *m)
 static unsigned unpack(struct zs_eu_emit *e, unsigned n, unsigned a, unsigned b,
                        const uint8_t from[4])
 {
-    uint32_t which[16];
+    uint32_t which[16] = {0};
 
     for (uint32_t i = 0; i < n; i++)
         which[i] = i / 4 * 4 + from[i % 4] % 4 + from[i % 4] / 4 * n;

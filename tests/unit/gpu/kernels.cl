@@ -243,21 +243,21 @@ kernel void apart(global const int *in, global int *out, int count, int rounds)
 
 /* Structures of five and eight dwords and of three bytes: each work-item's own, or of some of them
  * another's. */
-kernel void structures(global const int *in, global int *out, global const uchar *bytes,
+kernel void structures(global const uint *in, global uint *out, global const uchar *bytes,
                        global uchar *to, int some, int by)
 {
     int i = get_global_id(0), n = get_global_size(0), j = i * by % n;
-    int4 four = vload4(0, in + 5 * i);
-    int fifth = in[5 * i + 4];
+    uint4 four = vload4(0, in + 5 * i);
+    uint fifth = in[5 * i + 4];
     vstore4(four + fifth, 0, out + 5 * i);
     out[5 * i + 4] = four.x ^ fifth;
     to[3 * i + 2] = bytes[3 * i] + 1;
     to[3 * i] = bytes[3 * i + 2];
     if (i & some) {
-        int3 three = vload3(0, in + 5 * n + 8 * j + 5);
-        int2 two = vload2(0, in + 5 * n + 8 * j);
-        vstore4((int4)(three, two.x), 0, out + 5 * n + 8 * j + 4);
-        vstore2(two.yx - i, 0, out + 5 * n + 8 * j);
+        uint3 three = vload3(0, in + 5 * n + 8 * j + 5);
+        uint2 two = vload2(0, in + 5 * n + 8 * j);
+        vstore4((uint4)(three, two.x), 0, out + 5 * n + 8 * j + 4);
+        vstore2(two.yx - (uint)i, 0, out + 5 * n + 8 * j);
     }
 }
 

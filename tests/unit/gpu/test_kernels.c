@@ -322,8 +322,8 @@ static void small_types_and_vectors(void **state)
 }
 
 /* What work-item i of n leaves of structures that are in `in`. */
-static void expect_structures(const int *in, int *out, const uint8_t *bytes, uint8_t *to, int i,
-                              int n, int some, int by)
+static void expect_structures(const uint32_t *in, uint32_t *out, const uint8_t *bytes, uint8_t *to,
+                              int i, int n, int some, int by)
 {
     int at = 5 * n + 8 * (i * by % n);
     for (int k = 0; k < 4; k++)
@@ -334,7 +334,7 @@ static void expect_structures(const int *in, int *out, const uint8_t *bytes, uin
     for (int k = 0; k < 4 && i & some; k++)
         out[at + 4 + k] = in[at + (k < 3 ? 5 + k : 0)];
     for (int k = 0; k < 2 && i & some; k++)
-        out[at + k] = in[at + 1 - k] - i;
+        out[at + k] = in[at + 1 - k] - (uint32_t)i;
 }
 
 /* Up to the ends of their allocations; in the order of work-items, the other way round, anywhere;
@@ -344,13 +344,13 @@ static void structures_of_lanes(void **state)
     struct runner *r = &shared;
     static const uint32_t sizes[] = {1, 8, 12, 16, 64};
     const size_t most = 8 * 64, ints_B = most * 13 * 4, bytes_B = most * 3;
-    int *in = runner_alloc(r, ints_B, 0), *out = runner_alloc(r, ints_B, 0);
+    uint32_t *in = runner_alloc(r, ints_B, 0), *out = runner_alloc(r, ints_B, 0);
     uint8_t *bytes = runner_alloc(r, bytes_B, 0), *to = runner_alloc(r, bytes_B, 0);
-    int *ints = malloc(ints_B);
+    uint32_t *ints = malloc(ints_B);
     uint8_t *others = malloc(bytes_B);
     runner_kernel(r, "structures");
-    for (int i = 0; i < (int)(most * 13); i++)
-        in[i] = (int)((unsigned)i * 0x9e3779b1u) ^ i;
+    for (uint32_t i = 0; i < most * 13; i++)
+        in[i] = i * 0x9e3779b1u ^ i;
     for (size_t i = 0; i < bytes_B; i++)
         bytes[i] = (uint8_t)(i * 37 ^ i >> 4);
     for (unsigned test = 0; test < ZS_ARRAY_LEN(sizes) * 6; test++) {
