@@ -64,13 +64,12 @@ struct zs_race_page {
     uint32_t reads;
     uint32_t quiet_words; /* so many from the first one on are like that, until it is written */
     atomic_uint reads_until;
-    bool is_kept; /* `before` is there */
+    uint8_t *before; /* what the host may write, as the launch found it; NULL: it is not kept */
     /* Lines and words stand for nothing: `listed` reads are all that is known, one a word. */
     atomic_bool is_list;
     atomic_uint listed; /* its worker writes it alone */
     uint64_t lines[ZS_BETWEEN_LINES];
-    uint64_t words[ZS_BETWEEN_WORDS];  /* of lines that are split */
-    uint8_t before[ZS_BETWEEN_PAGE_B]; /* what the host may write, as the launch found it */
+    uint64_t words[ZS_BETWEEN_WORDS]; /* of lines that are split */
 };
 
 static inline uint32_t zs_race_lane(uint32_t half)

@@ -27,7 +27,7 @@ static void forget_all(struct zs_gpu_checks *c)
             memset(page->lines, 0, sizeof(page->lines));
         atomic_store_explicit(&page->is_quiet, false, memory_order_relaxed);
         page->quiet_words = 0;
-        page->is_kept = false; /* what the launch has written is not known any more */
+        page->before = NULL; /* what the launch has written is not known any more */
     }
     if (c->local)
         memset(c->local, 0,
@@ -188,8 +188,11 @@ static bool is_hosts(const struct zs_gpu_checks *c, uint64_t host_va)
 static void keep(struct zs_gpu_checks *c, struct zs_race_page *page, uint64_t host_va,
                  bool is_write)
 {
-    page->is_kept = !is_write && !c->generation && is_hosts(c, host_va);
-    if (page->is_kept)
+    if (is_write || c->generation || !is_hosts(c, host_va))
+        return;
+    page->before = zs_race_get(c, ZS_BETWEEN_PAGE_B);
+    c->lost |= !page->before;
+    if (page->before)
         zs_race_copy(page->before, host_va, ZS_BETWEEN_PAGE_B);
 }
 
@@ -428,7 +431,7 @@ static void tell_host(struct zs_gpu_checks *c, uint32_t read, uint64_t host_va)
 static void compare_with_host(struct zs_gpu_checks *c, uint64_t number, struct zs_race_page *page)
 {
     const uint8_t *now = (const uint8_t *)(uintptr_t)(number * ZS_BETWEEN_PAGE_B);
-    if (!page->is_kept || !is_hosts(c, number * ZS_BETWEEN_PAGE_B) ||
+    if (!page->before || !is_hosts(c, number * ZS_BETWEEN_PAGE_B) ||
         !memcmp(page->before, now, ZS_BETWEEN_PAGE_B))
         return;
     for (struct zs_race_page *p = page; p; p = p->next) {
