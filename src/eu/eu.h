@@ -405,6 +405,11 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
  * thread `at`; those in front of it have ended. Behind the last of a group may come the first of
  * the next one along x, with the same rows.
  */
+enum zs_eu_rising { /* bits from there on: words rise by one, are alike, rise on into the next 32 */
+                    ZS_EU_RISING = 0,
+                    ZS_EU_RISING_ALIKE = 8,
+                    ZS_EU_RISING_ON = 16,
+};
 struct zs_eu_series {
     uint32_t at, end;   /* the thread that runs; behind the last, 0: no other follows */
     uint32_t groups;    /* that follow: fewer, as they begin */
@@ -413,8 +418,7 @@ struct zs_eu_series {
     const struct zs_eu_series_row {
         uint32_t r0_2, r0_5; /* dwords of r0 */
         uint32_t sr0_0, msg0;
-        uint32_t rising; /* 32 bytes of its own each: bit i, its words rise by one; 16 + i, on
-                          * into the next 32 */
+        uint32_t rising; /* of 32 bytes of its own each, by enum zs_eu_rising: how words go on */
     } * rows;            /* of all */
     /* the environment is to be as thread `at` has it: somebody else than compiled code looks */
     void (*settle)(struct zs_eu_thread *t);

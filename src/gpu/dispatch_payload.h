@@ -107,20 +107,22 @@ static inline void number_thread(const struct zs_gpu_model *model, uint32_t numb
     }
 }
 
-/* Of which 32 bytes of a thread's local ids the words rise by one, and those behind them. */
+/* How the words of each 32 bytes of a thread's local ids go on: enum zs_eu_rising. */
 static inline uint32_t rising(const struct zs_gpu_run *run, uint32_t thread)
 {
     uint32_t size_B = run->kernel->per_thread_B, n = ZS_MIN(run->kernel->module->simd, 16u);
     uint32_t bits = 0, before = 0;
-    for (uint32_t unit = 0; unit < size_B / 32; unit++) {
+    for (uint32_t unit = 0; unit < ZS_MIN(size_B / 32, (uint32_t)ZS_EU_RISING_ALIKE); unit++) {
         uint16_t ids[16];
-        bool is = true;
+        bool is = true, alike = true;
         memcpy(ids, run->local_ids + (size_t)thread * size_B + unit * 32, sizeof(ids));
-        for (uint32_t i = 1; i < n; i++)
+        for (uint32_t i = 1; i < n; i++) {
             is &= ids[i] == ids[0] + i;
-        bits |= (uint32_t)is << unit;
+            alike &= ids[i] == ids[0];
+        }
+        bits |= (uint32_t)is << unit | (uint32_t)alike << (ZS_EU_RISING_ALIKE + unit);
         if (is && unit && ids[0] == before + 16 && bits >> (unit - 1) & 1)
-            bits |= 0x10000u << (unit - 1);
+            bits |= 1u << (ZS_EU_RISING_ON + unit - 1);
         before = ids[0];
     }
     return bits;

@@ -399,9 +399,14 @@ static unsigned first_of(struct zs_eu_emit *e, unsigned vector, unsigned size_B,
     return VALUE("extractelement <%u x i%u> %%v%u, i32 0", lanes, 8 * size_B, vector);
 }
 
-/* A bit for each lane of a comparison's result. */
-static unsigned bits_of(struct zs_eu_emit *e, unsigned value, unsigned size_B, unsigned lanes)
+/* A bit for each lane of a comparison's result. What all have alike is compared once. */
+static unsigned bits_of(struct zs_eu_emit *e, const struct zs_eu_op *op, unsigned value,
+                        unsigned size_B, unsigned lanes)
 {
+    if ((op->cls & 3) == 3) {
+        unsigned is = VALUE("icmp slt i%u %%v%u, 0", 8 * size_B, first_of(e, value, size_B, lanes));
+        return VALUE("select i1 %%v%u, i32 %u, i32 0", is, (1u << lanes) - 1);
+    }
     unsigned id = VALUE("icmp slt <%u x i%u> %%v%u, zeroinitializer", lanes, 8 * size_B, value);
 
     id = VALUE("bitcast <%u x i1> %%v%u to i%u", lanes, id, lanes);
@@ -440,7 +445,7 @@ static void emit_compare(struct zs_eu_emit *e, const struct zs_eu_op *op)
         active = zs_eu_emit_mask_and(e, active, zs_eu_emit_constant_mask(1));
     for (unsigned first = 0; first < end; first += lanes) {
         row_sources(e, op, ones, first, lanes, src);
-        unsigned value = row_value(e, op, lanes, src), bits = bits_of(e, value, size_B, lanes);
+        unsigned value = row_value(e, op, lanes, src), bits = bits_of(e, op, value, size_B, lanes);
         if (first)
             bits = VALUE("shl i32 %%v%u, %u", bits, first);
         all = first ? VALUE("or i32 %%v%u, %%v%u", all, bits) : bits;

@@ -73,6 +73,9 @@ struct zs_eu_emit_rise {
     /* the root rises by one if the condition holds: nobody has to look at it; its bit (rising) */
     bool known;
     uint8_t bit;
+    bool alike;   /* lanes are alike if the condition holds: no root; where it does not: `vector` */
+    bool guessed; /* ... or were, of what it is made of */
+    unsigned vector;
     uint32_t factor;
     unsigned first, condition, root; /* values: an element, i1, a vector */
     uint8_t step_count; /* how it is made of the root; more than there are: not known */
@@ -80,8 +83,17 @@ struct zs_eu_emit_rise {
         char how[5]; /* as LLVM calls it */
         uint8_t bits;
         uint32_t place; /* where the value still stands; 0: it does not */
-        unsigned value; /* that all lanes have alike; of shl bits */
+        bool is_vector; /* the value is one */
+        unsigned value; /* that all lanes have alike, or a vector; of shl bits */
     } steps[6];
+};
+
+/* A vector of which it is known from segment to segment how it rises (0: it is alike), up to where
+ * threads come in: variables have the condition, and its first element. */
+struct zs_eu_emit_carried {
+    uint32_t at, factor;
+    uint8_t size_B, lanes;
+    bool guessed;
 };
 
 struct zs_eu_emit {
@@ -115,6 +127,8 @@ struct zs_eu_emit {
     struct zs_eu_emit_set later[ZS_EU_EMIT_HOWS];     /* read in the segment, or alive behind it */
     struct zs_eu_emit_rise rises[96];                 /* known in the segment, so far */
     unsigned rise_count;
+    struct zs_eu_emit_carried carried[32]; /* of the function */
+    unsigned carried_count;
     struct zs_buf body;
     unsigned next, label;
     uint8_t kind[ZS_EU_EMIT_UNITS]; /* enum zs_eu_emit_unit */
@@ -228,8 +242,12 @@ bool zs_eu_emit_rise_row(struct zs_eu_emit *e, const struct zs_eu_op *op, struct
 bool zs_eu_emit_rise_move(struct zs_eu_emit *e, const struct zs_eu_op *op,
                           struct zs_eu_emit_rise *ret);
 void zs_eu_emit_rise_add(struct zs_eu_emit *e, const struct zs_eu_emit_rise *rise);
-/* Vectors of a thread's own that it starts with. */
+/* A segment begins, or has been written: what others may know of it is carried from then on. */
 void zs_eu_emit_rise_begin(struct zs_eu_emit *e);
+void zs_eu_emit_rise_end(struct zs_eu_emit *e);
+/* What is carried in the function, whose segments `write` writes. */
+void zs_eu_emit_rise_find(struct zs_eu_emit *e, void (*write)(struct zs_eu_emit *e));
+void zs_eu_emit_rise_variables(struct zs_eu_emit *e);
 /* A vector of which nothing is known is its own root. */
 struct zs_eu_emit_rise zs_eu_emit_rise_itself(struct zs_eu_emit *e, unsigned vector,
                                               unsigned size_B, unsigned lanes);

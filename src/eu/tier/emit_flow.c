@@ -774,15 +774,13 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
 
     e->segment = number;
     e->full = s->full;
-    e->rise_count = 0;
     e->mode = zs_eu_emit_modes_at(e, number);
     if (!e->dry)
         zs_eu_emit_find_later(e);
     if (!e->dry)
         zs_buf_printf(&e->body, "s%u:\n", number);
     zs_eu_emit_clear_temporaries(e);
-    if (zs_eu_emit_only_starts(e, number))
-        zs_eu_emit_rise_begin(e);
+    zs_eu_emit_rise_begin(e);
     if (s->joins && !e->dry) {
         emit_join(e, s->block);
         zs_eu_emit_leave(e, s->first);
@@ -790,6 +788,7 @@ static void emit_segment(struct zs_eu_emit *e, uint32_t number)
     }
     for (uint32_t i = s->first; i < s->end && goes_on; i++)
         goes_on = zs_eu_emit_op(e, i);
+    zs_eu_emit_rise_end(e);
     if (goes_on && s->block + 1 < e->p->block_count)
         go_to_block(e, s->block + 1);
     else if (goes_on)
@@ -928,6 +927,7 @@ static void emit_head(struct zs_eu_emit *e)
     LINE("%%next = alloca i8*");
     LINE("%%ce = alloca i32");
     zs_eu_emit_place_variables(e);
+    zs_eu_emit_rise_variables(e);
     zs_eu_emit_variables(e);
     emit_places(e);
     emit_results(e);
@@ -987,6 +987,7 @@ void zs_eu_emit_function(struct zs_eu_emit *e, struct zs_buf *out)
     for (unsigned i = 0; i < 8; i++)
         e->r0_changes |= (uint8_t)(e->word_dirty[ZS_EU_OFFSET(grf) / 4 + i] << i);
     zs_eu_emit_own(e, zs_eu_emit_mark_dirty);
+    zs_eu_emit_rise_find(e, emit_body);
     zs_eu_emit_put_places(e, out);
     emit_head(e);
     zs_buf_append(out, e->body.data, e->body.size_B);

@@ -404,6 +404,16 @@ static bool all_known(const struct zs_eu_emit *e, const struct zs_eu_emit_messag
     return all;
 }
 
+/* It depends on which local ids are alike, and that on the group's size. */
+static bool is_guessed(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
+{
+    bool is = false;
+
+    for (unsigned g = 0; g < m->lanes / m->n; g++)
+        is |= rise_of(e, m, g) && rise_of(e, m, g)->guessed;
+    return is;
+}
+
 /* By how much all lanes are known to rise if they are apart; 0: nobody knows. */
 static unsigned step_apart(const struct zs_eu_emit *e, const struct zs_eu_emit_message *m)
 {
@@ -479,7 +489,8 @@ static void move_regular(struct zs_eu_emit *e, const struct zs_eu_emit_message *
                    m->lanes == 32 ? UINT32_MAX : (1u << m->lanes) - 1);
     for (unsigned g = 0; g < groups; g++) {
         unsigned rises;
-        if (is_known(e, m, g, step) && (zs_eu_emit_all_lanes(m) || is_sure(rise_of(e, m, g)))) {
+        if (!m->looks && is_known(e, m, g, step) &&
+            (zs_eu_emit_all_lanes(m) || is_sure(rise_of(e, m, g)))) {
             struct zs_eu_emit_rise rise = *rise_of(e, m, g);
             first[g] = rise.first;
             rises = zs_eu_emit_rise_by(e, &rise, step);
@@ -514,7 +525,8 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
     bool regular = m->elements == 1 || !m->writes;
     bool alike = regular && !m->writes && all_known(e, m, 0, true);
     bool sure = all_known(e, m, stride(m), true);
-    bool any = !alike && (!regular || m->ways & ZS_PORT_WAY_ANY);
+    bool doubted = alike && is_guessed(e, m);
+    bool any = (!alike || doubted) && (!regular || m->ways & ZS_PORT_WAY_ANY);
     unsigned step = step_apart(e, m), ways = step ? 0 : m->ways;
 
     m->fours = !step && zs_eu_emit_has_fours(m);
@@ -530,12 +542,17 @@ static void move_lanes(struct zs_eu_emit *e, struct zs_eu_emit_message *m)
         else
             any |= (m->ways & zs_port_way_apart(dwords)) != 0;
     }
-    if (regular && !alike && (sure || ways & ZS_PORT_WAY_ROW))
+    if (alike)
+        move_regular(e, m, 0, true, ready);
+    if (regular && (!alike || doubted) && (sure || ways & ZS_PORT_WAY_ROW))
         move_regular(e, m, stride(m), sure, ready);
-    if (regular && !m->writes && !sure && (alike || ways & ZS_PORT_WAY_ONE))
-        move_regular(e, m, 0, alike, ready);
+    if (regular && !m->writes && !sure && !alike && ways & ZS_PORT_WAY_ONE)
+        move_regular(e, m, 0, false, ready);
     for (unsigned g = 0; g < m->lanes / m->n && !alike; g++)
         zs_eu_emit_rise_again(e, m->address_at + g * m->n * size_B, size_B, m->n);
+    m->looks = regular && sure && ways & ZS_PORT_WAY_ROW && is_guessed(e, m);
+    if (m->looks)
+        move_regular(e, m, stride(m), false, ready);
     for (unsigned g = 0; g < m->lanes / m->n && any; g++)
         move_group(e, m, g);
     LINE("br label %%l%u", any ? ready : m->slow);

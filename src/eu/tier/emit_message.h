@@ -27,6 +27,7 @@ struct zs_eu_emit_message {
     unsigned ways;           /* ZS_PORT_WAY_...: what is in line of lanes */
     struct zs_eu_send guess; /* where a0 names the surface */
     bool is_guess;
+    bool looks; /* at all lanes, whatever is known */
     bool fours; /* anywhere, a lane's elements are one vector: LLVM takes long over it */
     unsigned
         operands; /* of an atomic: elements at data_at, those of all lanes one behind the other */

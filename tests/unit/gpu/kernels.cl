@@ -261,6 +261,23 @@ kernel void structures(global const uint *in, global uint *out, global const uch
     }
 }
 
+/* Rows, columns, one place, behind a branch, in a loop, and where some work-items are off. */
+kernel void volumes(global const int *in, global int *out, int w, int h, int some)
+{
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    int i = (z * h + y) * w + x, n = w * h * get_global_size(2);
+    int v = in[i] + 3 * in[x * h + y] - in[y] + in[z * w] * 5;
+    if (x != some)
+        v += in[i + 1] - in[y * w] * 7;
+    else
+        v ^= in[i + w];
+    for (int k = 0; k < get_local_id(1) % 3; k++)
+        v += in[i + k] * in[y * 3 + k];
+    if (y & 1)
+        out[n + (z * w + x) * h + y] = v;
+    out[i] = v;
+}
+
 kernel void endless(global volatile int *flag)
 {
     while (*flag == 0)

@@ -379,6 +379,40 @@ static void structures_of_lanes(void **state)
     runner_free(r, to);
 }
 
+/* Threads whose work-items are a row, some rows, parts of rows, a column. */
+static void volumes(void **state)
+{
+    static const uint32_t sizes[][3] = {{16, 16, 1}, {32, 2, 1}, {64, 1, 1}, {8, 8, 1},
+                                        {24, 2, 1},  {3, 5, 7},  {4, 4, 4},  {16, 1, 4},
+                                        {1, 64, 1},  {1, 1, 32}};
+    enum { MOST = 256 * 8 };
+    int *in = runner_alloc(&shared, 2 * MOST * 4, 0), *out = runner_alloc(&shared, 2 * MOST * 4, 0);
+    static int ref[2 * MOST];
+    for (int i = 0; i < 2 * MOST; i++)
+        in[i] = (int)((uint32_t)i * 0x9e3779b1u >> 7);
+    runner_kernel(&shared, "volumes");
+    for (unsigned test = 0; test < 2 * ZS_ARRAY_LEN(sizes); test++) {
+        const uint32_t *s = sizes[test / 2];
+        int w = 2 * (int)s[0], h = 2 * (int)s[1], d = 2 * (int)s[2], some = test % 2 ? 0 : -1;
+        for (int i = 0, n = w * h * d; i < n; i++) {
+            int x = i % w, y = i / w % h, z = i / w / h;
+            int v = in[i] + 3 * in[x * h + y] - in[y] + in[z * w] * 5;
+            v = x != some ? v + in[i + 1] - in[y * w] * 7 : v ^ in[i + w];
+            for (int k = 0; k < y % (int)s[1] % 3; k++)
+                v = (int)((uint32_t)v + (uint32_t)in[i + k] * (uint32_t)in[y * 3 + k]);
+            ref[i] = v;
+            ref[n + (z * w + x) * h + y] = y & 1 ? v : 0;
+        }
+        memset(out, 0, 2 * MOST * 4);
+        arg_buffer(&shared, 0, in);
+        arg_buffer(&shared, 1, out);
+        for (unsigned i = 0; i < 3; i++)
+            arg_value(&shared, 2 + i, 4, (int *[]){&w, &h, &some}[i]);
+        runner_ok(&shared, DIM(2, 2, 2), s);
+        assert_memory_equal(out, ref, (size_t)(2 * w * h * d) * 4);
+    }
+}
+
 static void program_scope_variables(void **state)
 {
     struct runner *r = &shared;
@@ -936,6 +970,7 @@ int main(void)
         cmocka_unit_test(struct_arguments),
         cmocka_unit_test(small_types_and_vectors),
         cmocka_unit_test(structures_of_lanes),
+        cmocka_unit_test(volumes),
         cmocka_unit_test(program_scope_variables),
         cmocka_unit_test(printing),
         cmocka_unit_test(image_copy),
