@@ -24,10 +24,12 @@ double analysis_metric(struct zs_rank_analysis *a, const char *name)
  * half of it is told first. */
 static double weight(const struct zs_found *f)
 {
+    static const double BESIDE = 0.75; /* more groups help what is wrong with each, too */
     if (f->rule == ZS_RULE_unoptimised)
         return 100;
     double least = f->is_general ? 0 : f->is_choice ? f->gain : f->least;
-    return isnan(f->gain) ? 0 : (least + f->gain) / 2;
+    double part = f->rule == ZS_RULE_low_occupancy ? BESIDE : 1;
+    return isnan(f->gain) ? 0 : part * (least + f->gain) / 2;
 }
 
 /* By what mending saves, where that was measured; then by how much they are about. */
@@ -40,6 +42,17 @@ static int by_gain(const void *a, const void *b)
     if (x->severity != y->severity)
         return x->severity < y->severity ? 1 : -1;
     return (int)x->rule - (int)y->rule;
+}
+
+/* Threads begin one after the other, however little they do: only what needs fewer of them saves
+ * that time. */
+static double most_gain(struct zs_rank_analysis *a, enum zs_rule_id rule)
+{
+    double begins = analysis_metric(a, "ZscopeGains.DispatchBusy") +
+                    analysis_metric(a, "ZscopeGains.LaunchBusy");
+    bool fewer = rule == ZS_RULE_dispatch || rule == ZS_RULE_partial_threads ||
+                 rule == ZS_RULE_redundant_loads;
+    return fewer || isnan(begins) ? 100 : fmax(100 - begins, 0);
 }
 
 static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct zs_judged *to)
@@ -57,6 +70,7 @@ static int judge(struct zs_rank_analysis *a, const struct zs_profile *p, struct 
             .rule = (enum zs_rule_id)r, .gain = analysis_gain(a, zs_rules[r].gain), .least = NAN};
         c.missing = NULL;
         bool found = rule_functions[r](&c, f);
+        f->gain = f->gain > most_gain(a, f->rule) ? most_gain(a, f->rule) : f->gain;
         f->least = f->least < f->gain ? f->least : f->gain;
         if (found)
             to->finding_count++;

@@ -34,7 +34,7 @@ struct zs_found {
     double least;    /* ... and at least, where ways of mending differ; else as much */
     bool is_general; /* causes of other kinds look like it, too */
     bool is_choice;  /* the range is of ways to mend it: the best one counts */
-    char text[300];
+    char text[400];
     struct zs_finding_number numbers[ZS_FINDING_NUMBERS];
     uint32_t number_count;
     struct zs_source_place places[ZS_FINDING_PLACES]; /* the most first */

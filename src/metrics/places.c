@@ -18,10 +18,24 @@ static struct zs_span trimmed(struct zs_span text)
     return text;
 }
 
+/* Of an instruction that compilers gave no line: that of one near it in its block, which mostly
+ * made what it works on. NULL: none has one. */
+static const struct zs_line_row *row_near(const struct zs_profile *p, uint32_t i)
+{
+    const struct zs_isa_kernel *isa = p->code->isa;
+    uint32_t block = zs_isa_inst_block(isa, i);
+    const struct zs_line_row *row = zs_code_row(p->code, i);
+    for (uint32_t k = i; !row && k-- > 0 && zs_isa_inst_block(isa, k) == block;)
+        row = zs_code_row(p->code, k);
+    for (uint32_t k = i + 1; !row && k < p->inst_count && zs_isa_inst_block(isa, k) == block; k++)
+        row = zs_code_row(p->code, k);
+    return row;
+}
+
 static void fill_place(const struct zs_profiles *t, const struct zs_profile *p, uint32_t i,
                        struct zs_source_place *place)
 {
-    const struct zs_line_row *row = zs_code_row(p->code, i);
+    const struct zs_line_row *row = row_near(p, i);
     *place = (struct zs_source_place){.path = "", .offset_B = zs_isa_inst_offset(p->code->isa, i)};
     if (!row)
         return;
@@ -34,7 +48,7 @@ static void fill_place(const struct zs_profiles *t, const struct zs_profile *p, 
 }
 
 struct line_sum {
-    uint64_t key; /* file and line; of an instruction without one: itself */
+    uint64_t key; /* file and line; where none is near: the instruction itself */
     double amount, most;
     uint32_t inst; /* with most of it */
 };
@@ -57,7 +71,7 @@ static int by_amount(const void *a, const void *b)
 
 static uint64_t key_of(const struct zs_profile *p, uint32_t i)
 {
-    const struct zs_line_row *row = zs_code_row(p->code, i);
+    const struct zs_line_row *row = row_near(p, i);
     return row ? (uint64_t)row->file << 32 | row->line : UINT64_C(1) << 63 | i;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What each rule of rules.def looks at. Limits are shares at which it pays to look. */
 #include "metrics/analysis_priv.h"
+#include "metrics/profile_priv.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -347,6 +348,16 @@ static struct bank_cycles count_bank_cycles(const struct rule_context *c)
     return b;
 }
 
+/* Devices give groups powers of two: with one element more fewer of them fit. */
+static bool has_no_room_for_more(const struct zs_profile *p)
+{
+    uint64_t slm_B = p->values[ZS_Q_SLM] > 0 ? (uint64_t)p->values[ZS_Q_SLM] : 0;
+    double threads = ceil(p->values[ZS_Q_GROUP_ITEMS] / p->values[ZS_Q_SIMD]);
+    double groups = p->values[ZS_Q_OCCUPANCY] / 100 * p->peaks.slot_count / threads;
+    return slm_B >= 1024 && !(slm_B & (slm_B - 1)) &&
+           2 * (double)slm_B * groups > (double)p->peaks.subslice_slm_B;
+}
+
 static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
 {
     if (!needs(c, ZS_Q_SLM_MESSAGES))
@@ -384,6 +395,13 @@ static bool rule_bank_conflicts(struct rule_context *c, struct zs_found *f)
                  "lanes of a message hit one bank of local memory at different addresses: it takes "
                  "%.3g times as long",
                  times);
+    size_t used = strlen(f->text);
+    if (has_no_room_for_more(c->profile))
+        snprintf(
+            f->text + used, sizeof(f->text) - used,
+            "; with more than its %.0f bytes fewer groups fit: instead of padding rows permute "
+            "their elements (i ^ row)",
+            c->profile->values[ZS_Q_SLM]);
     rule_number(f, "bank_cycles", in_code ? b.cycles : (double)NAN, "cycles");
     rule_number(f, "bank_cycles_without", in_code ? b.least : (double)NAN, "cycles");
     rule_number(f, "stride", b.stride_B ? (double)b.stride_B : (double)NAN, "B");
@@ -533,21 +551,25 @@ static double begins_after(const struct rule_context *c)
                 analysis_gain(c->analysis, "DispatchGain"));
 }
 
-/* EUs with a thread at most have nothing else to do while it waits. Where the same is spread over
- * all of the device, a thread has as much less to do as there are more of them, and units have as
- * much to do as before. What is for latency of messages is told there; it is told first where EUs
- * have more threads, which have begun to hide it. Of results of pipes more of them hide all. */
+/* Where the same is spread over all of the device, a thread has as much less to do as there are
+ * more of them, and units have as much to do as before. Where groups are few that is what is wrong;
+ * else what is for latency of messages is told there, and first where EUs have several threads,
+ * which have begun to hide it. Of results of pipes more of them hide all. */
 static double gain_of_groups(const struct rule_context *c, double used, bool *ret_general)
 {
+    enum { FEW = 4 }; /* groups for each subslice */
     const struct zs_peaks *p = &c->profile->peaks;
+    const struct zs_shape *shape = profile_main_shape(c->profile);
+    double groups =
+        shape ? (double)shape->groups[0] * shape->groups[1] * shape->groups[2] : INFINITY;
     double latency = analysis_gain(c->analysis, "LatencyGain");
-    bool several = used * p->threads > 100.0 * p->eus;
-    if (several && !(analysis_gain(c->analysis, "DependencyGain") > latency))
+    bool several = used * p->threads > 100.0 * p->eus, few = groups < FEW * (double)p->subslices;
+    if (several && !few && !(analysis_gain(c->analysis, "DependencyGain") > latency))
         return latency / 3;
     double begin = begins_after(c); /* more threads take no less of it */
     double busiest = c->limit->unit_count ? c->limit->units[0].percent : 100;
-    *ret_general = several;
-    return 100 - begin - fmax(busiest, (100 - begin) * used / 100) - latency;
+    *ret_general = several && !few;
+    return 100 - begin - fmax(busiest, (100 - begin) * used / 100) - (few ? 0 : latency);
 }
 
 static bool rule_low_occupancy(struct rule_context *c, struct zs_found *f)
@@ -627,15 +649,20 @@ static bool rule_tail(struct rule_context *c, struct zs_found *f)
     return true;
 }
 
-/* What part of the threads goes into the loop of instruction i: of the outermost one in which
- * nobody waits at a barrier. all: how often a barrier is passed. */
-static double part_that_enters(const struct zs_profile *p, uint32_t i, const double *waited,
-                               double all)
+static uint32_t loop_of(const struct zs_profile *p, uint32_t i)
 {
     const struct zs_isa_kernel *isa = p->code->isa;
-    const struct zs_isa_block *block = zs_isa_block(isa, zs_isa_inst_block(isa, i));
-    double entries = all;
-    for (uint32_t l = block->loop; l != ZS_ISA_NO_INDEX; l = zs_isa_loop(isa, l)->parent) {
+    return zs_isa_block(isa, zs_isa_inst_block(isa, i))->loop;
+}
+
+/* What part of the threads comes to instruction i, or goes into its loop: the outermost one in
+ * which nobody waits at a barrier. The barrier is passed `all` times. */
+static double part_that_enters(const struct zs_profile *p, uint32_t i, const double *waited,
+                               uint32_t barrier, double all)
+{
+    const struct zs_isa_kernel *isa = p->code->isa;
+    double entries = loop_of(p, i) == loop_of(p, barrier) ? p->insts[i].executions : all;
+    for (uint32_t l = loop_of(p, i); l != ZS_ISA_NO_INDEX; l = zs_isa_loop(isa, l)->parent) {
         const struct zs_isa_loop *loop = zs_isa_loop(isa, l);
         uint32_t first = zs_isa_block(isa, loop->header)->first;
         double within = 0;
@@ -657,10 +684,11 @@ static double *lines_of_few(struct rule_context *c)
     const struct zs_profile *p = c->profile;
     double *waited = analysis_sampled(c->analysis, p, "SyncStall"), *found = waited;
     double threads = ceil(p->values[ZS_Q_GROUP_ITEMS] / p->values[ZS_Q_SIMD]), all = 0, few = 0;
-    double most = 0, sum = 0;
+    double sum = 0;
+    uint32_t most = 0;
     for (uint32_t i = 0; waited && i < p->inst_count; i++) {
-        all = waited[i] > most ? p->insts[i].executions : all;
-        most = fmax(most, waited[i]);
+        most = waited[i] > waited[most] ? i : most;
+        all = p->insts[most].executions;
         sum += waited[i];
     }
     double *more[ZS_ARRAY_LEN(own)] = {0};
@@ -669,7 +697,7 @@ static double *lines_of_few(struct rule_context *c)
         found = more[r] ? found : NULL;
     }
     for (uint32_t i = 0; found && i < p->inst_count; i++) {
-        double part = part_that_enters(p, i, waited, all), cycles = 0;
+        double part = part_that_enters(p, i, waited, most, all), cycles = 0;
         for (size_t r = 0; r < ZS_ARRAY_LEN(own) && part < 1; r++)
             cycles += more[r][i];
         few += more[0][i] = cycles * (1 - part) * threads;

@@ -251,7 +251,12 @@ bool rule_wide_integers(struct rule_context *c, struct zs_found *f)
 {
     if (rule_is_about_lines(c, rule_is_wide_integer) || !gains(c, f, SOME))
         return false;
-    rule_say(f, "64-bit integers and 32-bit products take several times as long as 32-bit sums");
+    bool is_wide = false;
+    for (uint32_t i = 0; i < c->profile->inst_count; i++)
+        is_wide |= c->profile->insts[i].executions > 0 &&
+                   has_type(zs_isa_inst(c->profile->code->isa, i), ZS_TYPE_Q, ZS_TYPE_UQ);
+    rule_say(f, "%s32-bit products take several times as long as 32-bit sums",
+             is_wide ? "64-bit integers and " : "");
     rule_number(f, "int_ops", c->profile->values[ZS_Q_INT_OPS], "ops");
     lines_of_kind(c, f, rule_is_wide_integer, "PipeStall");
     return true;
@@ -317,7 +322,14 @@ bool rule_dispatch(struct rule_context *c, struct zs_found *f)
 {
     if (!gains(c, f, MUCH))
         return false;
-    rule_say(f, "of a launch as much goes by before threads are under way");
+    double begins = busy(c, "ZscopeGains.DispatchBusy");
+    if (begins >= MUCH)
+        rule_say(f,
+                 "threads begin one after the other, which takes %.0f %% of the time: each does "
+                 "too little",
+                 begins);
+    else
+        rule_say(f, "as much of a launch goes by before its threads are under way");
     rule_number(f, "threads", c->profile->values[ZS_Q_THREADS], "threads");
     f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
     return true;

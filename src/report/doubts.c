@@ -13,7 +13,8 @@ enum { NOT_TRUSTED = 20 /* percent */ };
 void zs_doubt_put(struct zs_buf *out, double replayed, double error)
 {
     zs_buf_printf(out, "%.3g %% replayed, may be %.2g %% off", replayed, error);
-    zs_buf_puts(out, error >= NOT_TRUSTED ? ", not to be trusted" : "");
+    zs_buf_puts(out, error >= NOT_TRUSTED ? ", not to be trusted: ZESCOPE_TIMING=exact replays all"
+                                          : "");
 }
 
 /* Means over the groups that a kernel was measured with, by their time. */

@@ -498,7 +498,8 @@ static bool may_gain(enum zs_timing_gain gain, const struct zs_timing_trace *tra
     case ZS_TIMING_GAIN_room:
         return trace->launch.slm_B && trace->resident_groups < trace->launch.group_count;
     case ZS_TIMING_GAIN_dispatch:
-        return counts(t->thread_other, all) || counts(without_threads(trace, t), t->cycles);
+        return counts(t->thread_other, all) || counts(without_threads(trace, t), t->cycles) ||
+               t->limit_dispatch >= t->cycles / 4;
     case ZS_TIMING_GAIN_divergence:
         return has_lanes_off(code, executions, lanes);
     case ZS_TIMING_GAIN_idle:
@@ -600,12 +601,16 @@ static uint64_t idle(const struct zs_timing_trace *trace, const struct zs_gpu_ti
 }
 
 /* Threads that work longer than others of their group hold it up without barriers, too. Where the
- * work is spread evenly each takes the mean; yet EUs have as much to do as before. */
+ * work is spread evenly each takes the mean; yet units have as much to do as before. */
 static uint64_t balanced(const struct zs_timing_trace *trace, const struct zs_gpu_timing *t,
                          double balance)
 {
     uint64_t before = trace->launch.params->launch_cycles;
     uint64_t busy = t->eu_active / ZS_MAX(zs_gpu_model_eus(trace->launch.model), 1u);
+    const uint64_t units[] = {t->limit_dispatch, t->limit_port + t->limit_slm, t->limit_l3_bank,
+                              t->limit_gti_read, t->limit_gti_write,           t->limit_memory};
+    for (size_t i = 0; i < ZS_ARRAY_LEN(units); i++)
+        busy = ZS_MAX(busy, units[i]);
     double spread = balance * (double)(t->cycles - ZS_MIN(before, t->cycles));
     return ZS_MIN(t->cycles, before + ZS_MAX((uint64_t)spread, busy));
 }

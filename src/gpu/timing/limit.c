@@ -24,14 +24,16 @@ static void find_banks(const struct zs_timing_hierarchy *h, double replayed,
     t->limit_l3_atomics = part((double)h->bank_atomics[most] / unit, replayed, t);
 }
 
-void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
+void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t groups, uint64_t cycles,
                            struct zs_gpu_timing *t)
 {
     const struct zs_timing_hierarchy *h = &m->hierarchy;
     double replayed = (double)(cycles + m->params->launch_cycles),
            eus = (double)m->eu_count * m->part->share;
     double subslices = h->subslices, all = subslices * m->part->share, unit = ZS_TIMING_COST_UNIT;
+    uint64_t dispatched = groups * m->threads_per_group * m->dispatch_cost / h->slices;
     t->limit_launch = m->params->launch_cycles;
+    t->limit_dispatch = ZS_MIN(dispatched, t->cycles);
     t->limit_fpu0 = (uint64_t)((double)t->fpu0_active / eus);
     t->limit_fpu1 = (uint64_t)((double)t->fpu1_active / eus);
     t->limit_math = (uint64_t)((double)t->math_active / eus);

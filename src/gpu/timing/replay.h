@@ -204,8 +204,8 @@ int zs_timing_part_choose(const struct zs_timing_trace *trace, struct zs_timing_
 /* ---- limit.c -----------------------------------------------------------------------------------
  */
 
-/* Into what is known of the launch; cycles: replayed. */
-void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t cycles,
+/* Into what is known of the launch of so many groups; cycles: replayed. */
+void zs_timing_find_limits(const struct zs_timing_machine *m, uint64_t groups, uint64_t cycles,
                            struct zs_gpu_timing *timing);
 
 /* ---- machine.c ---------------------------------------------------------------------------------

@@ -553,7 +553,7 @@ static int conclude(struct zs_timing_machine *m, uint64_t groups, uint64_t instr
     fill_totals(&s, pace, t);
     if (in_part)
         fill_written(&s, dirty, t);
-    zs_timing_find_limits(m, cycles + m->phases[ZS_TIMING_JOIN].cycles, t);
+    zs_timing_find_limits(m, groups, cycles + m->phases[ZS_TIMING_JOIN].cycles, t);
     return error;
 }
 

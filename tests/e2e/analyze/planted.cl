@@ -202,3 +202,40 @@ __kernel void heavy_mended(__global float *a, __global float *b, int rounds)
         }
     b[i] = x + y;
 }
+
+/* two groups have all of it; with more of them each has less */
+__kernel void sums_of_all(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0), n = get_global_size(0);
+    float sum = 0.0f;
+    for (int k = i; k < rounds * 8192; k += n)
+        sum = sum * 0.5f + a[k];
+    b[i] = sum;
+}
+
+__kernel void sums_of_all_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0), n = get_global_size(0);
+    float sum = 0.0f;
+    for (int k = i; k < rounds * 8192; k += n)
+        sum = sum * 0.5f + a[k];
+    b[i] = sum;
+}
+
+/* rounds of threads that look at one value each; sixteen take no longer */
+__kernel void looked_at(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    if (a[i & 1023] > rounds)
+        b[i & 1023] = 1.0f;
+}
+
+__kernel void looked_at_mended(__global float *a, __global float *b, int rounds)
+{
+    int i = get_global_id(0);
+    float most = 0.0f;
+    for (int k = 0; k < 16; k++)
+        most = fmax(most, a[(i + 64 * k) & 1023]);
+    if (most > rounds)
+        b[i & 1023] = 1.0f;
+}
