@@ -511,6 +511,7 @@ static bool rule_divergence(struct rule_context *c, struct zs_found *f)
 
 static bool rule_partial_threads(struct rule_context *c, struct zs_found *f)
 {
+    enum { WIDEST = 32 };
     if (!needs(c, ZS_Q_LANES))
         return false;
     double items = lanes_with_items(c->profile, 0, c->profile->code->kernel->simd);
@@ -520,10 +521,15 @@ static bool rule_partial_threads(struct rule_context *c, struct zs_found *f)
     for (uint32_t i = 0; i < c->profile->inst_count; i++)
         lost += lost_lanes(c->profile, i, NULL);
     f->severity = 1 - items;
+    double group = c->profile->values[ZS_Q_GROUP_ITEMS], simd = c->profile->values[ZS_Q_SIMD];
+    bool narrow = group <= simd && simd < WIDEST;
     f->gain *= empty > 0 ? empty / (empty + lost) : 0;
-    rule_say(f, "%.0f %% of the lanes have no work-item: groups of %.0f, threads of %.0f",
-             100 * (1 - items), c->profile->values[ZS_Q_GROUP_ITEMS],
-             c->profile->values[ZS_Q_SIMD]);
+    f->least = f->gain;
+    if (narrow) /* compilers give threads of small groups few lanes */
+        f->gain = 100 - (100 - f->gain) * simd / WIDEST;
+    rule_say(f, "%.0f %% of the lanes have no work-item: groups of %.0f, threads of %.0f%s",
+             100 * (1 - items), group, simd,
+             narrow ? "; for larger groups they may have 32 lanes" : "");
     quantity(c, f, ZS_Q_GROUP_ITEMS);
     quantity(c, f, ZS_Q_SIMD);
     f->place_count = zs_profile_begin(c->analysis->profiles, c->profile, &f->places[0]);
