@@ -323,7 +323,7 @@ const struct zs_eu_op *zs_eu_op_branch(struct zs_eu_thread *t, const struct zs_e
     taken &= t->ce;
     if (op->arg & ZS_EU_BRANCH_TOGETHER && !(t->ce & own & ~taken))
         taken = t->ce;
-    if (taken == 0)
+    if (taken == 0 || (op->arg & ZS_EU_BRANCH_ALL_OR_NONE && taken != t->ce))
         ZS_EU_NEXT(t, op);
     if (ZS_LIKELY(taken == t->ce))
         ZS_EU_FOLLOW(t, go(t, op));

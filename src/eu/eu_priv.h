@@ -60,8 +60,8 @@ struct zs_eu_op {
 };
 
 /* arg of a branch: lanes whose predicate is false go; where those of the instruction all go, the
- * others do, too. */
-enum { ZS_EU_BRANCH_WHEN_FALSE = 1, ZS_EU_BRANCH_TOGETHER = 2 };
+ * others do, too; where any stays, all do. */
+enum { ZS_EU_BRANCH_WHEN_FALSE = 1, ZS_EU_BRANCH_TOGETHER = 2, ZS_EU_BRANCH_ALL_OR_NONE = 4 };
 
 /* How a row's operands are read. N1: one channel, and no other bytes are touched. */
 enum {
@@ -156,10 +156,12 @@ struct zs_eu_inst {
     const char *mnemonic;
     uint8_t size_B;
     bool is_send, modelled, no_mask;
+    bool is_target; /* a label leads here */
     uint8_t exec_size, chan_offset;
     uint32_t counter; /* own counter of active lanes, or UINT32_MAX: from the block's */
     uint32_t send;    /* index, when is_send */
     uint32_t fault;   /* index, when it is not modelled */
+    uint32_t seed;    /* index + 1 of the instruction that has its macro's result, or 0 */
 };
 
 /* What the scoreboard's check knows of an instruction. */

@@ -277,13 +277,15 @@ int64_t zs_eu_label(const struct zs_eu_program *program, const struct zs_isa_ins
                                    : inst->offset_B + distance_B;
 }
 
-static void mark(const struct zs_eu_program *p, uint8_t *leader, int64_t offset_B)
+static void mark(const struct zs_eu_program *p, uint8_t *leader, int64_t offset_B, bool is_target)
 {
     if (offset_B < 0 || offset_B >= p->code_B)
         return;
     uint32_t inst = zs_eu_program_inst_at(p, (uint32_t)offset_B);
-    if (inst != UINT32_MAX)
-        leader[inst] = 1;
+    if (inst == UINT32_MAX)
+        return;
+    leader[inst] = 1;
+    p->insts[inst].is_target |= is_target;
 }
 
 /* Leaders: targets and what stands behind them and behind branches. */
@@ -292,18 +294,18 @@ static void mark_leaders(const struct zs_eu_lowering *l, uint8_t *leader)
     const struct zs_eu_program *p = l->program;
     struct zs_isa_inst inst;
 
-    mark(p, leader, 0);
-    mark(p, leader, l->params->entry_B);
+    mark(p, leader, 0, true);
+    mark(p, leader, l->params->entry_B, true);
     for (size_t i = 0; i < l->params->target_count; i++)
-        mark(p, leader, l->params->targets_B[i]);
+        mark(p, leader, l->params->targets_B[i], true);
     for (uint32_t i = 0; i < p->inst_count; i++) {
         zs_eu_decode(l, p->insts[i].offset_B, &inst);
         if (!zs_eu_inst_ends_block(&inst))
             continue;
-        mark(p, leader, (int64_t)inst.offset_B + inst.size_B);
+        mark(p, leader, (int64_t)inst.offset_B + inst.size_B, false);
         for (unsigned source = 0; source < inst.source_count; source++)
             if (inst.src[source].kind == ZS_OPERAND_LABEL)
-                mark(p, leader, zs_eu_label(p, &inst, source));
+                mark(p, leader, zs_eu_label(p, &inst, source), true);
     }
 }
 

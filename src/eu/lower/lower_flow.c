@@ -77,7 +77,7 @@ static struct zs_eu_op *emit_jump(struct zs_eu_lowering *l, enum zs_eu_kind kind
 }
 
 /* What it goes over is nothing to lanes outside its channels: if its own all go, nobody sees
- * whether the others do. The macros of division and square root stand behind such a branch. */
+ * whether the others do. */
 static bool may_go_together(const struct zs_eu_lowering *l, int64_t to_B)
 {
     enum { INSTRUCTIONS_MAX = 64 };
@@ -124,9 +124,11 @@ static void lower_branch(struct zs_eu_lowering *l, const struct branch_row *row)
     if (l->failed)
         return;
     bool when_false = row->when_false || (inst->op == ZS_OP_GOTO && l->platform->goto_when_false);
+    unsigned together = l->program->insts[l->index].seed ? ZS_EU_BRANCH_ALL_OR_NONE
+                        : may_go_together(l, target_B)   ? ZS_EU_BRANCH_TOGETHER
+                                                         : 0;
     emit_jump(l, ZS_EU_KIND_BRANCH, block)->arg =
-        (uint8_t)((when_false ? ZS_EU_BRANCH_WHEN_FALSE : 0) |
-                  (may_go_together(l, target_B) ? ZS_EU_BRANCH_TOGETHER : 0));
+        (uint8_t)((when_false ? ZS_EU_BRANCH_WHEN_FALSE : 0) | together);
 }
 
 /* One dword of a register, wherever the region says. */

@@ -39,9 +39,11 @@ static struct zs_eu_op *emit_macro(struct zs_eu_lowering *l, enum zs_eu_kind kin
     return op;
 }
 
-/* Only where the lanes of a macro do not leave it early (see lower_math_macro). */
+/* Nothing where the seed has the result already (see lower_math_macro). */
 void zs_eu_lower_madm(struct zs_eu_lowering *l)
 {
+    if (l->program->insts[l->index].seed)
+        return;
     struct zs_isa_inst *plain = rewrite(l);
     uint32_t aux = (uint32_t)plain->dst.mme << 12;
 
@@ -106,9 +108,146 @@ static void lower_math_integer(struct zs_eu_lowering *l)
     zs_eu_compute(l, inst->subfunction == ZS_MATH_IQOT ? quotient : remainder, type, src, 2);
 }
 
+/* ---- macros as the compiler emits them ---- */
+
+/* A macro, from what follows its seed to its last step. */
+struct macro {
+    const struct zs_isa_inst *seed;
+    uint32_t branch, last; /* branch: 0, if steps are under the flag instead */
+};
+
+static bool has_flag_of(const struct zs_isa_inst *inst, const struct zs_isa_inst *seed)
+{
+    return inst->pred == ZS_PRED_SEQ && inst->flag_reg == seed->flag_reg &&
+           inst->flag_subreg == seed->flag_subreg;
+}
+
+static bool may_write_flag_of(const struct zs_isa_inst *inst, const struct zs_isa_inst *seed)
+{
+    return (inst->cond && inst->flag_reg == seed->flag_reg) || inst->dst.file == ZS_FILE_F;
+}
+
+/* Behind the branch: in lanes that are not the seed's, or by which lanes there are. */
+static bool does_more(const struct zs_isa_inst *inst, const struct zs_isa_inst *seed)
+{
+    unsigned first = inst->channel_offset, end = first + inst->exec_size;
+    bool reads_ce = false;
+
+    for (unsigned i = 0; i < inst->source_count && i < ZS_ARRAY_LEN(inst->src); i++)
+        reads_ce = reads_ce || inst->src[i].file == ZS_FILE_CE;
+    return reads_ce ||
+           (!(inst->flags & ZS_INST_NOMASK) &&
+            (first < seed->channel_offset || end > seed->channel_offset + seed->exec_size));
+}
+
+static bool is_step(const struct macro *m, const struct zs_isa_inst *inst)
+{
+    const struct zs_isa_inst *seed = m->seed;
+    bool is_under_flag = has_flag_of(inst, seed) && inst->flags & ZS_INST_PRED_INVERSE;
+
+    return inst->exec_size == seed->exec_size && inst->channel_offset == seed->channel_offset &&
+           inst->dst.type == seed->dst.type && !((inst->flags ^ seed->flags) & ZS_INST_NOMASK) &&
+           !inst->cond && !(inst->dst.modifiers & ZS_MOD_SAT) &&
+           (m->branch && !inst->pred ? true : is_under_flag);
+}
+
+/* A branch by which lanes leave whose flag is set. */
+static bool is_way_out(const struct zs_eu_lowering *l, const struct zs_isa_inst *inst,
+                       const struct zs_isa_inst *seed)
+{
+    bool when_false =
+        inst->op == ZS_OP_IF || (inst->op == ZS_OP_GOTO && l->platform->goto_when_false);
+
+    return (inst->op == ZS_OP_IF || inst->op == ZS_OP_GOTO) && has_flag_of(inst, seed) &&
+           !(inst->flags & (ZS_INST_BRANCH_CTRL | ZS_INST_NOMASK)) &&
+           !(inst->flags & ZS_INST_PRED_INVERSE) == !when_false &&
+           inst->src[0].kind == ZS_OPERAND_LABEL;
+}
+
+/* It goes to the end of the block behind it, which nobody else comes to. */
+static bool goes_over_one_block(const struct zs_eu_lowering *l, const struct zs_isa_inst *branch,
+                                uint32_t index)
+{
+    const struct zs_eu_program *p = l->program;
+    unsigned label = branch->op == ZS_OP_GOTO ? branch->source_count - 1u : 0;
+
+    return index + 1 < p->inst_count && !p->insts[index + 1].is_target &&
+           zs_eu_block_at(p, zs_eu_label(p, branch, label)) == p->insts[index].block + 2;
+}
+
+/*
+ * The macro behind a seed, if it is as the compiler emits it: a branch by which lanes leave whose
+ * flag is set, or steps under the flag's inverse; none without; and the last one writes what the
+ * seed writes. Other instructions may stand between.
+ */
+static bool find_macro(const struct zs_eu_lowering *l, struct macro *m)
+{
+    enum { INSTRUCTIONS_MAX = 64 };
+    const struct zs_eu_program *p = l->program;
+    uint32_t block = p->insts[l->index].block;
+    struct zs_isa_inst inst;
+
+    for (uint32_t i = l->index + 1; i < p->inst_count && i < l->index + INSTRUCTIONS_MAX; i++) {
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
+        if (p->insts[i].block != block || (inst.flags & ZS_INST_ILLEGAL) ||
+            (inst.op == ZS_OP_MATH && inst.dst.kind == ZS_OPERAND_MACRO))
+            return false;
+        if (inst.op == ZS_OP_MADM) {
+            if (!is_step(m, &inst))
+                return false;
+            m->last = i;
+            if (inst.dst.mme == ZS_MME_NONE)
+                return inst.dst.file == m->seed->dst.file && inst.dst.reg == m->seed->dst.reg;
+        } else if (zs_eu_inst_ends_block(&inst)) {
+            if (m->last || !is_way_out(l, &inst, m->seed) || !goes_over_one_block(l, &inst, i))
+                return false;
+            m->branch = i;
+            block++;
+        }
+    }
+    return false;
+}
+
+/* Its branch finds the flag clear for all lanes of the seed, and others have nothing to do behind
+ * it: where any stays, all may. */
+static bool stays_together(const struct zs_eu_lowering *l, const struct macro *m)
+{
+    const struct zs_eu_program *p = l->program;
+    bool stays = !(m->seed->flags & ZS_INST_NOMASK);
+    struct zs_isa_inst inst;
+
+    for (uint32_t i = l->index + 1; i < p->inst_count && stays; i++) {
+        if (p->insts[i].block > p->insts[m->last].block)
+            break;
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
+        if (i != m->branch)
+            stays = i < m->branch ? !may_write_flag_of(&inst, m->seed) : !does_more(&inst, m->seed);
+    }
+    return stays;
+}
+
+/* ... whose steps then have nothing to do; false: it is not as the compiler emits it. */
+static bool take_macro(struct zs_eu_lowering *l)
+{
+    struct zs_eu_program *p = l->program;
+    struct zs_isa_inst inst, seed = *l->inst;
+    struct macro m = {.seed = &seed};
+
+    if (seed.pred || seed.exec_size > 16 || seed.dst.mme >= ZS_MME_NONE || !find_macro(l, &m))
+        return false;
+    for (uint32_t i = l->index + 1; i <= m.last; i++) {
+        zs_eu_decode(l, p->insts[i].offset_B, &inst);
+        if (inst.op == ZS_OP_MADM)
+            p->insts[i].seed = l->index + 1;
+    }
+    if (m.branch && stays_together(l, &m))
+        p->insts[m.branch].seed = l->index + 1;
+    return true;
+}
+
 /*
  * Whether the macro behind a math.invm or math.rsqtm is left by lanes whose flag is set: a branch
- * on the flag, or madms under its inverse. All that the compiler emits is.
+ * on the flag, or madms under its inverse.
  */
 static bool macro_is_left_early(const struct zs_eu_lowering *l)
 {
@@ -142,11 +281,15 @@ static void lower_macro_seed(struct zs_eu_lowering *l)
     zs_eu_copy_flag(l, bits);
 }
 
-/* The final result at once, and the flag that makes every lane leave the macro. */
+/*
+ * The final result at once. Lanes then go through the macro, as nearly all do on hardware, and its
+ * steps do nothing; where it is not found, the flag makes every lane leave it.
+ */
 static void lower_math_macro(struct zs_eu_lowering *l)
 {
     const struct zs_isa_inst *inst = l->inst;
-    bool divide = inst->subfunction == ZS_MATH_INVM, early = macro_is_left_early(l);
+    bool divide = inst->subfunction == ZS_MATH_INVM, taken = take_macro(l);
+    bool early = taken || macro_is_left_early(l);
     unsigned type = float_type(l);
     bool is_double = type == ZS_TYPE_DF;
     struct zs_eu_loc src[2];
@@ -169,7 +312,7 @@ static void lower_math_macro(struct zs_eu_lowering *l)
                   type, src, plain->source_count);
     if (l->failed)
         return;
-    zs_eu_copy_flag(l, zs_eu_number(l, UINT32_MAX).at);
+    zs_eu_copy_flag(l, zs_eu_number(l, taken ? 0 : UINT32_MAX).at);
 }
 
 void zs_eu_lower_math(struct zs_eu_lowering *l)

@@ -182,6 +182,8 @@ static void put_op(const struct zs_eu_program *p, const struct zs_eu_op *op, str
         zs_buf_printf(ret, " block %u, else %u", op->block, op->next_block);
         if (op->kind == ZS_EU_KIND_BRANCH && op->arg & ZS_EU_BRANCH_TOGETHER)
             zs_buf_puts(ret, ", all if its lanes do");
+        if (op->kind == ZS_EU_KIND_BRANCH && op->arg & ZS_EU_BRANCH_ALL_OR_NONE)
+            zs_buf_puts(ret, ", all or none");
         break;
     case ZS_EU_KIND_SEND:
         put_send(p, op, ret);

@@ -406,6 +406,9 @@ static void emit_parting(struct zs_eu_emit *e, const struct zs_eu_op *op, uint32
         stays = VALUE("and i32 %%v%u, %u", stays, op->lanes << op->chan_offset);
         taken = VALUE("select i1 %%v%u, i32 %%v%u, i32 %%v%u", VALUE("icmp eq i32 %%v%u, 0", stays),
                       all, taken);
+    } else if (op->kind == ZS_EU_KIND_BRANCH && op->arg & ZS_EU_BRANCH_ALL_OR_NONE) {
+        unsigned every = VALUE("icmp eq i32 %%v%u, %%v%u", taken, all);
+        taken = VALUE("select i1 %%v%u, i32 %%v%u, i32 0", every, all);
     }
     unsigned yes = zs_eu_emit_label(e), maybe = zs_eu_emit_label(e), no = zs_eu_emit_label(e),
              split = zs_eu_emit_label(e);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Execution counts from the recorder to the views: exact numbers of a kernel with a known loop.
 
-Usage: test_counts.py LOOP.cl ZESCOPE DRIVER PROGRAM [DEVICE]
+Usage: test_counts.py LOOP.cl ZESCOPE DRIVER PROGRAM DIVIDED.cl [DEVICE]
 """
 import glob
 import json
@@ -12,8 +12,8 @@ import sys
 import tempfile
 import unittest
 
-SOURCE, ZESCOPE, DRIVER, PROGRAM = [os.path.abspath(p) for p in sys.argv[1:5]]
-DEVICE = sys.argv[5] if len(sys.argv) > 5 else 'skl'
+SOURCE, ZESCOPE, DRIVER, PROGRAM, DIVIDED = [os.path.abspath(p) for p in sys.argv[1:6]]
+DEVICE = sys.argv[6] if len(sys.argv) > 6 else 'skl'
 os.environ['ZESCOPE_DEVICES'] = DEVICE
 ROUNDS, GROUPS, LAUNCHES = 100, 5, 3
 
@@ -31,17 +31,21 @@ def last(insts):
     return next(i for i in reversed(insts) if 'EOT' in i['text'])
 
 
+def built(source, folder, options):
+    # ocloc splits its options at blanks: no paths in them, hence a copy
+    name = os.path.basename(source)
+    with open(source) as f, open(os.path.join(folder, name), 'w') as g:
+        g.write(f.read())
+    run('ocloc', 'compile', '-q', '-file', name, '-device', DEVICE, '-options', options, '-output', name[:-3], cwd=folder)
+    return glob.glob(os.path.join(folder, name[:-3] + '*.bin'))[0]
+
+
 class Counts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.rec = os.path.join(cls.folder.name, 'rec')
-        # ocloc splits its options at blanks: no paths in them, hence a copy
-        with open(SOURCE) as f, open(os.path.join(cls.folder.name, 'loop.cl'), 'w') as g:
-            g.write(f.read())
-        run('ocloc', 'compile', '-q', '-file', 'loop.cl', '-device', DEVICE, '-options', '-g',
-            '-output', 'loop', cwd=cls.folder.name)
-        binary = cls.binary = glob.glob(os.path.join(cls.folder.name, 'loop*.bin'))[0]
+        binary = cls.binary = built(SOURCE, cls.folder.name, '-g')
         run(ZESCOPE, 'record', '--counts', '-o', cls.rec, '--', PROGRAM, binary, str(ROUNDS),
             str(GROUPS), str(LAUNCHES))
         document = json.loads(run(ZESCOPE, 'annotate', '--json', cls.rec))
@@ -73,6 +77,33 @@ class Counts(unittest.TestCase):
             self.assertEqual(i['active_lanes'], i['executions'] * lanes)
         written = sum(i['written_B'] for i in insts)
         self.assertEqual(written, GROUPS * LAUNCHES * 64 * 4)
+
+    def test_steps_of_macros(self):
+        """Those of divisions and roots are executed by as many lanes as what begins them; gone over where none is on."""
+        binary = built(DIVIDED, self.folder.name, '-cl-fp32-correctly-rounded-divide-sqrt')
+        for eu in ('interpreter', 'compiled'):
+            rec = os.path.join(self.folder.name, eu)
+            os.environ['ZESCOPE_EU'] = eu
+            try:
+                run(ZESCOPE, 'record', '--counts', '-o', rec, '--', PROGRAM, binary, str(ROUNDS), str(GROUPS), str(LAUNCHES))
+            finally:
+                del os.environ['ZESCOPE_EU']
+            insts = json.loads(run(ZESCOPE, 'annotate', '--json', rec))['devices'][0]['kernels'][0]['instructions']
+            steps, whole = {}, 0
+            for i in insts:
+                function = re.search(r'math\.(?:invm|rsqtm)', i['text'])
+                if function:
+                    seed, macro = i, (function.group(), i['text'].split('nomme:')[1].split()[0])
+                    steps.setdefault(macro, 0)
+                elif i['opcode'] == 'madm':
+                    steps[macro] += 1
+                    self.assertEqual(i['active_lanes'], seed['active_lanes'], i['text'])
+                    width = int(re.search(r'\((\d+)\|', i['text']).group(1))
+                    least = seed['executions'] if seed['active_lanes'] == width * seed['executions'] else min(1, seed['active_lanes'])
+                    self.assertTrue(least <= i['executions'] <= seed['executions'], i['text'])
+                    whole += least > 1
+            self.assertEqual(len(steps), 4)
+            self.assertTrue(all(steps.values()) and whole, steps)
 
     def test_columns(self):
         columns = {c['name']: c for c in self.kernel['columns']}
