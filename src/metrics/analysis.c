@@ -28,7 +28,7 @@ static double weight(const struct zs_found *f)
     if (f->rule == ZS_RULE_unoptimised)
         return 100;
     double least = f->is_general ? 0 : f->is_choice ? f->gain : f->least;
-    double part = f->rule == ZS_RULE_low_occupancy ? BESIDE : 1;
+    double part = f->rule == ZS_RULE_low_occupancy && !f->is_general ? BESIDE : 1;
     return isnan(f->gain) ? 0 : part * (least + f->gain) / 2;
 }
 

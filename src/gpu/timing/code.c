@@ -233,8 +233,9 @@ static bool is_part_of_wide(const struct zs_isa_inst *inst)
 
 static enum zs_timing_kind kind_of(const struct zs_isa_inst *inst, bool is_math)
 {
-    return is_math                      ? ZS_TIMING_KIND_MATH
-           : has_type(inst, ZS_TYPE_DF) ? ZS_TIMING_KIND_DOUBLE
+    bool is_double = has_type(inst, ZS_TYPE_DF);
+    return is_math || (inst->op == ZS_OP_MADM && !is_double) ? ZS_TIMING_KIND_MATH
+           : is_double                                       ? ZS_TIMING_KIND_DOUBLE
            : element_B(inst) > 4 || is_wide_multiply(inst) || is_part_of_wide(inst)
                ? ZS_TIMING_KIND_WIDE_INTEGER
            : inst->op == ZS_OP_ADD && is_float(inst) ? ZS_TIMING_KIND_SUM
