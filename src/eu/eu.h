@@ -399,17 +399,16 @@ void zs_eu_program_counters_expand(const struct zs_eu_program *program, const ui
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
+/* Bits of a thread's own 32 bytes, from there on: words rise by one, are alike, or rise on into the
+ * next 32. */
+enum zs_eu_rising { ZS_EU_RISING = 0, ZS_EU_RISING_ALIKE = 8, ZS_EU_RISING_ON = 16 };
+
 /*
  * Threads of a group, one after the other in the place of one: who gives a thread this has them
  * follow in one zs_eu_run(), where compiled code can do it (eu/tier/tier.h). What it returns is of
  * thread `at`; those in front of it have ended. Behind the last of a group may come the first of
  * the next one along x, with the same rows.
  */
-enum zs_eu_rising { /* bits from there on: words rise by one, are alike, rise on into the next 32 */
-                    ZS_EU_RISING = 0,
-                    ZS_EU_RISING_ALIKE = 8,
-                    ZS_EU_RISING_ON = 16,
-};
 struct zs_eu_series {
     uint32_t at, end;   /* the thread that runs; behind the last, 0: no other follows */
     uint32_t groups;    /* that follow: fewer, as they begin */
@@ -418,7 +417,7 @@ struct zs_eu_series {
     const struct zs_eu_series_row {
         uint32_t r0_2, r0_5; /* dwords of r0 */
         uint32_t sr0_0, msg0;
-        uint32_t rising; /* of 32 bytes of its own each, by enum zs_eu_rising: how words go on */
+        uint32_t rising; /* enum zs_eu_rising: of each 32 bytes of its own */
     } * rows;            /* of all */
     /* the environment is to be as thread `at` has it: somebody else than compiled code looks */
     void (*settle)(struct zs_eu_thread *t);

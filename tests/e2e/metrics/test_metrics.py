@@ -639,7 +639,7 @@ class Metrics(unittest.TestCase):
         file = sorted(glob.glob(os.path.join(path, 'trace', '*.pftrace')))[0]
         with open(file.rsplit('-', 1)[0] + '-900.pftrace', 'wb') as f:
             f.write(packets)
-        words = '3 % replayed, may be 24 % off, not to be trusted'
+        words = '3 % replayed, may be 24 % off, not to be trusted: ZESCOPE_TIMING=exact replays all'
         self.assertIn(f': {words})', run(ZESCOPE, 'analyze', path).stdout)
         self.assertIn(words, run(ZESCOPE, 'annotate', path).stdout)
 
