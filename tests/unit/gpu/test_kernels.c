@@ -411,6 +411,8 @@ static void volumes(void **state)
         runner_ok(&shared, DIM(2, 2, 2), s);
         assert_memory_equal(out, ref, (size_t)(2 * w * h * d) * 4);
     }
+    runner_free(&shared, in);
+    runner_free(&shared, out);
 }
 
 static void program_scope_variables(void **state)
