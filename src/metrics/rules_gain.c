@@ -320,6 +320,9 @@ bool rule_split_messages(struct rule_context *c, struct zs_found *f)
 
 bool rule_dispatch(struct rule_context *c, struct zs_found *f)
 {
+    enum { WIDEST = 32 };
+    /* larger groups need fewer threads: that is another finding */
+    f->gain *= fmin(c->profile->values[ZS_Q_GROUP_ITEMS] / WIDEST, 1);
     if (!gains(c, f, MUCH))
         return false;
     double begins = busy(c, "ZscopeGains.DispatchBusy");
